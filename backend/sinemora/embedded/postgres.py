@@ -1,0 +1,268 @@
+"""A private PostgreSQL server: own user, unix socket only, peer authentication, nobody trusted.
+
+    server = PostgresServer(data_dir)
+    server.prepare()               # initdb once, configuration every time
+    server.start()                 # in the foreground of its own session; returns once it answers
+    server.provision()             # roles and the database
+    psycopg.connect(server.dsn("sinemora_app"))
+    server.stop()
+
+Under the supervisor only `prepare`, `command`, `ready` and `provision` are used: it keeps the process itself.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import subprocess
+import time
+from pathlib import Path
+from urllib.parse import quote
+
+import psycopg
+from psycopg import sql
+
+from sinemora.embedded.engine import postgres_home
+from sinemora.embedded.service_user import ServiceUser, service_user
+from sinemora.embedded.sockets import private_dir, socket_dir
+from sinemora.embedded.trouble import TroubleError
+
+SUPERUSER = "postgres"
+OWNER_ROLE = "sinemora_owner"
+APP_ROLE = "sinemora_app"
+DATABASE = "sinemora"
+_PORT = 5432  # only names the socket file
+_SETTINGS = {
+    "listen_addresses": "''",
+    "port": str(_PORT),
+    "unix_socket_permissions": "0700",
+    "max_connections": "100",
+    "shared_buffers": "128MB",
+    "work_mem": "16MB",
+    "maintenance_work_mem": "64MB",
+    "wal_compression": "pglz",
+    "max_wal_size": "1GB",
+    "jit": "off",  # queries here are short: compiling them costs more than it saves
+    "log_line_prefix": "'%m [%p] %q%u@%d '",
+    "log_min_duration_statement": "1s",
+    "log_checkpoints": "off",
+    "timezone": "'UTC'",
+    "log_timezone": "'UTC'",
+}
+_UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
+
+
+class PostgresServer:
+    """One PostgreSQL cluster in `data_dir`, run as `user` (see `service_user`).
+
+    `durable=False` trades safety for speed and is for throw-away test clusters. `data_dir` must be reachable by the
+    service user; a folder of `tempfile.mkdtemp()` is.
+    """
+
+    def __init__(self, data_dir: Path, user: ServiceUser | None = None, *, durable: bool = True) -> None:
+        self.data_dir = data_dir.resolve()
+        self.user = user or service_user()
+        self.cluster = self.data_dir / "postgres"
+        self.log = self.data_dir / "logs" / "postgres.log"
+        self.durable = durable
+        self._home: Path | None = None
+        self._sockets: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Make the cluster when there is none, and write its configuration. Stops a server left over from a crash.
+
+        Raises TroubleError when the folder cannot be used or holds another major version.
+        """
+        private_dir(self.data_dir, self.user)
+        self.log.parent.mkdir(mode=0o755, exist_ok=True)
+        self._home = postgres_home(self.data_dir / "engine", self.user)
+        self._sockets = socket_dir(self.data_dir, "postgres", f".s.PGSQL.{_PORT}.lock", self.user)
+        self.stop_leftover()
+        if not self.cluster.exists():
+            self._initdb()
+        self._check_version()
+        self._configure()
+
+    def command(self) -> list[str]:
+        """The command line of the server, to be run in the foreground as `user` with `cluster` as working directory."""
+        return [str(self._bin("postgres")), "-D", str(self.cluster)]
+
+    def environment(self) -> dict[str, str]:
+        """The environment the server needs: none of the caller's `PG…` variables may reach it."""
+        return {"PATH": os.defpath, "LANG": "C", "LC_ALL": "C", "TZ": "UTC"}
+
+    def dsn(self, role: str = APP_ROLE, database: str = DATABASE) -> str:
+        """A connection URL for libpq; no password, the socket tells who calls."""
+        return f"postgresql://{role}@/{quote(database)}?host={quote(str(self.socket_folder), safe='')}"
+
+    @property
+    def socket_folder(self) -> Path:
+        """Where the server's socket is; known after `prepare`."""
+        if self._sockets is None:
+            raise RuntimeError("prepare() first")
+        return self._sockets
+
+    def ready(self) -> bool:
+        """Whether the server takes connections now (not while it starts or recovers)."""
+        try:
+            psycopg.connect(self.dsn(SUPERUSER, "postgres"), connect_timeout=2).close()
+        except psycopg.OperationalError:
+            return False
+        return True
+
+    def provision(self, database: str = DATABASE) -> None:
+        """Create the roles and the database if they are missing; safe to repeat.
+
+        The owner role owns the schema and runs migrations; the application role is neither superuser nor may it
+        bypass row-level security.
+        """
+        with psycopg.connect(self.dsn(SUPERUSER, "postgres"), autocommit=True) as connection:
+            known = {row[0] for row in connection.execute("SELECT rolname FROM pg_roles")}
+            for role in {OWNER_ROLE, APP_ROLE} - known:
+                connection.execute(
+                    sql.SQL("CREATE ROLE {} LOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE").format(
+                        sql.Identifier(role)
+                    )
+                )
+            if not connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database]).fetchone():
+                connection.execute(
+                    sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE template0").format(
+                        sql.Identifier(database), sql.Identifier(OWNER_ROLE)
+                    )
+                )
+            connection.execute(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(sql.Identifier(database)))
+            connection.execute(
+                sql.SQL("GRANT CONNECT, TEMPORARY ON DATABASE {} TO {}").format(
+                    sql.Identifier(database), sql.Identifier(APP_ROLE)
+                )
+            )
+
+    def start(self, patience_s: float = 60) -> None:
+        """Start the server and return once it answers; for tests and one-off commands."""
+        with self.log.open("ab") as log:
+            # A file, never a pipe: the server would hold the pipe open for as long as it lives.
+            self._process = subprocess.Popen(
+                self.command(),
+                cwd=self.cluster,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **self.user.popen_identity(),  # type: ignore[call-overload]
+            )
+        deadline = time.monotonic() + patience_s
+        while not self.ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise self._trouble("did not start")
+            time.sleep(0.05)
+
+    def stop(self, patience_s: float = 20) -> None:
+        """Stop a server started with `start`: fast shutdown, then immediate."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
+            if process.poll() is None:
+                process.send_signal(how)
+            try:
+                process.wait(patience_s)
+                return
+            except subprocess.TimeoutExpired:
+                continue
+
+    def stop_leftover(self, patience_s: float = 20) -> None:
+        """Stop a server that still runs on this cluster because its supervisor was killed."""
+        pid = self._leftover_pid()
+        deadline = time.monotonic() + patience_s
+        if pid:
+            os.kill(pid, signal.SIGINT)
+        while pid and self._leftover_pid() == pid:
+            if time.monotonic() > deadline:
+                os.kill(pid, signal.SIGQUIT)
+                deadline += patience_s
+            time.sleep(0.05)
+
+    def _leftover_pid(self) -> int | None:
+        """The process id in `postmaster.pid`, if that process is really a PostgreSQL server of this cluster."""
+        try:
+            pid = int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
+            if os.readlink(f"/proc/{pid}/cwd") != str(self.cluster):
+                return None
+            return pid if b"postgres" in Path(f"/proc/{pid}/cmdline").read_bytes() else None
+        except (OSError, ValueError):
+            return None
+
+    def _initdb(self) -> None:
+        # Made aside and renamed: an interrupted initdb must not look like a cluster.
+        staging = self.cluster.with_name("postgres.part")
+        shutil.rmtree(staging, ignore_errors=True)
+        private_dir(staging, self.user)
+        with self.log.open("ab") as log:
+            done = subprocess.run(
+                [
+                    str(self._bin("initdb")),
+                    f"--pgdata={staging}",
+                    f"--username={SUPERUSER}",
+                    "--auth-local=peer",
+                    "--auth-host=scram-sha-256",
+                    "--encoding=UTF8",
+                    "--locale=C",
+                    "--locale-provider=builtin",
+                    "--builtin-locale=C.UTF-8",
+                    "--no-instructions",
+                    *([] if self.durable else ["--no-sync"]),
+                ],
+                cwd=self.data_dir,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                check=False,
+                **self.user.popen_identity(),  # type: ignore[call-overload]
+            )
+        if done.returncode != 0:
+            raise self._trouble("could not be set up (initdb failed)")
+        staging.rename(self.cluster)
+
+    def _check_version(self) -> None:
+        have = (self.cluster / "PG_VERSION").read_text().strip()
+        printed = subprocess.run([self._bin("postgres"), "--version"], capture_output=True, text=True, check=True)
+        runs = printed.stdout.split()[-1]
+        if have != runs.split(".", 1)[0]:
+            raise TroubleError(
+                f"The data in {self.cluster} were written by PostgreSQL {have}, and this is {runs}.",
+                f"Dump them with the version that runs PostgreSQL {have} and load the dump here: docs/operations.md.",
+            )
+
+    def _configure(self) -> None:
+        settings = _SETTINGS | {"unix_socket_directories": f"'{self.socket_folder}'"} | ({} if self.durable else _UNSAFE)
+        lines = [f"{key} = {value}" for key, value in settings.items()]
+        lines.append(f"include_if_exists = '{self.data_dir / 'postgresql.custom.conf'}'")
+        caller = pwd.getpwuid(os.geteuid()).pw_name
+        # Root can become anyone, and a normal user is the service user: the caller may be any of the three roles.
+        users = [f"sinemora {name} {role}" for name in sorted({caller, self.user.name}) for role in _ROLES]
+        self._write("postgresql.conf", ["# Written at every start. Your own settings: postgresql.custom.conf.", *lines])
+        self._write("pg_hba.conf", ["local all all peer map=sinemora"])
+        self._write("pg_ident.conf", users)
+
+    def _write(self, name: str, lines: list[str]) -> None:
+        path = self.cluster / name
+        path.write_text("\n".join(lines) + "\n")
+        if not self.user.is_caller:
+            os.chown(path, self.user.uid, self.user.gid)
+        path.chmod(0o600)
+
+    def _bin(self, name: str) -> Path:
+        if self._home is None:
+            raise RuntimeError("prepare() first")
+        return self._home / "bin" / name
+
+    def _trouble(self, what: str) -> TroubleError:
+        tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-12:])
+        return TroubleError(f"PostgreSQL {what}. The end of its log:\n{tail}", f"The whole log: {self.log}")
+
+
+_ROLES = (SUPERUSER, OWNER_ROLE, APP_ROLE)

@@ -1,0 +1,111 @@
+"""A private Valkey server on a unix socket: broker, pub/sub and cache, nothing durable."""
+
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import redis
+
+from sinemora.embedded.engine import valkey_server
+from sinemora.embedded.service_user import ServiceUser, service_user
+from sinemora.embedded.sockets import private_dir, socket_dir
+from sinemora.embedded.trouble import TroubleError
+
+_SOCKET = "valkey.sock"
+
+
+class ValkeyServer:
+    """One Valkey in `data_dir`, run as `user`; `prepare`, then `start` and `stop`, or `command` under a supervisor."""
+
+    def __init__(self, data_dir: Path, user: ServiceUser | None = None) -> None:
+        self.data_dir = data_dir.resolve()
+        self.user = user or service_user()
+        self.folder = self.data_dir / "valkey"
+        self.log = self.data_dir / "logs" / "valkey.log"
+        self._binary: Path | None = None
+        self._sockets: Path | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def prepare(self) -> None:
+        """Make the folders and find the binary."""
+        private_dir(self.data_dir, self.user)
+        self.log.parent.mkdir(mode=0o755, exist_ok=True)
+        private_dir(self.folder, self.user)
+        self._binary = valkey_server(self.data_dir / "engine", self.user)
+        self._sockets = socket_dir(self.data_dir, "valkey", _SOCKET, self.user)
+
+    def command(self) -> list[str]:
+        """The command line of the server, to be run in the foreground as `user`."""
+        options = {
+            "port": "0",
+            "unixsocket": str(self.socket_path),
+            "unixsocketperm": "700",
+            "dir": str(self.folder),
+            "save": "",  # queued jobs are found again by the periodic sweeps: nothing here needs to survive
+            "appendonly": "no",
+            "daemonize": "no",
+            "maxmemory": "256mb",
+            "maxmemory-policy": "noeviction",  # a broker must refuse rather than forget
+        }
+        return [str(self._binary), *(part for key, value in options.items() for part in (f"--{key}", value))]
+
+    def environment(self) -> dict[str, str]:
+        """The environment the server needs."""
+        return {"PATH": os.defpath, "LANG": "C", "TZ": "UTC"}
+
+    @property
+    def socket_path(self) -> Path:
+        """Where the server's socket is; known after `prepare`."""
+        if self._sockets is None:
+            raise RuntimeError("prepare() first")
+        return self._sockets / _SOCKET
+
+    def url(self, database: int = 0) -> str:
+        """A connection URL for redis-py and Celery's result backend."""
+        return f"unix://{self.socket_path}?db={database}"
+
+    def ready(self) -> bool:
+        """Whether the server answers now."""
+        client = redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=2)
+        try:
+            return bool(client.ping())
+        except (redis.RedisError, OSError):
+            return False
+        finally:
+            client.close()
+
+    def start(self, patience_s: float = 10) -> None:
+        """Start the server and return once it answers; for tests and one-off commands."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command(),
+                cwd=self.folder,
+                env=self.environment(),
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+                **self.user.popen_identity(),  # type: ignore[call-overload]
+            )
+        deadline = time.monotonic() + patience_s
+        while not self.ready():
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.stop()
+                raise TroubleError("Valkey did not start.", f"Its log: {self.log}")
+            time.sleep(0.02)
+
+    def stop(self, patience_s: float = 5) -> None:
+        """Stop a server started with `start`."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        for how in (signal.SIGTERM, signal.SIGKILL):
+            if process.poll() is None:
+                process.send_signal(how)
+            try:
+                process.wait(patience_s)
+                return
+            except subprocess.TimeoutExpired:
+                continue
