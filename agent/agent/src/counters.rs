@@ -1,0 +1,159 @@
+//! What the agent counts about itself, for `/metrics` and for the health part of each report.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+/// Counters rise from the start of the process; gauges say how things stand now.
+///
+/// Every field may be written from any thread; nothing orders one against another.
+#[derive(Debug, Default)]
+pub struct Counters {
+    pub packets_sent: AtomicU64,
+    pub packets_received: AtomicU64,
+    pub packets_rejected: AtomicU64,
+    pub transmit_stamps_missing: AtomicU64,
+    pub receive_queue_overflows: AtomicU64,
+    /// Exchanges whose four stamps all arrived in time.
+    pub exchanges_completed: AtomicU64,
+    /// Exchanges given up at their loss deadline.
+    pub exchanges_lost: AtomicU64,
+    /// Windows handed over for reporting.
+    pub windows_closed: AtomicU64,
+    /// Gauge: peers measured or answered under the plan in force.
+    pub peers: AtomicU64,
+
+    pub reports_sent: AtomicU64,
+    /// Reports given up because the spool was full.
+    pub reports_dropped: AtomicU64,
+    /// Reports given up because the backend refused them.
+    pub reports_refused: AtomicU64,
+    pub upload_failures: AtomicU64,
+    pub plan_failures: AtomicU64,
+    /// Gauge: bytes and reports waiting to be sent.
+    pub spool_bytes: AtomicU64,
+    pub spool_reports: AtomicU64,
+    /// Gauge: Unix time, seconds, of the last report the backend acknowledged; 0 is never.
+    pub last_report_at_s: AtomicU64,
+    /// Gauge: Unix time, seconds, of the last answer about the plan; 0 is never.
+    pub last_plan_at_s: AtomicU64,
+
+    timestamp_source: AtomicU8,
+    clock_source: Mutex<String>,
+    pub events: EventQueue,
+}
+
+/// Where the stamps of packets are taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimestampSource {
+    /// By the kernel, when the packet passes the driver.
+    Kernel,
+    /// By this process, after waking: late by scheduling, with a larger error.
+    User,
+}
+
+impl Counters {
+    pub fn set_timestamp_source(&self, source: TimestampSource) {
+        let code = match source {
+            TimestampSource::Kernel => 1,
+            TimestampSource::User => 2,
+        };
+        self.timestamp_source.store(code, Relaxed);
+    }
+
+    /// `kernel`, `user`, or empty as long as no socket is open.
+    pub fn timestamp_source(&self) -> &'static str {
+        match self.timestamp_source.load(Relaxed) {
+            1 => "kernel",
+            2 => "user",
+            _ => "",
+        }
+    }
+
+    /// Names the kernel's clock source, for example `tsc` or `kvm-clock`.
+    pub fn set_clock_source(&self, name: &str) {
+        name.clone_into(
+            &mut self
+                .clock_source
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        );
+    }
+
+    pub fn clock_source(&self) -> String {
+        self.clock_source
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// What an event tells the backend (`POST /v1/agents/self/events`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EventKind {
+    ClockStep,
+    RateShed,
+    ReportsDropped,
+    Error,
+}
+
+impl EventKind {
+    /// The word on the wire.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::ClockStep => "clock_step",
+            Self::RateShed => "rate_shed",
+            Self::ReportsDropped => "reports_dropped",
+            Self::Error => "error",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    pub kind: EventKind,
+    /// Unix time, ns, in the backend's time as far as it is known.
+    pub at_ns: i64,
+    /// One sentence for a person.
+    pub detail: String,
+}
+
+/// Events waiting to be sent; bounded, the oldest give way.
+#[derive(Debug, Default)]
+pub struct EventQueue(Mutex<VecDeque<Event>>);
+
+impl EventQueue {
+    const LIMIT: usize = 256;
+
+    pub fn raise(&self, kind: EventKind, at_ns: i64, detail: impl Into<String>) {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if queue.len() == Self::LIMIT {
+            queue.pop_front();
+        }
+        queue.push_back(Event {
+            kind,
+            at_ns,
+            detail: detail.into(),
+        });
+    }
+
+    /// Takes everything that waits, oldest first.
+    pub fn drain(&self) -> Vec<Event> {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .drain(..)
+            .collect()
+    }
+
+    /// Puts events back in front after they could not be sent; the oldest give way when there is no room.
+    pub fn put_back(&self, events: Vec<Event>) {
+        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for event in events.into_iter().rev() {
+            if queue.len() == Self::LIMIT {
+                break;
+            }
+            queue.push_front(event);
+        }
+    }
+}

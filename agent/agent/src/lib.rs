@@ -1,0 +1,7 @@
+//! The agent as a library, so that tests can run any part of it.
+
+pub mod counters;
+pub mod event_loop;
+pub mod plan;
+
+pub use sinemora_wire as wire;

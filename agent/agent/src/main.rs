@@ -1,0 +1,3 @@
+//! `sinemora-agent`.
+
+fn main() {}

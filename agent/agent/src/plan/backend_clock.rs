@@ -1,0 +1,99 @@
+//! The backend's time on this machine, so that windows of every agent start at the same moments.
+
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+/// Backend time as an offset from this process's monotonic clock.
+///
+/// Anchored to the monotonic clock and not to the wall clock: a step of the local wall clock, whether by an
+/// operator or by NTP, must not tear a window apart. Until the backend has answered once it shows the wall clock.
+#[derive(Debug)]
+pub struct BackendClock {
+    origin: Instant,
+    at_origin_ns: AtomicI64,
+    known: AtomicBool,
+}
+
+impl BackendClock {
+    /// A clock that shows the local wall clock until [`set`](Self::set) is called.
+    pub fn new() -> Self {
+        let origin = Instant::now();
+        Self {
+            origin,
+            at_origin_ns: AtomicI64::new(realtime_ns()),
+            known: AtomicBool::new(false),
+        }
+    }
+
+    /// Backend time now, Unix ns.
+    pub fn now_ns(&self) -> i64 {
+        self.at(Instant::now())
+    }
+
+    /// Backend time at `instant`, Unix ns.
+    pub fn at(&self, instant: Instant) -> i64 {
+        self.at_origin_ns.load(Relaxed) + self.since_origin_ns(instant)
+    }
+
+    /// Backend time minus the local `CLOCK_REALTIME`, ns, as it stands now.
+    pub fn offset_ns(&self) -> i64 {
+        self.now_ns() - realtime_ns()
+    }
+
+    /// Says that it was `backend_ns` (Unix ns) in the backend at `instant`.
+    pub fn set(&self, backend_ns: i64, instant: Instant) {
+        self.at_origin_ns
+            .store(backend_ns - self.since_origin_ns(instant), Relaxed);
+        self.known.store(true, Relaxed);
+    }
+
+    /// Whether the backend has told its time since the start of the process.
+    pub fn is_known(&self) -> bool {
+        self.known.load(Relaxed)
+    }
+
+    fn since_origin_ns(&self, instant: Instant) -> i64 {
+        let nanos = |d: std::time::Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
+        match instant.checked_duration_since(self.origin) {
+            Some(since) => nanos(since),
+            None => -nanos(self.origin.duration_since(instant)),
+        }
+    }
+}
+
+impl Default for BackendClock {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+/// The local wall clock, Unix ns; 0 if it stands before 1970.
+fn realtime_ns() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |d| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn shows_the_wall_clock_until_told_otherwise() {
+        let clock = BackendClock::new();
+        assert!(!clock.is_known());
+        assert!(clock.offset_ns().abs() < 1_000_000_000);
+    }
+
+    #[test]
+    fn runs_on_from_what_it_was_told() {
+        let clock = BackendClock::new();
+        let then = Instant::now();
+        clock.set(5_000_000_000, then);
+        assert!(clock.is_known());
+        assert_eq!(clock.at(then), 5_000_000_000);
+        assert_eq!(clock.at(then + Duration::from_secs(3)), 8_000_000_000);
+        assert!(clock.offset_ns() < -1_000_000_000_000_000_000);
+    }
+}

@@ -1,0 +1,351 @@
+//! The plan as the backend sends it (`GET /v1/agents/self/plan`), and what makes one acceptable.
+
+use std::collections::HashSet;
+use std::net::{IpAddr, SocketAddr};
+
+use serde::{Deserialize, Serialize};
+
+/// Everything this agent shall measure and answer. Fields it does not know are ignored: the backend may be newer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Plan {
+    /// Changes when anything but `server_time_ns` changes; sent back as `If-None-Match`.
+    pub revision: String,
+    pub agent_id: String,
+    pub vm_key: u32,
+    /// The backend's clock when it answered, Unix ns.
+    pub server_time_ns: i64,
+    pub caps: Caps,
+    /// Delays this far above a window's median are kept as evidence.
+    pub spike_threshold_ns: u64,
+    pub meshes: Vec<MeshPlan>,
+}
+
+/// What this agent may not exceed, whatever its meshes ask for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Caps {
+    pub packets_per_s: u32,
+    pub peers: u32,
+}
+
+/// One mesh this agent belongs to.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MeshPlan {
+    pub id: String,
+    pub key: u32,
+    pub name: String,
+    /// Length of a window, 1 to 60 s; windows start at multiples of it in backend time.
+    pub window_s: u32,
+    /// Exchanges per second and flow: 1, 2, 4 … 128.
+    pub rate_hz: u32,
+    /// An exchange not complete after this long is lost.
+    pub loss_deadline_ms: u32,
+    pub peers: Vec<Peer>,
+}
+
+/// A VM to measure against or to answer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peer {
+    pub vm_key: u32,
+    pub name: String,
+    pub address: IpAddr,
+    pub event_port: u16,
+    pub general_port: u16,
+    /// What *this* agent plays towards the peer.
+    pub role: Role,
+    /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
+    pub flows: u32,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// Sends Delay_Req and reports the windows of the pair.
+    Client,
+    /// Answers the peer's Delay_Req.
+    Responder,
+}
+
+/// Why a plan is not acted on; the plan before it stays in force.
+#[derive(Debug, PartialEq, Eq)]
+pub enum PlanError {
+    /// Not JSON of the agreed shape.
+    Malformed(String),
+    /// A value outside its limits: where it stands, and what would be right.
+    Invalid { at: String, should_be: &'static str },
+}
+
+impl std::fmt::Display for PlanError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Malformed(why) => write!(f, "the plan is not readable: {why}"),
+            Self::Invalid { at, should_be } => write!(f, "the plan's {at} {should_be}"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}
+
+impl Plan {
+    /// Reads and validates the body of a plan answer.
+    pub fn from_json(body: &[u8]) -> Result<Self, PlanError> {
+        let plan: Self =
+            serde_json::from_slice(body).map_err(|e| PlanError::Malformed(e.to_string()))?;
+        plan.validate()?;
+        Ok(plan)
+    }
+
+    /// A plan with nothing to do: what a revoked agent measures.
+    pub fn idle() -> Self {
+        Self {
+            revision: String::new(),
+            agent_id: String::new(),
+            vm_key: 0,
+            server_time_ns: 0,
+            caps: Caps {
+                packets_per_s: 0,
+                peers: 0,
+            },
+            spike_threshold_ns: u64::MAX,
+            meshes: Vec::new(),
+        }
+    }
+
+    fn validate(&self) -> Result<(), PlanError> {
+        let mut keys = HashSet::new();
+        for (m, mesh) in self.meshes.iter().enumerate() {
+            mesh.validate(&format!("meshes[{m}]"), self.vm_key)?;
+            check(
+                keys.insert(mesh.key),
+                || format!("meshes[{m}].key"),
+                "must differ from mesh to mesh",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl MeshPlan {
+    fn validate(&self, at: &str, own_key: u32) -> Result<(), PlanError> {
+        let field = |name: &str| format!("{at}.{name}");
+        check(
+            (1..=60).contains(&self.window_s),
+            || field("window_s"),
+            "must be 1 to 60",
+        )?;
+        let rate_ok = self.rate_hz.is_power_of_two() && self.rate_hz <= 128;
+        check(rate_ok, || field("rate_hz"), "must be 1, 2, 4 … 128")?;
+        let deadline_ok = (1..=60_000).contains(&self.loss_deadline_ms);
+        check(
+            deadline_ok,
+            || field("loss_deadline_ms"),
+            "must be 1 to 60000",
+        )?;
+        let mut keys = HashSet::new();
+        for (p, peer) in self.peers.iter().enumerate() {
+            let at = format!("{at}.peers[{p}]");
+            peer.validate(&at)?;
+            check(
+                peer.vm_key != own_key,
+                || format!("{at}.vm_key"),
+                "must not be this agent's own",
+            )?;
+            check(
+                keys.insert(peer.vm_key),
+                || format!("{at}.vm_key"),
+                "must differ from peer to peer",
+            )?;
+        }
+        Ok(())
+    }
+}
+
+impl Peer {
+    /// Where the peer receives event messages (Sync, Delay_Req).
+    pub fn event_address(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.event_port)
+    }
+
+    /// Where the peer receives general messages (Follow_Up, Delay_Resp).
+    pub fn general_address(&self) -> SocketAddr {
+        SocketAddr::new(self.address, self.general_port)
+    }
+
+    fn validate(&self, at: &str) -> Result<(), PlanError> {
+        let field = |name: &str| format!("{at}.{name}");
+        check(
+            self.event_port != 0,
+            || field("event_port"),
+            "must not be 0",
+        )?;
+        check(
+            self.general_port != 0,
+            || field("general_port"),
+            "must not be 0",
+        )?;
+        check(
+            self.event_port != self.general_port,
+            || field("general_port"),
+            "must differ from event_port",
+        )?;
+        check(
+            (1..=16).contains(&self.flows),
+            || field("flows"),
+            "must be 1 to 16",
+        )?;
+        // A datagram to a group or to everyone would reach hosts that never agreed to be measured.
+        let one_host = match self.address {
+            IpAddr::V4(a) => !(a.is_unspecified() || a.is_multicast() || a.is_broadcast()),
+            IpAddr::V6(a) => !(a.is_unspecified() || a.is_multicast()),
+        };
+        check(
+            one_host,
+            || field("address"),
+            "must be the address of one host",
+        )
+    }
+}
+
+fn check(
+    holds: bool,
+    at: impl FnOnce() -> String,
+    should_be: &'static str,
+) -> Result<(), PlanError> {
+    if holds {
+        Ok(())
+    } else {
+        Err(PlanError::Invalid {
+            at: at(),
+            should_be,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn plan() -> Value {
+        json!({
+            "revision": "r1", "agent_id": "a", "vm_key": 7, "server_time_ns": 1, "spike_threshold_ns": 500_000,
+            "caps": {"packets_per_s": 20000, "peers": 2000}, "something_newer": true,
+            "meshes": [{
+                "id": "m", "key": 1, "name": "demo", "window_s": 10, "rate_hz": 8, "loss_deadline_ms": 1000,
+                "peers": [
+                    {"vm_key": 3, "name": "b-1", "address": "127.20.0.3", "event_port": 319, "general_port": 320,
+                     "role": "client", "flows": 1},
+                    {"vm_key": 9, "name": "b-2", "address": "::1", "event_port": 319, "general_port": 320,
+                     "role": "responder", "flows": 4},
+                ],
+            }],
+        })
+    }
+
+    #[test]
+    fn reads_the_agreed_shape_and_ignores_what_is_newer() {
+        let plan = Plan::from_json(plan().to_string().as_bytes()).unwrap();
+        assert_eq!(plan.meshes[0].peers[0].role, Role::Client);
+        assert_eq!(
+            plan.meshes[0].peers[1].event_address().to_string(),
+            "[::1]:319"
+        );
+        let again = serde_json::to_vec(&plan).unwrap();
+        assert_eq!(Plan::from_json(&again), Ok(plan));
+    }
+
+    #[test]
+    fn refuses_values_outside_their_limits_and_says_where() {
+        let cases: &[(&str, Value, &str)] = &[
+            (
+                "/meshes/0/window_s",
+                json!(0),
+                "meshes[0].window_s must be 1 to 60",
+            ),
+            (
+                "/meshes/0/window_s",
+                json!(61),
+                "meshes[0].window_s must be 1 to 60",
+            ),
+            (
+                "/meshes/0/rate_hz",
+                json!(3),
+                "meshes[0].rate_hz must be 1, 2, 4 … 128",
+            ),
+            (
+                "/meshes/0/rate_hz",
+                json!(256),
+                "meshes[0].rate_hz must be 1, 2, 4 … 128",
+            ),
+            (
+                "/meshes/0/loss_deadline_ms",
+                json!(0),
+                "meshes[0].loss_deadline_ms must be 1 to 60000",
+            ),
+            (
+                "/meshes/0/peers/1/vm_key",
+                json!(3),
+                "meshes[0].peers[1].vm_key must differ",
+            ),
+            (
+                "/meshes/0/peers/0/vm_key",
+                json!(7),
+                "meshes[0].peers[0].vm_key must not be this agent's own",
+            ),
+            (
+                "/meshes/0/peers/0/event_port",
+                json!(0),
+                "meshes[0].peers[0].event_port must not be 0",
+            ),
+            (
+                "/meshes/0/peers/0/general_port",
+                json!(319),
+                "general_port must differ from event_port",
+            ),
+            ("/meshes/0/peers/0/flows", json!(0), "flows must be 1 to 16"),
+            (
+                "/meshes/0/peers/0/address",
+                json!("224.0.1.129"),
+                "address must be the address of one host",
+            ),
+            (
+                "/meshes/0/peers/0/address",
+                json!("255.255.255.255"),
+                "address must be the address of one host",
+            ),
+            (
+                "/meshes/0/peers/0/address",
+                json!("0.0.0.0"),
+                "address must be the address of one host",
+            ),
+            (
+                "/meshes/0/peers/0/role",
+                json!("master"),
+                "not readable: unknown variant `master`",
+            ),
+            (
+                "/meshes/0/peers/0/event_port",
+                json!(70000),
+                "not readable: invalid value",
+            ),
+        ];
+        for (pointer, value, expected) in cases {
+            let mut plan = plan();
+            *plan.pointer_mut(pointer).unwrap() = value.clone();
+            let error = Plan::from_json(plan.to_string().as_bytes())
+                .unwrap_err()
+                .to_string();
+            assert!(error.contains(expected), "{pointer} = {value}: {error}");
+        }
+    }
+
+    #[test]
+    fn refuses_two_meshes_of_one_key() {
+        let mut plan = plan();
+        let mesh = plan["meshes"][0].clone();
+        plan["meshes"].as_array_mut().unwrap().push(mesh);
+        let error = Plan::from_json(plan.to_string().as_bytes())
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("meshes[1].key must differ"), "{error}");
+    }
+}

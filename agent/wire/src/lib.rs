@@ -1,0 +1,136 @@
+//! What an agent reports: `proto/agent.proto`, field by field.
+//!
+//! Written by hand so that a build needs no `protoc`; the files in `golden/` are read by the tests of both sides
+//! and pin every byte. Columns are packed, one entry per peer in the order of [`MeshWindow::peer_keys`].
+
+use prost::Message;
+
+/// A count in `sent` or `lost` that nobody knows. Missing is not zero.
+pub const NOT_KNOWN: i32 = -1;
+
+/// Most exchanges kept as [`Evidence`] per window and peer.
+pub const EVIDENCE_LIMIT: usize = 64;
+
+/// Body of `POST /v1/agents/self/reports`.
+#[derive(Clone, PartialEq, Message)]
+pub struct Report {
+    /// Rises by one with every report of this agent; a resent report keeps its number.
+    #[prost(uint64, tag = "1")]
+    pub sequence: u64,
+    /// Unix time in ns, in the backend's time as far as the agent knows it, when the report was made.
+    #[prost(int64, tag = "2")]
+    pub made_at_ns: i64,
+    #[prost(string, tag = "3")]
+    pub agent_version: String,
+    #[prost(message, repeated, tag = "4")]
+    pub windows: Vec<MeshWindow>,
+    #[prost(message, optional, tag = "5")]
+    pub health: Option<Health>,
+}
+
+/// One window of one mesh: everything this agent measured as client, all peers.
+#[derive(Clone, PartialEq, Message)]
+pub struct MeshWindow {
+    #[prost(uint32, tag = "1")]
+    pub mesh_key: u32,
+    /// Unix seconds, a multiple of `window_s`: the window is `[started_at_s, started_at_s + window_s)`.
+    #[prost(int64, tag = "2")]
+    pub started_at_s: i64,
+    #[prost(uint32, tag = "3")]
+    pub window_s: u32,
+    /// VM keys of the peers, strictly ascending.
+    #[prost(uint32, repeated, tag = "4")]
+    pub peer_keys: Vec<u32>,
+    /// Source ports used towards each peer.
+    #[prost(uint32, repeated, tag = "5")]
+    pub flows: Vec<u32>,
+    /// From this VM to the peer: `t4 - t3`, client to responder.
+    #[prost(message, optional, tag = "6")]
+    pub outbound: Option<Columns>,
+    /// From the peer to this VM: `t2 - t1`, responder to client.
+    #[prost(message, optional, tag = "7")]
+    pub inbound: Option<Columns>,
+    /// Both, free of clocks: `(t4 - t3) + (t2 - t1)`. Its `clock_error_ns` is 0.
+    #[prost(message, optional, tag = "8")]
+    pub round_trip: Option<Columns>,
+    #[prost(message, repeated, tag = "9")]
+    pub evidence: Vec<Evidence>,
+}
+
+/// One direction of every peer of a window.
+#[derive(Clone, PartialEq, Message)]
+pub struct Columns {
+    /// Delays measured; a peer with count 0 has 0 in every delay column and no sketch.
+    #[prost(uint32, repeated, tag = "1")]
+    pub count: Vec<u32>,
+    /// Packets that set out in this direction, or [`NOT_KNOWN`].
+    #[prost(sint32, repeated, tag = "2")]
+    pub sent: Vec<i32>,
+    /// Packets that did not arrive, or [`NOT_KNOWN`].
+    #[prost(sint32, repeated, tag = "3")]
+    pub lost: Vec<i32>,
+    #[prost(sint64, repeated, tag = "4")]
+    pub min_ns: Vec<i64>,
+    #[prost(sint64, repeated, tag = "5")]
+    pub mean_ns: Vec<i64>,
+    #[prost(sint64, repeated, tag = "6")]
+    pub max_ns: Vec<i64>,
+    /// Sum of squared deviations from the mean, ns² (variance = m2 / count).
+    #[prost(double, repeated, tag = "7")]
+    pub m2: Vec<f64>,
+    /// Bound on what the clocks may add or take away.
+    #[prost(uint64, repeated, tag = "8")]
+    pub clock_error_ns: Vec<u64>,
+    /// Number of 16-bit words in each peer's LLQ16 sketch.
+    #[prost(uint32, repeated, tag = "9")]
+    pub sketch_words: Vec<u32>,
+    /// All the words, little-endian, one peer after the other.
+    #[prost(bytes = "vec", tag = "10")]
+    pub sketch: Vec<u8>,
+}
+
+/// The exchanges around a spike, at most [`EVIDENCE_LIMIT`] per window and peer.
+#[derive(Clone, PartialEq, Message)]
+pub struct Evidence {
+    #[prost(uint32, tag = "1")]
+    pub peer_key: u32,
+    /// Start of each exchange relative to the window.
+    #[prost(uint64, repeated, tag = "2")]
+    pub at_ns: Vec<u64>,
+    #[prost(sint64, repeated, tag = "3")]
+    pub outbound_ns: Vec<i64>,
+    #[prost(sint64, repeated, tag = "4")]
+    pub inbound_ns: Vec<i64>,
+}
+
+/// State of the agent itself; counters rise from the start of the process.
+#[derive(Clone, PartialEq, Message)]
+pub struct Health {
+    #[prost(int64, tag = "1")]
+    pub started_at_ns: i64,
+    #[prost(uint64, tag = "2")]
+    pub spool_bytes: u64,
+    #[prost(uint64, tag = "3")]
+    pub spool_reports: u64,
+    /// Reports given up because the spool was full.
+    #[prost(uint64, tag = "4")]
+    pub reports_dropped: u64,
+    /// Reports given up because the backend refused them.
+    #[prost(uint64, tag = "5")]
+    pub reports_refused: u64,
+    #[prost(uint64, tag = "6")]
+    pub packets_sent: u64,
+    #[prost(uint64, tag = "7")]
+    pub packets_received: u64,
+    #[prost(uint64, tag = "8")]
+    pub transmit_stamps_missing: u64,
+    #[prost(uint64, tag = "9")]
+    pub receive_queue_overflows: u64,
+    #[prost(uint64, tag = "10")]
+    pub packets_rejected: u64,
+    /// `kernel` or `user`: where the stamps are taken.
+    #[prost(string, tag = "11")]
+    pub timestamp_source: String,
+    #[prost(string, tag = "12")]
+    pub clock_source: String,
+}
