@@ -1,0 +1,2 @@
+"""Sinemora: cloud network delay as a tenant sees it."""
+

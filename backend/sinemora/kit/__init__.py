@@ -1,0 +1,1 @@
+"""Domain-free plumbing: nothing here knows what a delay is."""

@@ -1,0 +1,34 @@
+"""The Celery application every feature hangs its tasks on; `sinemora.worker` composes them."""
+
+from typing import Any
+
+from celery import Celery
+
+from sinemora.kit.config import settings
+from sinemora.kit.redis import broker_url
+
+
+def _configuration() -> dict[str, Any]:
+    broker = broker_url(settings().redis_url)
+    return {
+        "broker_url": broker,
+        "broker_connection_retry_on_startup": True,
+        "task_ignore_result": True,
+        "task_acks_late": True,
+        "task_reject_on_worker_lost": True,
+        "task_default_queue": "bulk",
+        "task_time_limit": 3600,
+        "worker_prefetch_multiplier": 1,
+        "worker_hijack_root_logger": False,
+        # Longer than any job, or the broker hands a running job to a second worker.
+        "broker_transport_options": {"visibility_timeout": 7200, "socket_connect_timeout": 2},
+        "timezone": "UTC",
+        "beat_schedule": SCHEDULE,
+    }
+
+
+# Entries of the beat schedule by name; features add theirs beside their tasks.
+SCHEDULE: dict[str, dict[str, Any]] = {}
+
+celery = Celery("sinemora")
+celery.add_defaults(_configuration)

@@ -1,0 +1,69 @@
+"""Every setting, read once from the environment (`SINEMORA_…`) and from `.env`; explained in `.env.example`."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+
+class Settings(BaseSettings):
+    """What the processes of the backend are told from outside. Durations carry their unit in the name."""
+
+    model_config = SettingsConfigDict(env_prefix="SINEMORA_", env_file=".env", extra="ignore", env_ignore_empty=True)
+
+    host: str = "127.0.0.1"
+    port: int = Field(8420, ge=1, le=65535)
+    public_url: str = ""
+    data_dir: Path = Path(".data")
+    frontend_dir: Path | None = None
+
+    database_url: str = ""
+    database_owner_url: str = ""
+    database_pool_size: int = Field(20, ge=1, le=200)
+    redis_url: str = ""
+    service_user: str = "sinemora"
+
+    owner_email: str = "owner@sinemora.example"
+    owner_password: SecretStr | None = None
+    demo_agents: int = Field(6, ge=0, le=64)
+
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_format: Literal["console", "json"] = "console"
+
+    session_hours: int = Field(12, ge=1, le=24 * 30)
+    cookie_secure: bool | None = None
+    sign_in_attempts: int = Field(10, ge=1)
+    sign_in_window_s: int = Field(300, ge=1)
+    rate_limit_per_minute: int = Field(1200, ge=1)
+    body_limit_bytes: int = Field(8 * 1024 * 1024, ge=1024)
+
+    ingest_queue_reports: int = Field(2000, ge=1)
+    ingest_batch_ms: int = Field(20, ge=1, le=1000)
+    retention_raw_days: int = Field(3, ge=1)
+    retention_1m_days: int = Field(30, ge=1)
+    stale_windows: int = Field(3, ge=1)
+
+    @field_validator("database_url", "database_owner_url")
+    @classmethod
+    def _psycopg(cls, url: str) -> str:
+        """Name the driver, so that the address every other tool takes works here too."""
+        for scheme in ("postgres://", "postgresql://"):
+            if url.startswith(scheme):
+                return "postgresql+psycopg://" + url.removeprefix(scheme)
+        return url
+
+    @model_validator(mode="after")
+    def _derive(self) -> "Settings":
+        self.public_url = (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+        self.database_owner_url = self.database_owner_url or self.database_url
+        if self.cookie_secure is None:
+            self.cookie_secure = self.public_url.startswith("https://")
+        return self
+
+
+@lru_cache
+def settings() -> Settings:
+    """The settings of this process; read at first use."""
+    return Settings()

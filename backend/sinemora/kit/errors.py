@@ -1,0 +1,164 @@
+"""Errors people and programs can act on: RFC 9457 problem details with a stable `code`.
+
+422 is for malformed input only; a conflict with the state of the product is a 409, and nothing is ever a bare 500.
+"""
+
+from collections.abc import Mapping
+from http import HTTPStatus
+from typing import Any, Literal
+
+import structlog
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel
+from sqlalchemy import exc
+from sqlalchemy.orm.exc import StaleDataError
+from starlette.exceptions import HTTPException
+
+log = structlog.get_logger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+
+# SQLSTATEs of statements that gave up waiting or lost a race: asking again helps.
+_BUSY_STATES = {"40001", "40P01", "55P03", "57014"}
+
+
+class ProductError(Exception):
+    """An answer that is not a success: `code` is stable, `detail` is for people, `extra` is for programs."""
+
+    def __init__(
+        self, code: str, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **extra: Any
+    ) -> None:
+        super().__init__(detail)
+        self.code = code
+        self.status = status
+        self.detail = detail
+        self.headers = dict(headers or {})
+        self.extra = extra
+
+
+class NotFound(ProductError):
+    """No such thing, or not yours: the two look alike on purpose."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what.replace(' ', '_')}_unknown", 404, f"There is no such {what}.")
+
+
+class FieldError(BaseModel):
+    """One thing wrong with the input. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`."""
+
+    pointer: str
+    message: str
+
+
+class Problem(BaseModel):
+    """Problem details (RFC 9457)."""
+
+    type: str
+    title: str
+    status: int
+    code: str
+    detail: str
+    instance: str
+    request_id: str
+    errors: list[FieldError] | None = None
+
+
+def problem(request: Request, error: ProductError) -> JSONResponse:
+    """Render `error` as problem details."""
+    body = {
+        "type": f"urn:sinemora:problem:{error.code}",
+        "title": HTTPStatus(error.status).phrase,
+        "status": error.status,
+        "code": error.code,
+        "detail": error.detail,
+        "instance": request.url.path,
+        "request_id": request.state.request_id,
+        **error.extra,
+    }
+    return JSONResponse(body, error.status, headers=error.headers, media_type=MEDIA_TYPE)
+
+
+def internal_error() -> ProductError:
+    """What the caller learns of a fault of ours: only where to find it in the log."""
+    return ProductError(
+        "internal_error", 500, "Something went wrong on our side. The request id finds it in the server's log."
+    )
+
+
+def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
+    """The answer to a database that is away, busy or refusing; None when the statement itself is at fault."""
+    if isinstance(error, exc.TimeoutError):
+        return ProductError(
+            "database_busy", 503, "All database connections are in use. Try again.", headers={"Retry-After": "2"}
+        )
+    if isinstance(error, exc.IntegrityError):
+        return ProductError("conflict", 409, "This contradicts something already stored.")
+    if not isinstance(error, exc.DBAPIError):
+        return None
+    state = getattr(error.orig, "sqlstate", None)
+    if state in _BUSY_STATES:
+        return ProductError(
+            "database_busy", 503, "The database is busy with this. Try again.", headers={"Retry-After": "1"}
+        )
+    if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
+        return ProductError(
+            "database_unavailable", 503, "The database cannot be reached. Try again.", headers={"Retry-After": "5"}
+        )
+    return None
+
+
+_HTTP_CODES = {
+    400: "bad_request",
+    404: "route_unknown",
+    405: "method_not_allowed",
+    413: "body_too_large",
+    415: "media_type_unsupported",
+}
+
+
+def _pointer(location: tuple[int | str, ...]) -> str:
+    source, *path = location or ("body",)
+    parts = path if source == "body" else [source, *path]
+    return "#/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in parts) if parts else "#"
+
+
+def install(app: FastAPI) -> None:
+    """Make `app` answer every failure with problem details."""
+
+    @app.exception_handler(ProductError)
+    async def _product(request: Request, error: ProductError) -> JSONResponse:
+        return problem(request, error)
+
+    @app.exception_handler(HTTPException)
+    async def _http(request: Request, error: HTTPException) -> JSONResponse:
+        code = _HTTP_CODES.get(error.status_code, "http_error")
+        return problem(request, ProductError(code, error.status_code, str(error.detail), headers=error.headers))
+
+    @app.exception_handler(RequestValidationError)
+    async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
+        found = [{"pointer": _pointer(one["loc"]), "message": one["msg"]} for one in error.errors()]
+        return problem(
+            request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found)
+        )
+
+    @app.exception_handler(StaleDataError)
+    async def _stale(request: Request, error: StaleDataError) -> JSONResponse:
+        return problem(
+            request,
+            ProductError("version_changed", 412, "Somebody changed this meanwhile. Read it again, then decide."),
+        )
+
+    @app.exception_handler(exc.SQLAlchemyError)
+    async def _database(request: Request, error: exc.SQLAlchemyError) -> JSONResponse:
+        answer = database_error(error)
+        if answer is None:
+            raise error
+        log.warning("database refused", code=answer.code, error=str(error.__cause__ or error).strip())
+        return problem(request, answer)
+
+
+def responses(*statuses: Literal[401, 403, 404, 409, 412, 413, 422, 428, 429, 503]) -> dict[int | str, dict[str, Any]]:
+    """`responses=` of a route that may answer problem details with these statuses."""
+    return {status: {"model": Problem, "content": {MEDIA_TYPE: {}}} for status in statuses}

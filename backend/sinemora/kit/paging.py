@@ -1,0 +1,90 @@
+"""Cursor paging: stable under inserts, and as quick on the last page as on the first."""
+
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Generic, TypeVar
+from uuid import UUID
+
+from fastapi import Depends, Query
+from pydantic import BaseModel, ConfigDict
+from sqlalchemy import Select, tuple_
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from sinemora.kit.errors import ProductError
+
+T = TypeVar("T")
+
+
+class Page(BaseModel, Generic[T]):
+    """One page of a list; `next_cursor` is null on the last."""
+
+    model_config = ConfigDict(from_attributes=True, json_schema_serialization_defaults_required=True)
+
+    items: list[T]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class Slice(Generic[T]):
+    """What `paginate` found; a route that declares `Page[XRead]` returns it as it is."""
+
+    items: Sequence[T]
+    next_cursor: str | None
+
+
+@dataclass(frozen=True)
+class PageQuery:
+    """The two parameters of every list route."""
+
+    limit: int
+    cursor: str | None
+
+
+def _page_query(
+    limit: Annotated[int, Query(ge=1, le=500, description="Items per page")] = 100,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before")] = None,
+) -> PageQuery:
+    return PageQuery(limit, cursor)
+
+
+Paging = Annotated[PageQuery, Depends(_page_query)]
+
+
+def encode_cursor(values: Sequence[Any]) -> str:
+    """An opaque word for the position after a row with these sort values."""
+    packed = json.dumps([value.isoformat() if isinstance(value, datetime) else str(value) for value in values])
+    return base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
+
+
+def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
+    """The sort values of `encode_cursor`, as `kinds` (str, int, UUID or datetime). ProductError `cursor_invalid`."""
+    try:
+        raw = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+        if not isinstance(raw, list) or len(raw) != len(kinds):
+            raise ValueError("other columns")
+        readers = {datetime: datetime.fromisoformat, UUID: UUID, int: int, str: str}
+        return [readers[kind](value) for kind, value in zip(kinds, raw, strict=True)]
+    except (ValueError, TypeError, binascii.Error) as error:
+        raise ProductError("cursor_invalid", 422, "This cursor is not one of ours for this list.") from error
+
+
+def paginate(
+    session: Session,
+    statement: Select[tuple[T]],
+    page: PageQuery,
+    *by: InstrumentedAttribute[Any],
+    descending: bool = False,
+) -> Slice[T]:
+    """The page of `statement` (one entity) ordered by the columns `by`, which together must be unique."""
+    if page.cursor is not None:
+        after = decode_cursor(page.cursor, [column.type.python_type for column in by])
+        statement = statement.where(tuple_(*by) < tuple_(*after) if descending else tuple_(*by) > tuple_(*after))
+    order = [column.desc() if descending else column.asc() for column in by]
+    rows = session.scalars(statement.order_by(*order).limit(page.limit + 1)).all()
+    items = rows[: page.limit]
+    more = len(rows) > page.limit
+    return Slice(items, encode_cursor([getattr(items[-1], column.key) for column in by]) if more else None)
