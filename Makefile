@@ -1,0 +1,67 @@
+# Every command of the project. `make` alone lists them.
+PYTHON ?= python3
+PREPARE = @$(PYTHON) infra/toolchain/prepare.py
+RUN = $(PYTHON) infra/toolchain/run.py
+SINEMORA = @$(RUN) sinemora
+
+.DEFAULT_GOAL := help
+.PHONY: help
+
+help:
+	@$(PYTHON) infra/toolchain/help.py $(MAKEFILE_LIST)
+
+##@ Run the product
+.PHONY: up down wait status logs clean-data
+up: ## Bring everything needed, build, and run all of it here until Ctrl-C
+	$(PREPARE) up
+down: ## Stop what `make up` started, from another terminal
+	$(SINEMORA) down
+wait: ## Return when every planned path of the demonstration mesh is measured (SINEMORA_WAIT_S)
+	@$(PYTHON) infra/toolchain/wait.py
+status: ## Show each process, since when it runs and how often it was restarted
+	$(SINEMORA) status
+logs: ## Follow the logs; one of them: make logs OF=api
+	$(SINEMORA) logs $(OF)
+clean-data: ## Delete the data folder; without a question: make clean-data YES=1
+	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
+
+##@ Check
+.PHONY: test test-backend test-agent test-frontend test-e2e test-compose lint
+test: ## Everything CI runs: lint, types, units, drift, end to end
+	$(PREPARE) test
+	@$(PYTHON) infra/test/suites.py
+test-backend: ## Python tests against a real database (ARGS='-k frames')
+	$(PREPARE) backend
+	@$(PYTHON) infra/test/suites.py pytest
+test-agent: ## Rust tests of the agent
+	$(PREPARE) agent
+	@$(PYTHON) infra/test/suites.py cargo-test
+test-frontend: ## Unit tests of the front end
+	$(PREPARE) frontend
+	@$(PYTHON) infra/test/suites.py vitest
+test-e2e: ## Journeys in a real browser against the running product
+	$(PREPARE) test
+	@$(PYTHON) infra/test/suites.py playwright
+test-compose: ## The production stack in containers (root, needs a Docker engine)
+	@$(PYTHON) infra/docker/test_compose.py
+lint: ## Linters, formatters and type checks, changing nothing
+	$(PREPARE) tools
+	@$(PYTHON) infra/test/suites.py --lint
+
+##@ Change
+.PHONY: setup format gen lock
+setup: ## Bring the toolchains and build, without starting anything
+	$(PREPARE) setup
+format: ## Format Python, Rust and TypeScript
+	$(PREPARE) tools
+	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations
+	@$(RUN) --in backend ruff format . ../infra ../migrations
+	@$(RUN) --in agent cargo fmt
+	@$(RUN) --in frontend npm run --silent format
+gen: ## Write the generated files again: openapi.json and the TypeScript types
+	$(PREPARE) tools
+	@$(RUN) --in backend sinemora openapi openapi.json
+	@$(RUN) --in frontend npm run --silent gen
+lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
+	$(PREPARE) tools
+	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py

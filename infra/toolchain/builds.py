@@ -1,0 +1,80 @@
+"""Installs dependencies and builds what the product runs from. Every build is skipped when nothing changed."""
+
+import sys
+from pathlib import Path
+
+from common import ROOT, TOOLS, remembered, version_of
+from stamps import fingerprint, unless_unchanged
+from steps import Log
+from tools import output
+
+BACKEND = ROOT / "backend"
+FRONTEND = ROOT / "frontend"
+E2E = ROOT / "e2e"
+AGENT = ROOT / "agent"
+VENV = BACKEND / ".venv"
+_NETWORK = "check that this machine reaches its package registries, then run the same command again"
+_FRONTEND_INPUTS = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
+
+
+def backend(log: Log) -> str:
+    """The backend's environment, exactly as locked, with the package itself installed in place."""
+    now = fingerprint(
+        [BACKEND / "pyproject.toml", BACKEND / "requirements.lock"], sys.version, str(Path(sys.executable).resolve()), str(ROOT)
+    )
+
+    def build() -> None:
+        uv = remembered()["uv"]
+        python = VENV / "bin" / "python"
+        if output(python, "-c", "import sys; print(sys.version, sys.base_prefix)") != f"{sys.version} {sys.base_prefix}":
+            log.run([uv, "venv", "--clear", "--python", sys.executable, VENV], "remove backend/.venv, then again")
+        log.run([uv, "pip", "sync", "--python", python, "--require-hashes", BACKEND / "requirements.lock"], _NETWORK)
+        log.run([uv, "pip", "install", "--python", python, "--no-deps", "--editable", BACKEND], _NETWORK)
+
+    return unless_unchanged("backend", now, VENV / "bin" / "sinemora", build)
+
+
+def frontend_dependencies(log: Log) -> str:
+    """`npm ci` of the front end."""
+    return _npm_ci(log, FRONTEND)
+
+
+def e2e_dependencies(log: Log) -> str:
+    """`npm ci` of the end-to-end tests. Their browser is the machine's Chromium: none is downloaded."""
+    return _npm_ci(log, E2E)
+
+
+def frontend(log: Log) -> str:
+    """The front end's production build in `frontend/dist`."""
+    configs = sorted(FRONTEND.glob("*.json")) + sorted(FRONTEND.glob("*.ts"))
+    now = fingerprint([FRONTEND / part for part in _FRONTEND_INPUTS] + configs)
+    return unless_unchanged(
+        "frontend",
+        now,
+        FRONTEND / "dist" / "index.html",
+        lambda: log.run([TOOLS / "node" / "bin" / "npm", "run", "build"], "mend what the log names", FRONTEND),
+    )
+
+
+def agent(log: Log) -> str:
+    """The release build of `sinemora-agent`."""
+    cargo = remembered()["cargo"]
+    now = fingerprint([AGENT], output(Path(cargo).parent / "rustc", "--version"))
+    return unless_unchanged(
+        "agent",
+        now,
+        AGENT / "target" / "release" / "sinemora-agent",
+        lambda: log.run([cargo, "build", "--release", "--locked", "--bin", "sinemora-agent"], _NETWORK, AGENT),
+    )
+
+
+def _npm_ci(log: Log, folder: Path) -> str:
+    node = output(TOOLS / "node" / "bin" / "node", "--version")
+    now = fingerprint([folder / "package.json", folder / "package-lock.json"], ".".join(map(str, version_of(node)[:1])))
+    skip_browser = {"PLAYWRIGHT_SKIP_BROWSER_DOWNLOAD": "1"}
+    return unless_unchanged(
+        f"{folder.name}-dependencies",
+        now,
+        folder / "node_modules",
+        lambda: log.run([TOOLS / "node" / "bin" / "npm", "ci", "--no-progress"], _NETWORK, folder, **skip_browser),
+    )

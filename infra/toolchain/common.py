@@ -1,0 +1,67 @@
+"""What every script of the toolchain shares: places, versions, failures."""
+
+import json
+import os
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ROOT / ".tools"
+LOGS = TOOLS / "logs"
+VERSIONS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "versions.toml").read_text("utf-8"))
+LOCK = Path(__file__).parent / "requirements.lock"
+_PATHS = TOOLS / "paths.json"
+
+
+class StepFailedError(Exception):
+    """A step that cannot go on: `what` happened, `advice` on what to do, `log` with the details."""
+
+    def __init__(self, what: str, advice: str, log: Path | None = None) -> None:
+        super().__init__(what)
+        self.what = what
+        self.advice = advice
+        self.log = log
+
+
+def version_of(text: str) -> tuple[int, ...]:
+    """The first dotted number in `text` as a tuple to compare; empty when there is none."""
+    found = re.search(r"\d+(?:\.\d+)+", text)
+    return tuple(int(part) for part in found.group().split(".")) if found else ()
+
+
+def new_enough(text: str, tool: str) -> bool:
+    """Whether the version printed in `text` is at least the minimum of `tool`."""
+    return version_of(text) >= version_of(VERSIONS[tool]["minimum"])
+
+
+def remember(**paths: Path) -> None:
+    """Note where tools were found, for commands that run later."""
+    known = remembered() | {name: str(path) for name, path in paths.items()}
+    TOOLS.mkdir(exist_ok=True)
+    _PATHS.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
+
+
+def remembered() -> dict[str, str]:
+    """Where tools were found last time: name to path, only those that still exist."""
+    try:
+        known: dict[str, str] = json.loads(_PATHS.read_text("utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return {name: path for name, path in known.items() if Path(path).exists()}
+
+
+def environment() -> dict[str, str]:
+    """The caller's environment with the toolchain in front of PATH."""
+    known = remembered()
+    front = [str(TOOLS / "node" / "bin"), str(ROOT / "backend" / ".venv" / "bin")]
+    front += [str(Path(known[name]).parent) for name in ("cargo", "uv") if name in known]
+    env = dict(os.environ)
+    env["PATH"] = os.pathsep.join([*front, env.get("PATH", os.defpath)])
+    env.setdefault("UV_SYSTEM_CERTS", "1")
+    env |= {"UV_PYTHON_DOWNLOADS": "never", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONUNBUFFERED": "1"}
+    env |= {"npm_config_fund": "false", "npm_config_audit": "false", "npm_config_update_notifier": "false"}
+    if "chromium" in known:
+        env.setdefault("SINEMORA_CHROMIUM", known["chromium"])
+    return env

@@ -1,0 +1,73 @@
+"""Brings the toolchain and builds what a goal needs: `python3 infra/toolchain/prepare.py up|test|setup|…`.
+
+Only Python is needed to start; this first file is written so that an old one can still say what it lacks.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):
+    sys.exit("Sinemora needs Python 3.11 or newer, and this is %d.%d.\nIf there is a newer one: make PYTHON=/path/to/python3" % sys.version_info[:2])
+
+import os  # noqa: E402
+import subprocess  # noqa: E402
+
+import builds  # noqa: E402
+import tools  # noqa: E402
+from common import ROOT, TOOLS, environment  # noqa: E402
+from settings import demo_agents  # noqa: E402
+from steps import Steps  # noqa: E402
+
+UV = ("uv", "uv", tools.uv)
+BACKEND = ("Installing the backend", "backend", builds.backend)
+NODE = ("Node", "node", tools.node)
+FRONTEND_DEPENDENCIES = ("Installing the front end", "frontend-dependencies", builds.frontend_dependencies)
+FRONTEND = ("Building the front end", "frontend", builds.frontend)
+RUST = ("Rust", "rust", tools.rust)
+RUST_LINT = ("clippy and rustfmt", "rust-lint", tools.rust_lint)
+AGENT = ("Building the agent", "agent", builds.agent)
+CHROMIUM = ("Chromium", "chromium", tools.chromium)
+E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
+
+GOALS = {
+    "uv": [UV],
+    "backend": [UV, BACKEND],
+    "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
+    "agent": [RUST, RUST_LINT],
+    "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
+    "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT],
+    "test": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, RUST_LINT, AGENT, CHROMIUM, E2E],
+}
+SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/launch.py
+
+
+def main(goal: str) -> None:
+    """Run the steps of `goal`; for `up` go on as the supervisor."""
+    steps = list(GOALS["setup" if goal == "up" else goal])
+    if goal == "up":
+        _stop_if_running()
+        if demo_agents() == 0:
+            steps = [step for step in steps if step not in (RUST, AGENT)]
+    progress = Steps(len(steps) + (SUPERVISOR_STEPS if goal == "up" else 0))
+    for step in steps:
+        progress.run(*step)
+    if goal == "up":
+        env = environment() | {"SINEMORA_STEPS_DONE": progress.hand_over()}
+        os.chdir(ROOT)
+        sys.stdout.flush()
+        os.execve(builds.VENV / "bin" / "sinemora", ["sinemora", "up"], env)
+
+
+def _stop_if_running() -> None:
+    """Building over a running product would pull its files away: let it say that it runs, and end."""
+    program = builds.VENV / "bin" / "sinemora"
+    if not (program.exists() and (TOOLS / "stamps" / "backend").exists()):
+        return
+    done = subprocess.run([program, "status", "--if-running"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if done.returncode == 0:
+        sys.exit(print(done.stdout, end=""))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in (*GOALS, "up"):
+        sys.exit(f"usage: prepare.py {'|'.join((*GOALS, 'up'))}")
+    main(sys.argv[1])
