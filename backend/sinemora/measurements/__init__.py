@@ -1,0 +1,1 @@
+"""What the agents measured: ingest, frames, sketches, rollups, matrix and series."""

@@ -1,0 +1,199 @@
+"""Frames: one agent's window towards all its peers, as two compressed columns of bytes.
+
+`stats` and `sketch` are stored apart because most questions need only one of them. Both begin with the same four
+bytes and go on with one zstd frame (level 1, content size and checksum included). All numbers are little-endian.
+*Shuffled* means that the first bytes of all numbers come first, then all second bytes, and so on: equal high bytes
+then stand together and vanish under zstd. Directions are in the order outbound, inbound, round trip.
+
+    0  1  codec version, 1
+    1  1  kind: 0 stats, 1 sketch
+    2  2  n, the number of targets (1 … 256), in the order of the frame's roster
+    4     zstd of
+
+  stats, 116 * n bytes
+    0        96 n  8 x 3 x n numbers of 32 bits, shuffled: count, sent, lost, min_ns, mean_ns, max_ns, clock_error_ns
+                   (signed; sent and lost are -1 when not known) and m2 (float, ns^2), each for the three directions
+    96 n     20 n  10 x n unsigned numbers of 16 bits, shuffled: p50, p90, p99 as LLQ16 bin + 1 (0: no value), each
+                   for the three directions, then the number of source ports used
+
+  sketch, 6 * n bytes and 2 bytes a word
+    0         6 n  3 x n unsigned numbers of 16 bits, shuffled: words of each sketch
+    6 n            the LLQ16 words of all sketches, one after the other, shuffled
+
+Delay columns of an entry with count 0 hold 0 and mean nothing.
+"""
+
+import struct
+import threading
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from sinemora.measurements import sketch
+from sinemora.measurements.sketch import Ints, Words
+
+CODEC_VERSION = 1
+TARGETS_MAX = 256
+OUTBOUND, INBOUND, ROUND_TRIP = range(3)
+COUNT, SENT, LOST, MIN, MEAN, MAX, CLOCK_ERROR, M2 = range(8)
+QUANTILES = (0.5, 0.9, 0.99)
+INT32_MAX = (1 << 31) - 1
+
+_STATS, _SKETCH = 0, 1
+_HEADER = struct.Struct("<BBH")
+_local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
+
+Columns = npt.NDArray[np.int32]
+Codes = npt.NDArray[np.uint16]
+
+
+class FrameError(ValueError):
+    """These bytes are no frame this version can read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """Numbers of three directions towards n targets.
+
+    `columns` has shape (8, 3, n), indexed by `COUNT` … `M2` (the last as float32 bits); `quantiles` has shape
+    (3, 3, n): p50, p90, p99 as LLQ16 bin + 1, 0 for no value; `flows` has shape (n,).
+    """
+
+    columns: Columns
+    quantiles: Codes
+    flows: Codes
+
+    @property
+    def targets(self) -> int:
+        return self.columns.shape[2]
+
+    @property
+    def m2(self) -> npt.NDArray[np.float32]:
+        """Sum of squared deviations from the mean, ns^2, shape (3, n)."""
+        return self.columns[M2].view(np.float32)
+
+    def take(self, positions: npt.NDArray[np.integer] | slice) -> "Stats":
+        """The same for some of the targets."""
+        return Stats(
+            np.ascontiguousarray(self.columns[:, :, positions]), self.quantiles[:, :, positions], self.flows[positions]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Sketches:
+    """Sketches of three directions towards n targets: `lengths` in words, shape (3, n), and all words in that order."""
+
+    lengths: Ints
+    words: Words
+
+    def take(self, positions: npt.NDArray[np.integer] | slice) -> "Sketches":
+        """The same for some of the targets."""
+        kept = np.zeros(self.lengths.shape, bool)
+        kept[:, positions] = True
+        return Sketches(self.lengths[:, positions], self.words[np.repeat(kept.ravel(), self.lengths.ravel())])
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What one VM measured towards `targets` (VM keys, ascending) in one window."""
+
+    vm_key: int
+    targets: Ints
+    stats: Stats
+    sketches: Sketches
+
+    def blocks(self) -> "Iterable[Frame]":
+        """The same in pieces of at most `TARGETS_MAX` targets."""
+        if self.targets.size <= TARGETS_MAX:
+            yield self
+            return
+        for start in range(0, self.targets.size, TARGETS_MAX):
+            part = slice(start, start + TARGETS_MAX)
+            yield Frame(self.vm_key, self.targets[part], self.stats.take(part), self.sketches.take(part))
+
+
+def quantile_codes(sketches: Sketches) -> Codes:
+    """p50, p90, p99 of every sketch as bin + 1, 0 for an empty one: the `quantiles` of `Stats`."""
+    bins = sketch.quantiles(sketches.words, sketches.lengths.ravel(), QUANTILES)
+    return (bins + 1).astype(np.uint16).reshape(len(QUANTILES), *sketches.lengths.shape)
+
+
+def concatenate(parts: Iterable[Stats]) -> Stats:
+    """Stats of all targets of all parts, in their order."""
+    stats = list(parts)
+    if not stats:
+        return Stats(np.empty((8, 3, 0), np.int32), np.empty((3, 3, 0), np.uint16), np.empty(0, np.uint16))
+    return Stats(
+        np.concatenate([part.columns for part in stats], axis=2),
+        np.concatenate([part.quantiles for part in stats], axis=2),
+        np.concatenate([part.flows for part in stats]),
+    )
+
+
+def encode_stats(stats: Stats) -> bytes:
+    """Bytes of at most `TARGETS_MAX` targets."""
+    short = np.concatenate((stats.quantiles.reshape(-1), stats.flows)).astype("<u2", copy=False)
+    return _pack(_STATS, stats.targets, _shuffled(stats.columns.astype("<i4", copy=False)) + _shuffled(short))
+
+
+def decode_stats(blob: bytes) -> Stats:
+    """Inverse of `encode_stats`. Raises `FrameError`."""
+    n, body = _unpack(_STATS, blob)
+    if body.size != 116 * n:
+        raise FrameError(f"stats of {n} targets take {116 * n} bytes, found {body.size}")
+    columns = _unshuffled(body[: 96 * n], "<i4").reshape(8, 3, n)
+    short = _unshuffled(body[96 * n :], "<u2")
+    return Stats(columns, short[: 9 * n].reshape(3, 3, n), short[9 * n :])
+
+
+def encode_sketches(sketches: Sketches) -> bytes:
+    """Bytes of at most `TARGETS_MAX` targets."""
+    lengths, words = sketches.lengths.astype("<u2"), sketches.words.astype("<u2", copy=False)
+    return _pack(_SKETCH, sketches.lengths.shape[1], _shuffled(lengths) + _shuffled(words))
+
+
+def decode_sketches(blob: bytes) -> Sketches:
+    """Inverse of `encode_sketches`. Raises `FrameError`."""
+    n, body = _unpack(_SKETCH, blob)
+    if body.size < 6 * n or body.size % 2:
+        raise FrameError(f"sketches of {n} targets do not fit {body.size} bytes")
+    lengths = _unshuffled(body[: 6 * n], "<u2").astype(np.int64).reshape(3, n)
+    words = _unshuffled(body[6 * n :], "<u2")
+    if int(lengths.sum()) != words.size:
+        raise FrameError(f"sketches of {int(lengths.sum())} words, found {words.size}")
+    return Sketches(lengths, words)
+
+
+def _shuffled(numbers: npt.NDArray[np.generic]) -> bytes:
+    return numbers.reshape(-1).view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
+
+
+def _unshuffled(planes: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[np.generic]:
+    size = np.dtype(dtype).itemsize
+    return np.ascontiguousarray(planes.reshape(size, -1).T).view(dtype).reshape(-1)
+
+
+def _pack(kind: int, n: int, body: bytes) -> bytes:
+    if not 0 < n <= TARGETS_MAX:
+        raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
+    if not hasattr(_local, "compressor"):
+        _local.compressor = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)
+    return _HEADER.pack(CODEC_VERSION, kind, n) + bytes(_local.compressor.compress(body))
+
+
+def _unpack(kind: int, blob: bytes) -> tuple[int, npt.NDArray[np.uint8]]:
+    if len(blob) < _HEADER.size:
+        raise FrameError("too short for a header")
+    version, found, n = _HEADER.unpack_from(blob)
+    if version != CODEC_VERSION or found != kind or not 0 < n <= TARGETS_MAX:
+        raise FrameError(f"unknown header: version {version}, kind {found}, {n} targets")
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor()
+    try:
+        body = _local.decompressor.decompress(memoryview(blob)[_HEADER.size :])
+    except zstandard.ZstdError as error:
+        raise FrameError(str(error)) from error
+    return n, np.frombuffer(body, np.uint8)

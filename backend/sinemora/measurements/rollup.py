@@ -1,0 +1,114 @@
+"""Merging windows: many frames of the same pairs become one, statistics exactly and sketches really merged.
+
+Counts add up; the smallest and largest delay survive; means are weighted by count; the sums of squared deviations
+merge by Chan, Golub and LeVeque (1979), so the variance is that of all values together; the clock error bound is the
+largest one. Packets sent and lost add up over the windows where both are known and are -1 (not known) without any.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.measurements import frame, sketch
+from sinemora.measurements.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    INT32_MAX,
+    LOST,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    SENT,
+    Columns,
+    Frame,
+    Sketches,
+    Stats,
+)
+from sinemora.measurements.sketch import Ints
+
+
+def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
+    """Merged columns of `size` groups, shape (8, size), from columns of shape (8, m) and the group of each.
+
+    A group without members comes out as count 0 with sent and lost not known.
+    """
+    merged = np.zeros((8, size), np.int32)
+    merged[SENT] = merged[LOST] = -1
+    order = np.argsort(groups, kind="stable")
+    if not order.size:
+        return merged
+    grouped = groups[order]
+    starts = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1])))
+    present = grouped[starts]
+    part = columns[:, order]
+    count = part[COUNT].astype(np.int64)
+    total = np.add.reduceat(count, starts)
+    some = total > 0
+    divisor = np.where(some, total, 1)
+    mean = np.add.reduceat(count * part[MEAN], starts) / divisor
+    deviation = part[MEAN] - np.repeat(mean, np.diff(np.append(starts, order.size)))
+    m2 = np.add.reduceat(part[M2].view(np.float32) + count * deviation**2, starts, dtype=np.float64)
+    full = count > 0
+    merged[COUNT, present] = np.minimum(total, INT32_MAX)
+    merged[MIN, present] = np.where(some, np.minimum.reduceat(np.where(full, part[MIN], INT32_MAX), starts), 0)
+    merged[MEAN, present] = np.where(some, np.rint(mean), 0)
+    merged[MAX, present] = np.where(some, np.maximum.reduceat(np.where(full, part[MAX], -INT32_MAX), starts), 0)
+    merged[CLOCK_ERROR, present] = np.maximum.reduceat(np.where(full, part[CLOCK_ERROR], 0), starts)
+    merged[M2, present] = np.where(some, m2, 0).astype(np.float32).view(np.int32)
+    merged[SENT, present], merged[LOST, present] = _losses(part[SENT], part[LOST], starts)
+    return merged
+
+
+def _losses(sent: Columns, lost: Columns, starts: Ints) -> tuple[Ints, Ints]:
+    """Packets sent and lost of each group over the windows that know both; else sent alone, where it is known."""
+    known = (sent >= 0) & (lost >= 0)
+    both = np.logical_or.reduceat(known, starts)
+    either = np.logical_or.reduceat(sent >= 0, starts)
+    sent_known = np.add.reduceat(np.where(known, sent, 0), starts, dtype=np.int64)
+    sent_alone = np.add.reduceat(np.maximum(sent, 0), starts, dtype=np.int64)
+    lost_known = np.add.reduceat(np.where(known, lost, 0), starts, dtype=np.int64)
+    return np.where(both, sent_known, np.where(either, sent_alone, -1)), np.where(both, lost_known, -1)
+
+
+def merge(frames: Sequence[Frame]) -> list[Frame]:
+    """One frame per VM that has frames among these, its targets being all that any of them has, ascending."""
+    pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames]
+    keys, groups = np.unique(np.concatenate(pairs), return_inverse=True)
+    stats, sketches = merge_groups(
+        [part.stats for part in frames], [part.sketches for part in frames], groups.reshape(-1), keys.size
+    )
+    vms, targets = keys >> 32, keys & 0xFFFFFFFF
+    bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))
+    merged = []
+    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        part = slice(start, end)
+        merged.append(Frame(int(vms[start]), targets[part], stats.take(part), sketches.take(part)))
+    return merged
+
+
+def merge_groups(
+    stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int
+) -> tuple[Stats, Sketches]:
+    """Stats and canonical sketches of `size` groups of targets; `groups` names the group of each target of all parts."""
+    together = frame.concatenate(stats)
+    directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
+    columns = merge_columns(together.columns.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
+    flows = np.zeros(size, np.uint16)
+    np.maximum.at(flows, groups, together.flows)
+    merged = merge_sketches(sketches, groups, size)
+    return Stats(columns, frame.quantile_codes(merged), flows), merged
+
+
+def merge_sketches(sketches: Sequence[Sketches], groups: Ints, size: int) -> Sketches:
+    """Canonical sketches of `size` groups of targets; `groups` names the group of each target of all parts."""
+    owners: list[npt.NDArray[np.int64]] = []
+    first = 0
+    for part in sketches:
+        n = part.lengths.shape[1]
+        directed = np.arange(3)[:, None] * size + groups[first : first + n]
+        owners.append(np.repeat(directed.reshape(-1), part.lengths.reshape(-1)))
+        first += n
+    words, lengths = sketch.merge(np.concatenate([part.words for part in sketches]), np.concatenate(owners), 3 * size)
+    return Sketches(lengths.reshape(3, size), words)

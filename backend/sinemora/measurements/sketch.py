@@ -1,0 +1,138 @@
+"""LLQ16, the quantile sketch: a fixed log-linear histogram in 16-bit words, for many groups at once.
+
+A value is a delay in integer nanoseconds; values outside 0 … 2^37-1 are clamped to that range, so zero and negative
+delays share bin 0. Bins below 128 hold one value each, above there are 64 bins per octave (relative error of a bin's
+middle at most 1/128). A word is ``bin << 5 | code`` and stands for 1 … 16 (codes 0-15) or 2^5 … 2^20 (codes 16-31)
+values; words of one bin add up, so concatenating sketches merges them. The bytes of a sketch are its words,
+little-endian. Every writer emits the canonical form, which is the same bit for bit in the agent (crate `llq16`).
+
+A *group* is one distribution. Functions that work on many groups take the words of all groups one group after the
+other, and how many words each group has.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+Words = npt.NDArray[np.uint16]
+Ints = npt.NDArray[np.int64]
+
+VALUE_MAX = (1 << 37) - 1
+BINS = 2048
+EMPTY = -1
+
+_CODES = np.arange(32)
+COUNT_OF_CODE: Ints = np.where(_CODES < 16, _CODES + 1, 1 << np.maximum(_CODES - 11, 0)).astype(np.int64)
+"""How many values a word stands for, by its low five bits."""
+
+_INDEX = np.arange(BINS)
+_SHIFT = np.maximum(_INDEX // 64 - 1, 0)
+VALUE_OF_BIN: Ints = np.where(_INDEX < 128, _INDEX, ((64 + _INDEX % 64) << _SHIFT) + ((1 << _SHIFT) >> 1)).astype(np.int64)
+"""The value a bin stands for (its middle), by bin."""
+
+# Codes 31 … 16 stand for these powers of two, in the order in which the canonical form emits them.
+_POWERS = np.arange(20, 4, -1)
+
+
+def bins_of(values_ns: npt.ArrayLike) -> Ints:
+    """Bin of each value. Exact: the exponent and six bits of a float64 hold the bin of every integer below 2^53."""
+    values = np.clip(np.asarray(values_ns, np.int64), 0, VALUE_MAX)
+    return np.where(values < 128, values, (values.astype(np.float64).view(np.int64) >> 46) - 65792)
+
+
+def values_of(bins: npt.NDArray[np.integer]) -> Ints:
+    """The value each bin stands for, in nanoseconds."""
+    return VALUE_OF_BIN[bins]
+
+
+def counts_of(words: Words) -> Ints:
+    """How many values each word stands for."""
+    return COUNT_OF_CODE[words & 31]
+
+
+def encode(values_ns: npt.ArrayLike) -> Words:
+    """Canonical sketch of one group of values."""
+    bins, counts = np.unique(bins_of(values_ns), return_counts=True)
+    return _canonical(bins, counts)[0]
+
+
+def totals(words: Words, lengths: Ints) -> Ints:
+    """Number of values in each group."""
+    ends = np.cumsum(lengths)
+    running = np.concatenate(([0], np.cumsum(counts_of(words))))
+    return running[ends] - running[ends - lengths]
+
+
+def owners_of(lengths: Ints) -> Ints:
+    """Group of each word."""
+    return np.repeat(np.arange(lengths.size), lengths)
+
+
+def is_ordered(words: Words, lengths: Ints) -> bool:
+    """Whether the bins ascend within every group, as in the canonical form."""
+    keys = owners_of(lengths) << 11 | words >> 5
+    return bool((keys[1:] >= keys[:-1]).all())
+
+
+def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
+    """Canonical sketches of `groups` groups, and their lengths in words.
+
+    `owners` names the group of each word; words come in any order and may repeat.
+    """
+    if not words.size:
+        return np.empty(0, np.uint16), np.zeros(groups, np.int64)
+    ordered = np.sort(owners << 16 | words)
+    keys = ordered >> 5
+    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
+    counts = np.add.reduceat(COUNT_OF_CODE[ordered & 31], starts)
+    keys = keys[starts]
+    merged, words_per_bin = _canonical(keys & (BINS - 1), counts)
+    lengths = np.bincount(keys >> 11, weights=words_per_bin, minlength=groups).astype(np.int64)
+    return merged, lengths
+
+
+def canonical(words: Words, lengths: Ints) -> tuple[Words, Ints]:
+    """The same distributions in canonical form."""
+    return merge(words, owners_of(lengths), lengths.size)
+
+
+def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:
+    """Bins at the quantiles `at` of every group, shape (quantiles, groups); `EMPTY` for a group without values.
+
+    The quantile q of n values is the smallest bin whose cumulative count reaches max(1, ceil(q * n)).
+    """
+    if not is_ordered(words, lengths):
+        words, lengths = canonical(words, lengths)
+    ends = np.cumsum(lengths)
+    running = np.concatenate(([0], np.cumsum(counts_of(words))))
+    before = running[ends - lengths]
+    total = running[ends] - before
+    ranks = np.maximum(1, np.ceil(np.multiply.outer(np.asarray(at, np.float64), total)).astype(np.int64))
+    found = np.searchsorted(running[1:], before + ranks)
+    bins = np.append(words, np.uint16(0)).astype(np.int64)[np.minimum(found, words.size)] >> 5
+    return np.where(total > 0, bins, EMPTY)
+
+
+def _canonical(bins: Ints, counts: Ints) -> tuple[Words, Ints]:
+    """Canonical words of (bin, count > 0) pairs in their order, and how many words each pair took."""
+    bins = bins.astype(np.int64)
+    if not counts.size or int(counts.max()) <= 16:
+        return (bins << 5 | counts - 1).astype(np.uint16), np.ones(counts.size, np.int64)
+    # 2^20 as often as leaves less than 2^21, the set bits 20 … 5 once each, then 1 … 31 as one or two words.
+    millions = np.maximum(0, (counts - (1 << 20)) >> 20)
+    left = counts - (millions << 20)
+    powers = (left[:, None] >> _POWERS & 1).astype(bool)
+    rest = left & 31
+    taken = millions + powers.sum(axis=1)
+    lengths = taken + (rest > 0) + (rest > 16)
+    ends = np.cumsum(lengths)
+    starts = ends - lengths
+    codes = np.full(int(ends[-1]), 31, np.int64)
+    row, column = np.nonzero(powers)
+    rank = np.cumsum(powers, axis=1)[row, column] - 1
+    codes[starts[row] + millions[row] + rank] = 31 - column
+    two = rest > 16
+    codes[(starts + taken)[two]] = 15
+    codes[(ends - 1)[rest > 0]] = (rest - 1 - 16 * two)[rest > 0]
+    return (np.repeat(bins, lengths) << 5 | codes).astype(np.uint16), lengths
