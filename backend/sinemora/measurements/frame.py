@@ -27,6 +27,7 @@ import struct
 import threading
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -46,6 +47,7 @@ _STATS, _SKETCH = 0, 1
 _HEADER = struct.Struct("<BBH")
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
+Number = TypeVar("Number", np.int32, np.uint16)
 Columns = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint16]
 
@@ -68,12 +70,13 @@ class Stats:
 
     @property
     def targets(self) -> int:
-        return self.columns.shape[2]
+        return int(self.columns.shape[2])
 
     @property
     def m2(self) -> npt.NDArray[np.float32]:
         """Sum of squared deviations from the mean, ns^2, shape (3, n)."""
-        return self.columns[M2].view(np.float32)
+        bits: Columns = self.columns[M2]
+        return bits.view(np.float32)
 
     def take(self, positions: npt.NDArray[np.integer] | slice) -> "Stats":
         """The same for some of the targets."""
@@ -133,6 +136,20 @@ def concatenate(parts: Iterable[Stats]) -> Stats:
     )
 
 
+def concatenate_sketches(parts: Iterable[Sketches]) -> Sketches:
+    """Sketches of all targets of all parts, in their order."""
+    sketches = list(parts)
+    if not sketches:
+        return Sketches(np.empty((3, 0), np.int64), np.empty(0, np.uint16))
+    cuts = [(0, *np.cumsum(part.lengths.sum(axis=1)).tolist()) for part in sketches]
+    words = [
+        part.words[cut[direction] : cut[direction + 1]]
+        for direction in (OUTBOUND, INBOUND, ROUND_TRIP)
+        for part, cut in zip(sketches, cuts, strict=True)
+    ]
+    return Sketches(np.concatenate([part.lengths for part in sketches], axis=1), np.concatenate(words))
+
+
 def encode_stats(stats: Stats) -> bytes:
     """Bytes of at most `TARGETS_MAX` targets."""
     short = np.concatenate((stats.quantiles.reshape(-1), stats.flows)).astype("<u2", copy=False)
@@ -144,8 +161,8 @@ def decode_stats(blob: bytes) -> Stats:
     n, body = _unpack(_STATS, blob)
     if body.size != 116 * n:
         raise FrameError(f"stats of {n} targets take {116 * n} bytes, found {body.size}")
-    columns = _unshuffled(body[: 96 * n], "<i4").reshape(8, 3, n)
-    short = _unshuffled(body[96 * n :], "<u2")
+    columns = _unshuffled(body[: 96 * n], np.int32).reshape(8, 3, n)
+    short = _unshuffled(body[96 * n :], np.uint16)
     return Stats(columns, short[: 9 * n].reshape(3, 3, n), short[9 * n :])
 
 
@@ -160,20 +177,20 @@ def decode_sketches(blob: bytes) -> Sketches:
     n, body = _unpack(_SKETCH, blob)
     if body.size < 6 * n or body.size % 2:
         raise FrameError(f"sketches of {n} targets do not fit {body.size} bytes")
-    lengths = _unshuffled(body[: 6 * n], "<u2").astype(np.int64).reshape(3, n)
-    words = _unshuffled(body[6 * n :], "<u2")
+    lengths = _unshuffled(body[: 6 * n], np.uint16).astype(np.int64).reshape(3, n)
+    words = _unshuffled(body[6 * n :], np.uint16)
     if int(lengths.sum()) != words.size:
         raise FrameError(f"sketches of {int(lengths.sum())} words, found {words.size}")
     return Sketches(lengths, words)
 
 
-def _shuffled(numbers: npt.NDArray[np.generic]) -> bytes:
+def _shuffled(numbers: npt.NDArray[Number]) -> bytes:
     return numbers.reshape(-1).view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
 
 
-def _unshuffled(planes: npt.NDArray[np.uint8], dtype: str) -> npt.NDArray[np.generic]:
+def _unshuffled(planes: npt.NDArray[np.uint8], dtype: type[Number]) -> npt.NDArray[Number]:
     size = np.dtype(dtype).itemsize
-    return np.ascontiguousarray(planes.reshape(size, -1).T).view(dtype).reshape(-1)
+    return np.ascontiguousarray(planes.reshape(size, -1).T).view(np.dtype(dtype).newbyteorder("<")).reshape(-1)
 
 
 def _pack(kind: int, n: int, body: bytes) -> bytes:

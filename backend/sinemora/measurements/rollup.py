@@ -8,7 +8,6 @@ largest one. Packets sent and lost add up over the windows where both are known 
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from sinemora.measurements import frame, sketch
 from sinemora.measurements.frame import (
@@ -91,7 +90,7 @@ def merge(frames: Sequence[Frame]) -> list[Frame]:
 def merge_groups(
     stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int
 ) -> tuple[Stats, Sketches]:
-    """Stats and canonical sketches of `size` groups of targets; `groups` names the group of each target of all parts."""
+    """Stats and canonical sketches of `size` groups of targets; `groups` names that of each target of all parts."""
     together = frame.concatenate(stats)
     directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
     columns = merge_columns(together.columns.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
@@ -103,12 +102,9 @@ def merge_groups(
 
 def merge_sketches(sketches: Sequence[Sketches], groups: Ints, size: int) -> Sketches:
     """Canonical sketches of `size` groups of targets; `groups` names the group of each target of all parts."""
-    owners: list[npt.NDArray[np.int64]] = []
-    first = 0
-    for part in sketches:
-        n = part.lengths.shape[1]
-        directed = np.arange(3)[:, None] * size + groups[first : first + n]
-        owners.append(np.repeat(directed.reshape(-1), part.lengths.reshape(-1)))
-        first += n
-    words, lengths = sketch.merge(np.concatenate([part.words for part in sketches]), np.concatenate(owners), 3 * size)
+    together = frame.concatenate_sketches(sketches)
+    directed = np.arange(3)[:, None] * size + groups
+    words, lengths = sketch.merge(
+        together.words, np.repeat(directed.reshape(-1), together.lengths.reshape(-1)), 3 * size
+    )
     return Sketches(lengths.reshape(3, size), words)

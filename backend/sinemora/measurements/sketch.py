@@ -28,7 +28,7 @@ COUNT_OF_CODE: Ints = np.where(_CODES < 16, _CODES + 1, 1 << np.maximum(_CODES -
 
 _INDEX = np.arange(BINS)
 _SHIFT = np.maximum(_INDEX // 64 - 1, 0)
-VALUE_OF_BIN: Ints = np.where(_INDEX < 128, _INDEX, ((64 + _INDEX % 64) << _SHIFT) + ((1 << _SHIFT) >> 1)).astype(np.int64)
+VALUE_OF_BIN: Ints = np.where(_INDEX < 128, _INDEX, (64 + _INDEX % 64 << _SHIFT) + (1 << _SHIFT >> 1)).astype(np.int64)
 """The value a bin stands for (its middle), by bin."""
 
 # Codes 31 … 16 stand for these powers of two, in the order in which the canonical form emits them.
@@ -38,17 +38,20 @@ _POWERS = np.arange(20, 4, -1)
 def bins_of(values_ns: npt.ArrayLike) -> Ints:
     """Bin of each value. Exact: the exponent and six bits of a float64 hold the bin of every integer below 2^53."""
     values = np.clip(np.asarray(values_ns, np.int64), 0, VALUE_MAX)
-    return np.where(values < 128, values, (values.astype(np.float64).view(np.int64) >> 46) - 65792)
+    bins: Ints = np.where(values < 128, values, (values.astype(np.float64).view(np.int64) >> 46) - 65792)
+    return bins
 
 
 def values_of(bins: npt.NDArray[np.integer]) -> Ints:
     """The value each bin stands for, in nanoseconds."""
-    return VALUE_OF_BIN[bins]
+    values: Ints = VALUE_OF_BIN[bins]
+    return values
 
 
 def counts_of(words: Words) -> Ints:
     """How many values each word stands for."""
-    return COUNT_OF_CODE[words & 31]
+    counts: Ints = COUNT_OF_CODE[words & 31]
+    return counts
 
 
 def encode(values_ns: npt.ArrayLike) -> Words:
@@ -61,7 +64,8 @@ def totals(words: Words, lengths: Ints) -> Ints:
     """Number of values in each group."""
     ends = np.cumsum(lengths)
     running = np.concatenate(([0], np.cumsum(counts_of(words))))
-    return running[ends] - running[ends - lengths]
+    counts: Ints = running[ends] - running[ends - lengths]
+    return counts
 
 
 def owners_of(lengths: Ints) -> Ints:

@@ -7,10 +7,10 @@ import pytest
 import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
 from sinemora.measurements import frame
 from sinemora.measurements.frame import FrameError, Sketches, Stats
+from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
 GOLDEN = Path(__file__).parent / "golden"
 EXAMPLE = frame_of(RawWindow(1, {2: simple(45_000, 50_000), 5: silent(), 9: simple(200_000, count=40, lost=3)}))

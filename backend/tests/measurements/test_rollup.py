@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.measurements.worlds import Raw, RawWindow, frame_of
 
 from sinemora.measurements import frame, rollup, sketch
+from tests.measurements.worlds import Raw, RawWindow, frame_of
 
 delays = st.lists(st.integers(-2_000, 3_000_000), max_size=12)
 known = st.sampled_from([(-1, -1), (20, -1), (0, 0), (20, 0), (20, 7), (3, 3)])

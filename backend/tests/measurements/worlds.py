@@ -59,7 +59,9 @@ def frame_of(window: RawWindow) -> Frame:
     )
 
 
-def simple(delay_ns: int, back_ns: int | None = None, *, count: int = 8, lost: int = 0, clock_error_ns: int = 500) -> Raw:
+def simple(
+    delay_ns: int, back_ns: int | None = None, *, count: int = 8, lost: int = 0, clock_error_ns: int = 500
+) -> Raw:
     """A peer answered `count` times with delays around `delay_ns` there and `back_ns` back."""
     back = delay_ns if back_ns is None else back_ns
     out, into = ([at + 10 * i for i in range(count)] for at in (delay_ns, back))

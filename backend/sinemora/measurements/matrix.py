@@ -1,0 +1,285 @@
+"""Matrices: from the windows of pairs to a value, a code and a state for every ordered path of a mesh.
+
+Cells are those of VM x VM; `zone_cells` merges them to zone x zone. `measure` reads one metric and statistic out of
+either. A cell without a value is never zero: its state says why.
+"""
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.measurements import rollup, sketch
+from sinemora.measurements.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    LOST,
+    MAX,
+    MEAN,
+    MIN,
+    QUANTILES,
+    ROUND_TRIP,
+    SENT,
+    Codes,
+    Columns,
+    Sketches,
+    Stats,
+)
+from sinemora.measurements.sketch import Ints
+
+Flags = npt.NDArray[np.bool_]
+Positions = Ints
+NONE = -1
+LOSS_STEPS = 10_000
+ASYMMETRY_ZERO = 32_768
+_BINARY_HEADER = struct.Struct("<4sIIIq")
+
+
+class Metric(StrEnum):
+    """What is measured of a path. All but loss are in nanoseconds."""
+
+    ONE_WAY_DELAY = "one_way_delay"
+    ROUND_TRIP = "round_trip"
+    ASYMMETRY = "asymmetry"
+    LOSS = "loss"
+    CLOCK_ERROR = "clock_error"
+
+
+class Statistic(StrEnum):
+    """Which number of a distribution of delays. Loss and clock error have one number only."""
+
+    MIN = "min"
+    MEAN = "mean"
+    P50 = "p50"
+    P90 = "p90"
+    P99 = "p99"
+    MAX = "max"
+
+    @property
+    def quantile(self) -> float | None:
+        """The quantile this is, None for the others."""
+        return _QUANTILE_OF.get(self)
+
+
+class State(IntEnum):
+    """Why a cell has a value or none."""
+
+    MEASURED = 0
+    NOT_PLANNED = 1
+    NO_DATA = 2
+    STALE = 3
+    LOST = 4
+
+
+_QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99), QUANTILES, strict=True))
+_COLUMN_OF = {Statistic.MIN: MIN, Statistic.MEAN: MEAN, Statistic.MAX: MAX}
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """One window of each of n client-peer pairs; clients and targets are VM keys, times are Unix seconds."""
+
+    clients: Ints
+    targets: Ints
+    ended_at_s: Ints
+    window_s: Ints
+    stats: Stats
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of k distributions, shape (8, k), and their quantile codes, shape (3, k)."""
+
+    columns: Columns
+    quantiles: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What is known of every ordered path [source][target] of a square axis.
+
+    `at` is each path's position in `one_way`, `round_at` its pair's in `round_trip`; `NONE` where there is no window.
+    """
+
+    one_way: Table
+    round_trip: Table
+    at: Positions
+    round_at: Positions
+    planned: Flags
+    stale: Flags
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Values, bounds of the clocks' error and states, all [source][target]; a value counts where `valued` says so."""
+
+    metric: Metric
+    values: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    clock_error_ns: Ints
+    states: npt.NDArray[np.uint8]
+    valued: Flags
+
+    def codes(self) -> Codes:
+        """16-bit codes for the canvas: 0 no value; delays LLQ16 bin + 1, loss 1 + ratio x 10,000, asymmetry signed."""
+        if self.metric is Metric.LOSS:
+            codes = 1 + np.rint(self.values * LOSS_STEPS).astype(np.int64)
+        elif self.metric is Metric.ASYMMETRY:
+            codes = ASYMMETRY_ZERO + np.sign(self.values).astype(np.int64) * sketch.bins_of(np.abs(self.values))
+        else:
+            codes = 1 + sketch.bins_of(self.values)
+        return np.where(self.valued, codes, 0).astype(np.uint16)
+
+    def binary(self, revision: int, ended_at_ms: int) -> bytes:
+        """The matrix as bytes.
+
+        0 4 "SNM1" · 4 4 rows · 8 4 columns · 12 4 revision of the mesh · 16 8 end of the newest window, Unix ms ·
+        24 codes, 16 bits each, row by row · then states, 8 bits each. Little-endian.
+        """
+        rows, columns = self.states.shape
+        header = _BINARY_HEADER.pack(b"SNM1", rows, columns, revision, ended_at_ms)
+        return header + self.codes().astype("<u2").tobytes() + self.states.tobytes()
+
+
+def vm_cells(axis: Ints, pairs: Pairs, now_s: float | None, stale_windows: int) -> Cells:
+    """Cells of the VMs `axis` (keys, in the order of the roster): for each path the newest window among `pairs`.
+
+    A window is stale when it ended more than `stale_windows` of its lengths before `now_s`; None: never.
+    """
+    n, size = pairs.clients.size, axis.size
+    rows, columns = _positions(axis, pairs.clients), _positions(axis, pairs.targets)
+    sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
+    newest_last = np.argsort(np.tile(pairs.ended_at_s, 2), kind="stable")
+    newest_last = newest_last[((sources != NONE) & (targets != NONE) & (sources != targets))[newest_last]]
+    at = np.full((size, size), NONE, np.int64)
+    at[sources[newest_last], targets[newest_last]] = newest_last
+    old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
+    return Cells(
+        Table(pairs.stats.columns[:, :ROUND_TRIP].reshape(8, -1), pairs.stats.quantiles[:, :ROUND_TRIP].reshape(3, -1)),
+        Table(pairs.stats.columns[:, ROUND_TRIP], pairs.stats.quantiles[:, ROUND_TRIP]),
+        at,
+        np.where(at == NONE, NONE, at % max(n, 1)),
+        ~np.eye(size, dtype=bool),
+        (at != NONE) & np.append(np.tile(old, 2), False)[at],
+    )
+
+
+def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | None) -> Cells:
+    """Cells of zones, diagonal included, each merged from the paths between its VMs; `zone_of` each VM of the axis.
+
+    A cell is made of its fresh windows, or of its stale ones when it has no other. `sketches` are those of the pairs
+    the cells were made of, all of them in the same order; without them there are no quantiles.
+    """
+    cells = zone_of[:, None] * zones + zone_of[None, :]
+    size = zones * zones
+    known = vms.at != NONE
+    fresh = np.zeros(size, bool)
+    fresh[cells[known & ~vms.stale]] = True
+    used = known & (~vms.stale | ~fresh[cells])
+    one_way = _merged(vms.one_way, vms.at[used], cells[used], size, sketches, 0)
+    upper = used & np.triu(np.ones(used.shape, bool), 1)
+    low, high = (order(zone_of[:, None], zone_of[None, :]) for order in (np.minimum, np.maximum))
+    pair_cells = (low * zones + high)[upper]
+    both = vms.round_trip.columns.shape[1] * ROUND_TRIP
+    round_trip = _merged(vms.round_trip, vms.round_at[upper], pair_cells, size, sketches, both)
+    zone = np.arange(zones)
+    present = np.bincount(cells[used], minlength=size).astype(bool).reshape(zones, zones)
+    mirror = np.minimum(zone[:, None], zone) * zones + np.maximum(zone[:, None], zone)
+    planned = np.bincount(cells[vms.planned], minlength=size).astype(bool).reshape(zones, zones)
+    return Cells(
+        one_way,
+        round_trip,
+        np.where(present, np.arange(size).reshape(zones, zones), NONE),
+        np.where(present, mirror, NONE),
+        planned,
+        present & ~fresh.reshape(zones, zones),
+    )
+
+
+def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
+    """The matrix of one metric and statistic."""
+    table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
+    count = _gather(table.columns[COUNT], at)
+    states = _states(cells, count, _attempted(cells))
+    valued = ((states == State.MEASURED) | (states == State.STALE)) & (count > 0)
+    clock_error = _gather(table.columns[CLOCK_ERROR], at)
+    if metric is Metric.LOSS:
+        return _losses(cells, states)
+    values = clock_error if metric is Metric.CLOCK_ERROR else _statistic(table, at, statistic)
+    if metric is Metric.ASYMMETRY:
+        values, clock_error = values - values.T, clock_error + clock_error.T
+        states, valued = _worse(states, states.T), valued & valued.T
+        states[~valued & (states == State.MEASURED)] = State.NO_DATA
+        np.fill_diagonal(
+            states, State.NOT_PLANNED
+        )  # a zone against itself is symmetric by construction, not by measure
+        np.fill_diagonal(valued, False)
+    return Matrix(metric, values, clock_error, states, valued)
+
+
+def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
+    """Loss is measured wherever both counts are known; a path that lost everything has the value 1."""
+    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
+    valued = (cells.at != NONE) & (sent > 0) & (lost >= 0) & cells.planned
+    states = states.copy()
+    states[valued & ~cells.stale] = State.MEASURED
+    states[~valued & (states == State.MEASURED)] = State.NO_DATA
+    ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
+    return Matrix(Metric.LOSS, ratio, np.zeros(states.shape, np.int64), states, valued)
+
+
+def _states(cells: Cells, count: Ints, attempted: Flags) -> npt.NDArray[np.uint8]:
+    states = np.full(cells.at.shape, State.NO_DATA, np.uint8)
+    states[attempted] = State.LOST
+    states[count > 0] = State.MEASURED
+    states[cells.stale] = State.STALE
+    states[~cells.planned] = State.NOT_PLANNED
+    return states
+
+
+def _attempted(cells: Cells) -> Flags:
+    """Whether packets set out. Where one direction does not know, an unanswered exchange counts for both."""
+    sent = _gather(cells.one_way.columns[SENT], cells.at)
+    return (sent > 0) | ((sent < 0) & (_gather(cells.round_trip.columns[SENT], cells.round_at) > 0))
+
+
+def _worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """State of what needs two paths."""
+    rank = np.array([0, 4, 2, 1, 3], np.uint8)  # measured, stale, no data, lost, not planned
+    return np.where(rank[one] >= rank[other], one, other)
+
+
+def _statistic(table: Table, at: Positions, statistic: Statistic) -> Ints:
+    quantile = statistic.quantile
+    if quantile is None:
+        return _gather(table.columns[_COLUMN_OF[statistic]], at)
+    codes = _gather(table.quantiles[QUANTILES.index(quantile)], at)
+    return sketch.values_of(np.maximum(codes - 1, 0))
+
+
+def _gather(column: npt.NDArray[np.integer], at: Positions) -> Ints:
+    """Entries of a column by position, 0 for `NONE`."""
+    found: Ints = np.append(column, column.dtype.type(0)).astype(np.int64)[at]
+    return found
+
+
+def _positions(axis: Ints, keys: Ints) -> Ints:
+    """Where each key stands on the axis, `NONE` for those that do not."""
+    if not axis.size:
+        return np.full(keys.shape, NONE, np.int64)
+    order = np.argsort(axis)
+    found = order[np.minimum(np.searchsorted(axis[order], keys), axis.size - 1)]
+    return np.where(axis[found] == keys, found, NONE)
+
+
+def _merged(table: Table, at: Positions, groups: Positions, size: int, sketches: Sketches | None, first: int) -> Table:
+    """Entries `at` of a table merged into `size` groups; `first` is the position of the table's first sketch."""
+    columns = rollup.merge_columns(table.columns[:, at], groups, size)
+    if sketches is None:
+        return Table(columns, np.zeros((len(QUANTILES), size), np.uint16))
+    owner = np.full(sketches.lengths.size, NONE, np.int64)
+    owner[first + at] = groups
+    of_word = np.repeat(owner, sketches.lengths.reshape(-1))
+    words, lengths = sketch.merge(sketches.words[of_word != NONE], of_word[of_word != NONE], size)
+    return Table(columns, (sketch.quantiles(words, lengths, QUANTILES) + 1).astype(np.uint16))
