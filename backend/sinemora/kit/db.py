@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from uuid import UUID, uuid4
 
 from fastapi import Depends, Request
-from sqlalchemy import Connection, DateTime, Engine, MetaData, Uuid, create_engine, event, func, text
+from sqlalchemy import Connection, DateTime, Engine, ForeignKey, MetaData, Uuid, create_engine, event, func, text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.orm import (
     DeclarativeBase,
@@ -59,7 +59,7 @@ class Identified:
 class TenantOwned:
     """A row of one tenant: filtered, stamped and refused by the listeners below."""
 
-    tenant_id: Mapped[UUID] = mapped_column(index=False)
+    tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"))
 
 
 SessionMaker = sessionmaker(expire_on_commit=False)

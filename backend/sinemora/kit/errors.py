@@ -139,9 +139,7 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
         found = [{"pointer": _pointer(one["loc"]), "message": one["msg"]} for one in error.errors()]
-        return problem(
-            request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found)
-        )
+        return problem(request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found))
 
     @app.exception_handler(StaleDataError)
     async def _stale(request: Request, error: StaleDataError) -> JSONResponse:

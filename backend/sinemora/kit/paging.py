@@ -3,7 +3,7 @@
 import base64
 import binascii
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, Generic, TypeVar
@@ -66,7 +66,7 @@ def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
         raw = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if not isinstance(raw, list) or len(raw) != len(kinds):
             raise ValueError("other columns")
-        readers = {datetime: datetime.fromisoformat, UUID: UUID, int: int, str: str}
+        readers: dict[type, Callable[[str], Any]] = {datetime: datetime.fromisoformat, UUID: UUID, int: int, str: str}
         return [readers[kind](value) for kind, value in zip(kinds, raw, strict=True)]
     except (ValueError, TypeError, binascii.Error) as error:
         raise ProductError("cursor_invalid", 422, "This cursor is not one of ours for this list.") from error
@@ -74,7 +74,7 @@ def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
 
 def paginate(
     session: Session,
-    statement: Select[tuple[T]],
+    statement: Select[T],
     page: PageQuery,
     *by: InstrumentedAttribute[Any],
     descending: bool = False,

@@ -1,0 +1,80 @@
+"""The command `sinemora`: what an operator does by hand, and what starts the processes."""
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from sinemora import migrate
+from sinemora.kit.config import settings
+from sinemora.main import create_app, serve
+from sinemora.tenants.service import create_owner
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code is 0 when it worked, 1 when it could not, 2 when it was not understood."""
+    options = _parser().parse_args(arguments)
+    return int(options.run(options) or 0)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="sinemora", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    command = commands.add_parser("serve", help="run the API in the foreground")
+    command.set_defaults(run=lambda _: serve())
+
+    command = commands.add_parser("migrate", help="bring the database schema to the newest version")
+    command.add_argument("--revision", default="head", help="stop at this version (default: the newest)")
+    command.set_defaults(run=lambda options: migrate.upgrade(options.revision))
+
+    command = commands.add_parser("openapi", help="write the API's contract")
+    command.add_argument("--output", type=Path, help="file to write (default: standard output)")
+    command.add_argument("--check", type=Path, help="only compare with this file; exit code 1 when it is stale")
+    command.set_defaults(run=_openapi)
+
+    owner = commands.add_parser("owner", help="owners of tenants").add_subparsers(required=True, metavar="COMMAND")
+    command = owner.add_parser("create", help="make sure that a tenant and its owner exist; safe to repeat")
+    command.add_argument("--tenant", default="Sinemora", help="name of the tenant (default: %(default)s)")
+    command.add_argument("--email", default=settings().owner_email, help="default: SINEMORA_OWNER_EMAIL")
+    command.set_defaults(run=_create_owner)
+    return parser
+
+
+def contract() -> str:
+    """`openapi.json` as it should stand in the repository."""
+    return json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _openapi(options: argparse.Namespace) -> int:
+    if options.check:
+        if options.check.read_text() == contract():
+            return 0
+        print(f"{options.check} is stale: run `sinemora openapi --output {options.check}`", file=sys.stderr)
+        return 1
+    if options.output:
+        options.output.write_text(contract())
+    else:
+        print(contract(), end="")
+    return 0
+
+
+def _create_owner(options: argparse.Namespace) -> int:
+    given = settings().owner_password
+    try:
+        made = create_owner(options.tenant, options.email, given.get_secret_value() if given else None)
+    except ValueError as error:
+        print(f"owner create: {error}", file=sys.stderr)
+        return 1
+    if made.password:
+        print(f"Owner {options.email} of {options.tenant}. Password, shown this once: {made.password}")
+    elif made.created:
+        print(f"Owner {options.email} of {options.tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
+    else:
+        print(f"Owner {options.email} of {options.tenant} exists; the password is unchanged.")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Where things run: zones, VMs and the agents on them."""

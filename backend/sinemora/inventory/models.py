@@ -1,0 +1,111 @@
+"""Tables of where things run."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.etag import Versioned
+
+EVENT_PORT = 319
+GENERAL_PORT = 320
+
+
+class Zone(Identified, Versioned, TenantOwned, Base):
+    """A place of a provider. `physical_id` is the provider's own name for it, the same for every customer."""
+
+    __tablename__ = "zones"
+    __table_args__ = (UniqueConstraint("tenant_id", "id"), UniqueConstraint("tenant_id", "provider", "region", "name"))
+
+    provider: Mapped[str]
+    region: Mapped[str]
+    name: Mapped[str]
+    physical_id: Mapped[str | None]
+
+
+class Vm(Identified, Versioned, TenantOwned, Base):
+    """A virtual machine. `key` stands for it in time series and on the wire; ports are those of PTP (IEEE 1588)."""
+
+    __tablename__ = "vms"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "zone_id"], ["zones.tenant_id", "zones.id"]),
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "name"),
+        Index(None, "tenant_id", "zone_id"),
+        CheckConstraint("event_port BETWEEN 1 AND 65535", name="event_port"),
+        CheckConstraint("general_port BETWEEN 1 AND 65535", name="general_port"),
+    )
+
+    key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
+    zone_id: Mapped[UUID]
+    name: Mapped[str]
+    labels: Mapped[dict[str, Any]] = mapped_column(server_default=text("'{}'"))
+    probe_address: Mapped[str | None]
+    event_port: Mapped[int]
+    general_port: Mapped[int]
+
+    zone: Mapped[Zone] = relationship(lazy="joined", innerjoin=True)
+    agent: Mapped["Agent | None"] = relationship(
+        primaryjoin="and_(Vm.tenant_id == Agent.tenant_id, Vm.id == Agent.vm_id, Agent.revoked_at.is_(None))",
+        foreign_keys="[Agent.tenant_id, Agent.vm_id]",
+        viewonly=True,
+        uselist=False,
+        lazy="selectin",
+    )
+
+
+class Agent(Identified, TenantOwned, Base):
+    """Our process on a VM, by the credential it was given. A VM has at most one that is not revoked."""
+
+    __tablename__ = "agents"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        Index("uq_agents_living", "tenant_id", "vm_id", unique=True, postgresql_where=text("revoked_at IS NULL")),
+        Index(None, "tenant_id", "created_at", "id"),
+        # Room on each page for the new version of a row: the last report is noted every window without index work.
+        {"postgresql_with": {"fillfactor": 70}},
+    )
+
+    vm_id: Mapped[UUID]
+    enrolled_with: Mapped[UUID | None]
+    credential_prefix: Mapped[str]
+    credential_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    revoked_at: Mapped[datetime | None]
+    agent_version: Mapped[str]
+    description: Mapped[dict[str, Any]]
+    last_report_at: Mapped[datetime | None]
+    report_every_s: Mapped[int] = mapped_column(server_default=text("10"))
+    health: Mapped[dict[str, Any] | None]
+
+    vm: Mapped[Vm] = relationship(viewonly=True, lazy="joined", innerjoin=True)
+
+
+class AgentEvent(TenantOwned, Base):
+    """Something an agent thought worth telling: a clock step, a shed rate, dropped reports, an error."""
+
+    __tablename__ = "agent_events"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "agent_id"], ["agents.tenant_id", "agents.id"], ondelete="CASCADE"),
+        Index(None, "tenant_id", "agent_id", "at"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    agent_id: Mapped[UUID]
+    kind: Mapped[str]
+    at: Mapped[datetime]
+    detail: Mapped[dict[str, Any]]
+    received_at: Mapped[datetime] = mapped_column(server_default=func.now(), index=True)

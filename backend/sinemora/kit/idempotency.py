@@ -1,0 +1,133 @@
+"""`Idempotency-Key` on POST: the same key and request is answered again with the first answer, once and for ever 24 h.
+
+The key is claimed and the answer kept inside the request's own transaction: there is no moment in which the work is
+done and the key is not, and a second request with the key waits until the first has committed or rolled back.
+"""
+
+import hashlib
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Header, Request, Response
+from fastapi.routing import APIRoute
+from sqlalchemy import ForeignKey, LargeBinary, delete, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Mapped, Session, mapped_column
+from starlette.concurrency import run_in_threadpool
+
+from sinemora.kit.db import Base, SessionDep, TenantOwned
+from sinemora.kit.errors import ProductError
+
+KEPT = timedelta(hours=24)
+
+
+class IdempotencyKey(TenantOwned, Base):
+    """A key a caller used, what for, and what it was answered. `body` is null when the answer held a secret."""
+
+    __tablename__ = "idempotency_keys"
+
+    tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
+    caller: Mapped[str] = mapped_column(primary_key=True)
+    key: Mapped[str] = mapped_column(primary_key=True)
+    fingerprint: Mapped[bytes] = mapped_column(LargeBinary)
+    created_at: Mapped[datetime] = mapped_column(index=True)
+    status: Mapped[int | None]
+    media_type: Mapped[str | None]
+    body: Mapped[bytes | None] = mapped_column(LargeBinary)
+
+
+class _AnsweredBefore(Exception):
+    def __init__(self, response: Response) -> None:
+        self.response = response
+
+
+async def _claim(
+    request: Request,
+    session: SessionDep,
+    idempotency_key: Annotated[str | None, Header(min_length=8, max_length=200)] = None,
+) -> None:
+    if idempotency_key is None:
+        return
+    fingerprint = hashlib.sha256(
+        b"\0".join([request.method.encode(), request.url.path.encode(), await request.body()])
+    ).digest()
+    request.state.claimed = await run_in_threadpool(
+        _claim_row, session, request.state.caller, idempotency_key, fingerprint
+    )
+
+
+def _claim_row(session: Session, caller: str, key: str, fingerprint: bytes) -> IdempotencyKey:
+    now = datetime.now(UTC)
+    mine = (IdempotencyKey.caller == caller, IdempotencyKey.key == key)
+    session.execute(delete(IdempotencyKey).where(*mine, IdempotencyKey.created_at < now - KEPT))
+    claimed = session.execute(
+        insert(IdempotencyKey)
+        .values(tenant_id=session.info["tenant_id"], caller=caller, key=key, fingerprint=fingerprint, created_at=now)
+        .on_conflict_do_nothing()  # waits for a transaction that holds the same key
+        .returning(IdempotencyKey.key)
+    ).first()
+    row = session.scalars(select(IdempotencyKey).where(*mine)).one()
+    if claimed:
+        return row
+    if row.fingerprint != fingerprint:
+        raise ProductError(
+            "idempotency_key_reused", 422, "This Idempotency-Key was used for another request. Take a new one."
+        )
+    if row.body is None:
+        raise ProductError(
+            "secret_shown_once",
+            409,
+            "This request was carried out before; its answer held a secret, which is shown only once."
+            " If it is lost, delete what was made and ask again with a new key.",
+        )
+    raise _AnsweredBefore(
+        Response(row.body, row.status or 200, media_type=row.media_type, headers={"Idempotent-Replayed": "true"})
+    )
+
+
+def _keep(row: IdempotencyKey, session: Session, response: Response, *, secret: bool) -> None:
+    row.status = response.status_code
+    row.media_type = response.media_type or response.headers.get("content-type")
+    row.body = None if secret else bytes(response.body)
+    session.flush()
+
+
+def forget_old_keys(session: Session, now: datetime) -> int:
+    """Delete the keys nobody can use any more; how many."""
+    gone = session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
+    return int(gone.rowcount)  # type: ignore[attr-defined]
+
+
+class ProductRoute(APIRoute):
+    """A route whose POST honours `Idempotency-Key`. One that answers with a secret says so by `secret_once`."""
+
+    def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
+        if "POST" in (options.get("methods") or ()):
+            given: Sequence[Any] = options.get("dependencies") or ()
+            options["dependencies"] = [*given, Depends(_claim)]
+        super().__init__(path, endpoint, **options)
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """The handler, within the request's transaction: replay before it, keep the answer after it."""
+        handler = super().get_route_handler()
+        secret = getattr(self.endpoint, "secret_once", False)
+
+        async def handle(request: Request) -> Response:
+            try:
+                response = await handler(request)
+            except _AnsweredBefore as before:
+                return before.response
+            claimed = getattr(request.state, "claimed", None)
+            if claimed is not None:
+                await run_in_threadpool(_keep, claimed, request.state.session, response, secret=secret)
+            return response
+
+        return handle
+
+
+def secret_once(endpoint: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a route whose answer holds a secret: it is never stored, so it cannot be replayed."""
+    endpoint.secret_once = True  # type: ignore[attr-defined]
+    return endpoint

@@ -1,0 +1,64 @@
+"""Composes the API: every feature's router, one way to fail, one way to start and stop."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import uvicorn
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+
+from sinemora.kit import errors, health
+from sinemora.kit.config import settings
+from sinemora.kit.edge import Edge
+from sinemora.kit.frontend import serve_frontend
+from sinemora.kit.logging import configure_logging
+from sinemora.tenants import routes as tenants
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """What runs as long as the API does."""
+    configure_logging()
+    yield
+
+
+def create_app() -> FastAPI:
+    """The API as settings want it."""
+    app = FastAPI(
+        title="Sinemora",
+        version="1",
+        description="Cloud network delay as a tenant sees it. Conventions: docs/api/README.md.",
+        lifespan=lifespan,
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/v1/openapi.json",
+        generate_unique_id_function=_operation_id,
+        max_body_size=settings().body_limit_bytes,
+    )
+    errors.install(app)
+    app.add_middleware(Edge, hsts=settings().public_url.startswith("https://"))
+    for router in (health.router, tenants.door, tenants.router):
+        app.include_router(router)
+    folder = settings().frontend_dir
+    if folder is not None:
+        serve_frontend(app, folder)
+    return app
+
+
+def _operation_id(route: APIRoute) -> str:
+    return route.name
+
+
+def serve() -> None:
+    """Run the API in the foreground until it is told to stop."""
+    uvicorn.run(
+        "sinemora.main:create_app",
+        factory=True,
+        host=settings().host,
+        port=settings().port,
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        # Long polls and event streams never end by themselves.
+        timeout_graceful_shutdown=3,
+    )

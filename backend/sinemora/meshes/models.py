@@ -1,0 +1,76 @@
+"""Tables of who probes whom."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    FetchedValue,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    text,
+)
+from sqlalchemy.orm import Mapped, mapped_column
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.etag import Versioned
+
+
+class Mesh(Identified, Versioned, TenantOwned, Base):
+    """VMs that probe one another. `key` stands for it in time series and on the wire.
+
+    `revision` names a state of plan and roster. Triggers raise it with every change that either depends on: members,
+    settings, addresses, names, zones, the coming and going of agents. So it cannot be forgotten.
+    """
+
+    __tablename__ = "meshes"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "name"),
+        CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
+        CheckConstraint("rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name="rate_hz"),
+        CheckConstraint("flows BETWEEN 1 AND 16", name="flows"),
+    )
+
+    key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
+    name: Mapped[str]
+    window_s: Mapped[int]
+    rate_hz: Mapped[int]
+    flows: Mapped[int]
+    revision: Mapped[int] = mapped_column(BigInteger, server_default=text("1"), server_onupdate=FetchedValue())
+
+
+class MeshVm(TenantOwned, Base):
+    """A VM's membership in a mesh."""
+
+    __tablename__ = "mesh_vms"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        Index(None, "tenant_id", "vm_id"),
+    )
+
+    mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+
+
+class EnrolmentToken(Identified, TenantOwned, Base):
+    """An invitation into a mesh: whoever holds it may put an agent there, `max_uses` times until it expires."""
+
+    __tablename__ = "enrolment_tokens"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        Index(None, "tenant_id", "mesh_id"),
+        CheckConstraint("uses BETWEEN 0 AND max_uses", name="uses"),
+    )
+
+    mesh_id: Mapped[UUID]
+    prefix: Mapped[str]
+    secret_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    expires_at: Mapped[datetime]
+    max_uses: Mapped[int]
+    uses: Mapped[int] = mapped_column(server_default=text("0"))

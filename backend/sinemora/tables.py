@@ -1,0 +1,10 @@
+"""Every table of the product, so that metadata is complete: for migrations, the worker and the command line."""
+
+from sinemora.inventory import models as inventory
+from sinemora.kit import idempotency
+from sinemora.kit.db import Base
+from sinemora.meshes import models as meshes
+from sinemora.tenants import models as tenants
+
+FEATURES = (idempotency, tenants, inventory, meshes)
+metadata = Base.metadata

@@ -1,0 +1,1 @@
+"""Who may do what: tenants, users, sessions, API keys, and the record of who changed what."""

@@ -1,0 +1,102 @@
+"""Who is asking, and may they: cookies of browsers, keys of programs, roles of both."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import Depends, Request
+
+from sinemora.kit import rate_limit
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
+from sinemora.kit.security import csrf_token, digest, same
+from sinemora.tenants import queries
+from sinemora.tenants.models import Role, Scope
+
+SESSION_COOKIE = "sinemora_session"
+CSRF_COOKIE = "sinemora_csrf"
+CSRF_HEADER = "x-csrf-token"
+KEY_PREFIX = "sm_"
+_SAFE = {"GET", "HEAD", "OPTIONS"}
+_RANK = {Role.viewer: 0, Role.editor: 1, Role.owner: 2}
+
+
+@dataclass(frozen=True)
+class Actor:
+    """Who acts in a request: a `user` by cookie or an `api_key`. `name` is the e-mail address or the key's name."""
+
+    tenant_id: UUID
+    tenant_key: int
+    tenant_name: str
+    kind: str
+    id: UUID
+    name: str
+    role: Role
+
+
+def bearer(request: Request) -> str | None:
+    """The token of an `Authorization: Bearer …` header (RFC 6750)."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+
+
+def signed_in(request: Request) -> Actor:
+    """The actor of this request, whose tenant the request's transaction will be opened for.
+
+    ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
+    """
+    token = bearer(request)
+    actor = _by_key(token) if token is not None else _by_cookie(request)
+    request.state.tenant_id = actor.tenant_id
+    request.state.caller = f"{actor.kind}:{actor.id}"
+    rate_limit.limit(request, request.state.caller)
+    return actor
+
+
+def _by_key(token: str) -> Actor:
+    with system_session() as session:
+        found = queries.living_key(session, digest(token), datetime.now(UTC)) if token.startswith(KEY_PREFIX) else None
+    if found is None:
+        raise ProductError(
+            "bad_credentials",
+            401,
+            "This API key is unknown or has expired.",
+            headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
+        )
+    key, tenant = found
+    role = Role.editor if Scope.write in key.scopes else Role.viewer
+    return Actor(tenant.id, tenant.key, tenant.name, "api_key", key.id, key.name, role)
+
+
+def _by_cookie(request: Request) -> Actor:
+    secret = request.cookies.get(SESSION_COOKIE)
+    found = None
+    if secret:
+        with system_session() as session:
+            found = queries.signed_in(session, digest(secret), datetime.now(UTC))
+    if not secret or found is None:
+        raise ProductError(
+            "sign_in_required", 401, "Sign in, or send an API key.", headers={"WWW-Authenticate": "Bearer"}
+        )
+    if request.method not in _SAFE and not same(request.headers.get(CSRF_HEADER, ""), csrf_token(secret)):
+        raise ProductError("csrf_token_invalid", 403, f"Send the cookie {CSRF_COOKIE} back as header X-CSRF-Token.")
+    _, membership, tenant = found
+    return Actor(tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, membership.role)
+
+
+def _at_least(role: Role) -> Callable[[Actor], Actor]:
+    def allowed(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
+        if _RANK[actor.role] < _RANK[role]:
+            raise ProductError("not_allowed", 403, f"This takes the role {role}; yours is {actor.role}.")
+        return actor
+
+    return allowed
+
+
+# For `APIRouter(dependencies=[SignedIn])`: authentication runs before anything a route declares, its session included.
+SignedIn = Depends(signed_in)
+Viewer = Annotated[Actor, Depends(_at_least(Role.viewer))]
+Editor = Annotated[Actor, Depends(_at_least(Role.editor))]
+Owner = Annotated[Actor, Depends(_at_least(Role.owner))]

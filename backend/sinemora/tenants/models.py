@@ -1,0 +1,116 @@
+"""Tables of tenants and the people and programs that act for them."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    CheckConstraint,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.dialects.postgresql import ARRAY, TEXT
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+
+
+class Role(StrEnum):
+    """What a member may do: look, change, or also decide who may."""
+
+    viewer = "viewer"
+    editor = "editor"
+    owner = "owner"
+
+
+class Scope(StrEnum):
+    """What an API key may do."""
+
+    read = "read"
+    write = "write"
+
+
+class Tenant(Identified, Base):
+    """A customer: the wall of isolation."""
+
+    __tablename__ = "tenants"
+
+    key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
+    name: Mapped[str] = mapped_column(unique=True)
+
+
+class User(Identified, Base):
+    """A person. One may belong to several tenants. The e-mail address is kept in lower case."""
+
+    __tablename__ = "users"
+    __table_args__ = (CheckConstraint("email = lower(email)", name="email_lower"),)
+
+    email: Mapped[str] = mapped_column(unique=True)
+    password_hash: Mapped[str]
+
+
+class Membership(TenantOwned, Base):
+    """A user's place in a tenant."""
+
+    __tablename__ = "memberships"
+    __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'owner')", name="role"),)
+
+    tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
+    user_id: Mapped[UUID] = mapped_column(ForeignKey("users.id", ondelete="CASCADE"), primary_key=True, index=True)
+    role: Mapped[Role] = mapped_column(TEXT)
+    created_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    user: Mapped[User] = relationship(lazy="joined", innerjoin=True)
+
+
+class BrowserSession(Identified, TenantOwned, Base):
+    """A signed-in browser. Ends with the membership; only a digest of its cookie is kept."""
+
+    __tablename__ = "sessions"
+    __table_args__ = (
+        ForeignKeyConstraint(
+            ["tenant_id", "user_id"], ["memberships.tenant_id", "memberships.user_id"], ondelete="CASCADE"
+        ),
+        Index(None, "tenant_id", "user_id"),
+    )
+
+    user_id: Mapped[UUID]
+    secret_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    expires_at: Mapped[datetime] = mapped_column(index=True)
+
+
+class ApiKey(Identified, TenantOwned, Base):
+    """A program's way in: scoped, expiring, kept as a digest."""
+
+    __tablename__ = "api_keys"
+    __table_args__ = (
+        CheckConstraint("scopes <@ ARRAY['read', 'write'] AND cardinality(scopes) > 0", name="scopes"),
+        UniqueConstraint("tenant_id", "name"),
+    )
+
+    name: Mapped[str]
+    prefix: Mapped[str]
+    secret_digest: Mapped[bytes] = mapped_column(LargeBinary, unique=True)
+    scopes: Mapped[list[Scope]] = mapped_column(ARRAY(TEXT))
+    expires_at: Mapped[datetime]
+
+
+class AuditEntry(Identified, TenantOwned, Base):
+    """Who changed what. Names are copied, since the entry outlives what it speaks of."""
+
+    __tablename__ = "audit_entries"
+    __table_args__ = (Index(None, "tenant_id", "created_at", "id"),)
+
+    actor_kind: Mapped[str]
+    actor_id: Mapped[UUID | None]
+    actor_name: Mapped[str]
+    action: Mapped[str]
+    subject_id: Mapped[UUID | None]
+    subject_name: Mapped[str]
+    detail: Mapped[dict[str, Any]]

@@ -1,0 +1,67 @@
+"""SQL of tenants. Those that find out who is asking run in a system session; the rest in the tenant's."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CursorResult, delete, select
+from sqlalchemy.orm import Session
+
+from sinemora.tenants.models import ApiKey, BrowserSession, Membership, Tenant, User
+
+
+def tenant_by_name(session: Session, name: str) -> Tenant | None:
+    """The tenant of this name."""
+    return session.scalars(select(Tenant).where(Tenant.name == name)).one_or_none()
+
+
+def user_by_email(session: Session, email: str) -> User | None:
+    """The user of this address, whatever its case."""
+    return session.scalars(select(User).where(User.email == email.lower())).one_or_none()
+
+
+def first_membership(session: Session, user_id: UUID) -> Membership | None:
+    """The user's oldest membership: the tenant a sign-in opens."""
+    return session.scalars(
+        select(Membership).where(Membership.user_id == user_id).order_by(Membership.created_at, Membership.tenant_id)
+    ).first()
+
+
+def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSession, Membership, Tenant] | None:
+    """The living browser session with this digest, whose it is, and where."""
+    row = session.execute(
+        select(BrowserSession, Membership, Tenant)
+        .join(
+            Membership,
+            (Membership.tenant_id == BrowserSession.tenant_id) & (Membership.user_id == BrowserSession.user_id),
+        )
+        .join(Tenant, Tenant.id == BrowserSession.tenant_id)
+        .where(BrowserSession.secret_digest == digest, BrowserSession.expires_at > now)
+    ).one_or_none()
+    return row._tuple() if row else None
+
+
+def living_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:
+    """The API key with this digest, unless it has expired, and its tenant."""
+    row = session.execute(
+        select(ApiKey, Tenant)
+        .join(Tenant, Tenant.id == ApiKey.tenant_id)
+        .where(ApiKey.secret_digest == digest, ApiKey.expires_at > now)
+    ).one_or_none()
+    return row._tuple() if row else None
+
+
+def end_session(session: Session, digest: bytes) -> None:
+    """Forget a browser session."""
+    session.execute(delete(BrowserSession).where(BrowserSession.secret_digest == digest))
+
+
+def delete_expired_sessions(session: Session, now: datetime) -> int:
+    """Forget browser sessions that are over; how many."""
+    result = session.execute(delete(BrowserSession).where(BrowserSession.expires_at <= now))
+    assert isinstance(result, CursorResult)
+    return result.rowcount
+
+
+def api_key_by_name(session: Session, name: str) -> ApiKey | None:
+    """The tenant's key of this name."""
+    return session.scalars(select(ApiKey).where(ApiKey.name == name)).one_or_none()

@@ -1,0 +1,110 @@
+"""HTTP of tenants: signing in and out, API keys, members, audit."""
+
+from uuid import UUID
+
+from fastapi import APIRouter, Request, Response
+from sqlalchemy import select
+
+from sinemora.kit.config import settings
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.idempotency import ProductRoute, secret_once
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.security import csrf_token
+from sinemora.tenants import service
+from sinemora.tenants.access import CSRF_COOKIE, SESSION_COOKIE, Owner, SignedIn, Viewer
+from sinemora.tenants.models import ApiKey, AuditEntry, Membership
+from sinemora.tenants.schemas import (
+    ApiKeyCreate,
+    ApiKeyCreated,
+    ApiKeyRead,
+    AuditEntryRead,
+    MemberRead,
+    SessionRead,
+    SignIn,
+    TenantRead,
+    UserRead,
+)
+
+door = APIRouter(prefix="/v1/auth", tags=["auth"])
+router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
+
+
+@door.post("/sign-in", responses=responses(401, 422, 429))
+def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
+    """Open a browser session: a cookie scripts cannot read, and one they send back as `X-CSRF-Token`."""
+    opened = service.sign_in(body, request.client.host if request.client else "")
+    csrf = csrf_token(opened.secret)
+    life_s = settings().session_hours * 3600
+    secure = bool(settings().cookie_secure)
+    response.set_cookie(
+        SESSION_COOKIE, opened.secret, max_age=life_s, httponly=True, secure=secure, samesite="lax", path="/"
+    )
+    response.set_cookie(CSRF_COOKIE, csrf, max_age=life_s, secure=secure, samesite="lax", path="/")
+    return SessionRead(
+        user=UserRead.model_validate(opened.user),
+        tenant=TenantRead.model_validate(opened.tenant),
+        role=opened.role,
+        csrf_token=csrf,
+    )
+
+
+@router.post("/auth/sign-out", status_code=204, tags=["auth"])
+def sign_out(request: Request, response: Response, actor: Viewer) -> None:
+    """End this browser session. An API key has none and is left alone."""
+    secret = request.cookies.get(SESSION_COOKIE)
+    if actor.kind == "user" and secret:
+        service.sign_out(secret)
+    response.delete_cookie(SESSION_COOKIE, path="/")
+    response.delete_cookie(CSRF_COOKIE, path="/")
+
+
+@router.get("/auth/session", tags=["auth"])
+def read_session(request: Request, actor: Viewer) -> SessionRead:
+    """Who is signed in. For an API key, the key stands in for the user and there is no CSRF token."""
+    secret = request.cookies.get(SESSION_COOKIE) if actor.kind == "user" else None
+    return SessionRead(
+        user=UserRead(id=actor.id, email=actor.name),
+        tenant=TenantRead(id=actor.tenant_id, key=actor.tenant_key, name=actor.tenant_name),
+        role=actor.role,
+        csrf_token=csrf_token(secret) if secret else "",
+    )
+
+
+@router.get("/api-keys", tags=["api-keys"], response_model=Page[ApiKeyRead])
+def list_api_keys(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ApiKey]:
+    """The tenant's keys by name, without their secrets."""
+    return paginate(session, select(ApiKey), page, ApiKey.name)
+
+
+@router.post("/api-keys", status_code=201, tags=["api-keys"], responses=responses(409, 422))
+@secret_once
+def create_api_key(body: ApiKeyCreate, session: SessionDep, actor: Owner) -> ApiKeyCreated:
+    """Make a key. Its secret is in this answer and nowhere else."""
+    key, secret = service.create_api_key(session, actor, body)
+    return ApiKeyCreated(**ApiKeyRead.model_validate(key).model_dump(), secret=secret)
+
+
+@router.delete("/api-keys/{api_key_id}", status_code=204, tags=["api-keys"], responses=responses(404))
+def delete_api_key(api_key_id: UUID, session: SessionDep, actor: Owner) -> None:
+    """End a key at once."""
+    service.delete_api_key(session, actor, api_key_id)
+
+
+@router.get("/members", tags=["members"])
+def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[MemberRead]:
+    """The users of the tenant, oldest first."""
+    found = paginate(session, select(Membership), page, Membership.created_at, Membership.user_id)
+    return Page(
+        items=[
+            MemberRead(id=one.user_id, email=one.user.email, role=one.role, created_at=one.created_at)
+            for one in found.items
+        ],
+        next_cursor=found.next_cursor,
+    )
+
+
+@router.get("/audit-entries", tags=["audit"], response_model=Page[AuditEntryRead])
+def list_audit_entries(session: SessionDep, actor: Owner, page: Paging) -> Slice[AuditEntry]:
+    """Who changed what, newest first."""
+    return paginate(session, select(AuditEntry), page, AuditEntry.created_at, AuditEntry.id, descending=True)

@@ -1,0 +1,150 @@
+"""Use cases of tenants: the first owner, signing in and out, API keys."""
+
+import hashlib
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.kit import rate_limit
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.security import check_password, digest, hash_password, new_secret, shown_prefix
+from sinemora.tenants import audit, queries
+from sinemora.tenants.access import KEY_PREFIX, Actor
+from sinemora.tenants.models import ApiKey, BrowserSession, Membership, Role, Tenant, User
+from sinemora.tenants.schemas import ApiKeyCreate, SignIn
+
+_KEY_LIFE = timedelta(days=366)
+
+
+@dataclass(frozen=True)
+class OwnerCreated:
+    """What `create_owner` found or made. `password` is set only when one was generated now."""
+
+    tenant_id: UUID
+    user_id: UUID
+    created: bool
+    password: str | None
+
+
+@dataclass(frozen=True)
+class SignedInNow:
+    """A fresh browser session: who, where, and the secret for the cookie."""
+
+    user: User
+    tenant: Tenant
+    role: Role
+    secret: str
+
+
+def create_owner(tenant_name: str, email: str, password: str | None = None) -> OwnerCreated:
+    """Make sure that this tenant exists and this user owns it; safe to repeat.
+
+    A new user gets `password`, or a generated one that only the answer shows. The password of an existing user is
+    left alone. ValueError when the address is none or the password is shorter than 10 characters.
+    """
+    if "@" not in email:
+        raise ValueError(f"{email!r} is not an e-mail address")
+    if password is not None and len(password) < 10:
+        raise ValueError("a password needs at least 10 characters")
+    with system_session() as session:
+        tenant = queries.tenant_by_name(session, tenant_name)
+        if tenant is None:
+            tenant = Tenant(name=tenant_name)
+            session.add(tenant)
+        user = queries.user_by_email(session, email)
+        created = user is None
+        generated = secrets.token_urlsafe(12) if created and password is None else None
+        if user is None:
+            user = User(email=email.lower(), password_hash=hash_password(password or generated or ""))
+            session.add(user)
+        session.flush()
+        membership = session.get(Membership, (tenant.id, user.id))
+        if membership is None:
+            session.add(Membership(tenant_id=tenant.id, user_id=user.id, role=Role.owner))
+        else:
+            membership.role = Role.owner
+        return OwnerCreated(tenant.id, user.id, created, generated)
+
+
+def sign_in(body: SignIn, address: str) -> SignedInNow:
+    """Open a browser session. ProductError `bad_credentials` (401), `too_many_attempts` (429).
+
+    An unknown user costs the same time as a wrong password. Attempts are counted per account and client `address`.
+    """
+    email = body.email.strip().lower()
+    _throttle(email, address)
+    now = datetime.now(UTC)
+    with system_session() as session:
+        user = queries.user_by_email(session, email)
+    # Outside the transaction: hashing takes long enough to hold a connection for nothing.
+    fits = check_password(user.password_hash if user else None, body.password.get_secret_value())
+    with system_session() as session:
+        membership = queries.first_membership(session, user.id) if user and fits else None
+        if user is None or membership is None:
+            raise ProductError("bad_credentials", 401, "E-mail address or password is wrong.")
+        secret = secrets.token_urlsafe(32)
+        session.add(
+            BrowserSession(
+                tenant_id=membership.tenant_id,
+                user_id=user.id,
+                secret_digest=digest(secret),
+                expires_at=now + timedelta(hours=settings().session_hours),
+            )
+        )
+        return SignedInNow(user, session.get_one(Tenant, membership.tenant_id), membership.role, secret)
+
+
+def _throttle(email: str, address: str) -> None:
+    window_s = settings().sign_in_window_s
+    for key in (f"account:{email}", f"address:{address}"):
+        # Hashed: what people type into the wrong field is nobody's business.
+        attempts = rate_limit.count(f"sign-in:{hashlib.sha256(key.encode()).hexdigest()}", window_s)
+        if attempts is not None and attempts > settings().sign_in_attempts:
+            raise ProductError(
+                "too_many_attempts",
+                429,
+                f"Too many attempts to sign in. Wait {window_s // 60 or 1} minutes.",
+                headers={"Retry-After": str(window_s)},
+            )
+
+
+def sign_out(secret: str) -> None:
+    """End the browser session with this cookie; a session long over is no error."""
+    with system_session() as session:
+        queries.end_session(session, digest(secret))
+
+
+def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[ApiKey, str]:
+    """A new key and its secret. ProductError `api_key_name_taken`, `api_key_life_invalid` (409)."""
+    now = datetime.now(UTC)
+    if not now < body.expires_at <= now + _KEY_LIFE:
+        raise ProductError("api_key_life_invalid", 409, "A key ends in the future and within a year.")
+    if queries.api_key_by_name(session, body.name):
+        raise ProductError("api_key_name_taken", 409, "There is a key of this name already.")
+    secret = new_secret(KEY_PREFIX)
+    key = ApiKey(
+        name=body.name,
+        prefix=shown_prefix(secret),
+        secret_digest=digest(secret),
+        scopes=sorted(set(body.scopes)),
+        expires_at=body.expires_at,
+    )
+    session.add(key)
+    session.flush()
+    session.refresh(key)
+    audit.record(session, actor, "api_key.created", key.id, key.name, scopes=list(key.scopes))
+    return key, secret
+
+
+def delete_api_key(session: Session, actor: Actor, key_id: UUID) -> None:
+    """End a key at once. ProductError `api_key_unknown`."""
+    key = session.get(ApiKey, key_id)
+    if key is None:
+        raise NotFound("api key")
+    session.delete(key)
+    audit.record(session, actor, "api_key.deleted", key.id, key.name)

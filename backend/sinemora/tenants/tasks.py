@@ -1,0 +1,17 @@
+"""Sweeps of tenants: what is over is forgotten."""
+
+from datetime import UTC, datetime
+
+from sinemora.kit.celery import celery
+from sinemora.kit.db import system_session
+from sinemora.kit.idempotency import forget_old_keys
+from sinemora.tenants import queries
+
+
+@celery.task(name="tenants.sweep")
+def sweep() -> None:
+    """Delete ended browser sessions and old idempotency keys."""
+    now = datetime.now(UTC)
+    with system_session() as session:
+        queries.delete_expired_sessions(session, now)
+        forget_old_keys(session, now)
