@@ -1,5 +1,6 @@
 //! The agent as a library, so that tests can run any part of it.
 
+pub mod config;
 pub mod counters;
 pub mod event_loop;
 pub mod plan;

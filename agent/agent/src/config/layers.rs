@@ -1,0 +1,217 @@
+//! Where a setting was said: flag before environment before file before default.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use super::settings::{ENV_PREFIX, SETTINGS, Setting, find, nearest};
+use super::{ConfigError, DEFAULT_CONFIG_FILE};
+
+/// Settings as text, by key, with the place each was said.
+#[derive(Debug, Default, Clone)]
+pub struct Layers(BTreeMap<&'static str, Said>);
+
+/// A setting as someone wrote it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Said {
+    pub text: String,
+    pub by: SaidBy,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SaidBy {
+    Flag,
+    Environment,
+    File(PathBuf),
+}
+
+impl Layers {
+    /// Adds what is not said yet: call with the strongest place first.
+    pub fn add(&mut self, setting: &'static Setting, text: impl Into<String>, by: SaidBy) {
+        self.0.entry(setting.key).or_insert_with(|| Said {
+            text: text.into(),
+            by,
+        });
+    }
+
+    /// Adds every `SINEMORA_AGENT_…` variable; an unknown one is an error, for a typo must not pass in silence.
+    ///
+    /// `SINEMORA_AGENT_CONFIG` names the file and is no setting. Empty values count as not said.
+    pub fn add_environment(
+        &mut self,
+        variables: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<(), ConfigError> {
+        for (name, value) in variables {
+            let Some(name) = name.to_str().filter(|n| n.starts_with(ENV_PREFIX)) else {
+                continue;
+            };
+            let key = name[ENV_PREFIX.len()..].to_lowercase();
+            if key == "config" || value.is_empty() {
+                continue;
+            }
+            let setting = find(&key).ok_or_else(|| unknown(name, &key, |s| s.env()))?;
+            let text = value
+                .into_string()
+                .map_err(|_| ConfigError::new(name, "must be text in UTF-8"))?;
+            self.add(setting, text, SaidBy::Environment);
+        }
+        Ok(())
+    }
+
+    /// Adds the file `chosen`, or the default one if it exists.
+    pub fn add_file(&mut self, chosen: Option<&Path>) -> Result<(), ConfigError> {
+        let path = chosen.unwrap_or(Path::new(DEFAULT_CONFIG_FILE));
+        match std::fs::read_to_string(path) {
+            Ok(text) => self.add_toml(&text, path),
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound && chosen.is_none() => Ok(()),
+            Err(e) => Err(ConfigError::new(
+                "config",
+                format!("names {}, which cannot be read: {e}", path.display()),
+            )),
+        }
+    }
+
+    fn add_toml(&mut self, text: &str, path: &Path) -> Result<(), ConfigError> {
+        let at = path.display().to_string();
+        let table: toml::Table = text.parse().map_err(|e: toml::de::Error| {
+            ConfigError::new(&at, format!("is not TOML: {}", e.to_string().trim()))
+        })?;
+        for (key, value) in table {
+            let setting = find(&key)
+                .ok_or_else(|| unknown(&format!("{key} in {at}"), &key, |s| s.key.to_owned()))?;
+            let text = match value {
+                toml::Value::String(text) => text,
+                toml::Value::Integer(number) => number.to_string(),
+                toml::Value::Boolean(truth) => truth.to_string(),
+                _ => {
+                    return Err(ConfigError::new(
+                        format!("{key} in {at}"),
+                        "must be one value: text, number or bool",
+                    ));
+                }
+            };
+            self.add(setting, text, SaidBy::File(path.to_owned()));
+        }
+        Ok(())
+    }
+
+    pub fn get(&self, key: &str) -> Option<&Said> {
+        self.0.get(key)
+    }
+}
+
+impl Said {
+    /// The setting's name as its writer knows it.
+    pub fn name(&self, key: &str) -> String {
+        match (&self.by, find(key)) {
+            (SaidBy::Flag, Some(setting)) => format!("--{}", setting.flag()),
+            (SaidBy::Environment, Some(setting)) => setting.env(),
+            (SaidBy::File(path), _) => format!("{key} in {}", path.display()),
+            (_, None) => key.to_owned(),
+        }
+    }
+}
+
+fn unknown(name: &str, key: &str, shown: impl Fn(&Setting) -> String) -> ConfigError {
+    let hint = match nearest(key).and_then(find) {
+        Some(setting) => format!("did you mean {}?", shown(setting)),
+        None => format!(
+            "known are {}",
+            SETTINGS
+                .iter()
+                .map(|s| s.key)
+                .collect::<Vec<_>>()
+                .join(", ")
+        ),
+    };
+    ConfigError::new(name, format!("is no setting; {hint}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn toml(text: &str) -> Result<Layers, ConfigError> {
+        let mut layers = Layers::default();
+        layers
+            .add_toml(text, Path::new("agent.toml"))
+            .map(|()| layers)
+    }
+
+    #[test]
+    fn the_strongest_place_wins() {
+        let mut layers = Layers::default();
+        layers.add(find("name").unwrap(), "flag", SaidBy::Flag);
+        let env = [
+            ("SINEMORA_AGENT_NAME", "env"),
+            ("SINEMORA_AGENT_EVENT_PORT", "1319"),
+            ("PATH", "/bin"),
+        ];
+        layers
+            .add_environment(env.map(|(k, v)| (k.into(), v.into())))
+            .unwrap();
+        layers
+            .add_toml(
+                "name = 'file'\nevent_port = 2319\ngeneral_port = 2320",
+                Path::new("a.toml"),
+            )
+            .unwrap();
+        assert_eq!(layers.get("name").unwrap().text, "flag");
+        assert_eq!(layers.get("event_port").unwrap().text, "1319");
+        assert_eq!(
+            layers.get("general_port").unwrap().name("general_port"),
+            "general_port in a.toml"
+        );
+    }
+
+    #[test]
+    fn an_empty_variable_says_nothing() {
+        let mut layers = Layers::default();
+        layers
+            .add_environment([("SINEMORA_AGENT_TOKEN".into(), OsString::new())])
+            .unwrap();
+        assert_eq!(layers.get("token"), None);
+    }
+
+    #[test]
+    fn typos_are_named_with_their_neighbour() {
+        let mut layers = Layers::default();
+        let error = layers
+            .add_environment([("SINEMORA_AGENT_BACKED".into(), "x".into())])
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "SINEMORA_AGENT_BACKED is no setting; did you mean SINEMORA_AGENT_BACKEND?"
+        );
+        let error = toml("event_prot = 1").unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "event_prot in agent.toml is no setting; did you mean event_port?"
+        );
+    }
+
+    #[test]
+    fn broken_files_say_what_is_wrong() {
+        assert!(
+            toml("name = ")
+                .unwrap_err()
+                .to_string()
+                .starts_with("agent.toml is not TOML: ")
+        );
+        assert!(
+            toml("[name]\na = 1")
+                .unwrap_err()
+                .to_string()
+                .contains("must be one value")
+        );
+        let error = Layers::default()
+            .add_file(Some(Path::new("/nonexistent/agent.toml")))
+            .unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("config names /nonexistent/agent.toml, which cannot be read"),
+            "{error}"
+        );
+    }
+}

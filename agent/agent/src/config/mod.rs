@@ -1,0 +1,183 @@
+//! Configuration: read from flags, environment and file, validated once, then only values that cannot be wrong.
+
+mod layers;
+mod settings;
+mod values;
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::path::PathBuf;
+
+pub use layers::{Layers, Said, SaidBy};
+pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
+pub use values::{BackendUrl, LogFormat, Zone};
+
+use crate::event_loop::Listen;
+
+/// What the agent runs with.
+#[derive(Debug, Clone)]
+pub struct Config {
+    /// `None`: the one this agent was enrolled with.
+    pub backend: Option<BackendUrl>,
+    pub token: Option<String>,
+    pub name: String,
+    pub zone: Zone,
+    pub listen_address: Option<IpAddr>,
+    pub probe_address: Option<IpAddr>,
+    pub event_port: u16,
+    pub general_port: u16,
+    pub state_dir: PathBuf,
+    pub spool_cap_bytes: u64,
+    /// `None`: switched off.
+    pub metrics_listen: Option<SocketAddr>,
+    pub ca_file: Option<PathBuf>,
+    pub insecure_http: bool,
+    pub log_level: tracing::Level,
+    pub log_format: LogFormat,
+}
+
+/// A setting that cannot be right, and what would be.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    setting: String,
+    problem: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(setting: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self {
+            setting: setting.into(),
+            problem: problem.into(),
+        }
+    }
+}
+
+impl std::fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} {}", self.setting, self.problem)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+impl Config {
+    /// Validates what was said; `host_name` names the VM unless a setting does.
+    pub fn resolve(layers: &Layers, host_name: &str) -> Result<Self, ConfigError> {
+        let insecure_http = values::get(layers, "insecure_http", values::truth)?.unwrap_or(false);
+        let event_port = values::get(layers, "event_port", values::port)?.unwrap_or(319);
+        let general_port = values::get(layers, "general_port", values::port)?.unwrap_or(320);
+        let listen_address = values::get(layers, "listen_address", values::ip)?;
+        let probe_address = values::get(layers, "probe_address", values::ip)?;
+        if event_port == general_port {
+            return Err(ConfigError::new(
+                "general_port",
+                format!("must differ from event_port, both are {event_port}"),
+            ));
+        }
+        if probe_address.is_some_and(|a| a.is_unspecified()) {
+            return Err(ConfigError::new(
+                "probe_address",
+                "must be an address the other VMs can send to",
+            ));
+        }
+        if let (Some(listen), Some(probe)) = (listen_address, probe_address) {
+            if listen.is_ipv4() != probe.is_ipv4() {
+                return Err(ConfigError::new(
+                    "probe_address",
+                    "must be of the same family (v4 or v6) as listen_address",
+                ));
+            }
+        }
+        let name = values::get(layers, "name", values::name)?;
+        let named = |key, default: &str| {
+            Ok(values::get(layers, key, values::name)?.unwrap_or(default.to_owned()))
+        };
+        Ok(Self {
+            backend: values::get(layers, "backend", |t| BackendUrl::parse(t, insecure_http))?,
+            token: values::get(layers, "token", values::token)?,
+            name: name.unwrap_or_else(|| host_name.to_owned()),
+            zone: Zone {
+                provider: named("zone_provider", "other")?,
+                region: named("zone_region", "default")?,
+                name: named("zone_name", "default")?,
+            },
+            listen_address,
+            probe_address,
+            event_port,
+            general_port,
+            state_dir: values::get(layers, "state_dir", values::path)?
+                .unwrap_or("/var/lib/sinemora-agent".into()),
+            spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
+            metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?
+                .unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 9319)))),
+            ca_file: values::get(layers, "ca_file", values::path)?,
+            insecure_http,
+            log_level: values::get(layers, "log_level", values::level)?
+                .unwrap_or(tracing::Level::INFO),
+            log_format: values::get(layers, "log_format", values::format)?
+                .unwrap_or(LogFormat::Text),
+        })
+    }
+
+    /// Where packets are received, and the address the other VMs send to.
+    ///
+    /// Unless set, the address is the one from which this machine reaches `backend`: a connected UDP socket asks the
+    /// routing table without sending anything.
+    pub fn listen(&self, backend: &BackendUrl) -> Result<(Listen, IpAddr), ConfigError> {
+        let detected = || {
+            detect_address(backend).map_err(|e| {
+                let (host, port) = backend.host_and_port();
+                let why =
+                    format!("cannot be detected from the route to {host}:{port} ({e}); set it");
+                ConfigError::new("listen_address", why)
+            })
+        };
+        let address = match self.listen_address {
+            Some(address) => address,
+            None => detected()?,
+        };
+        let probe_address = match self.probe_address {
+            Some(address) => address,
+            None if address.is_unspecified() => detected()?,
+            None => address,
+        };
+        Ok((
+            Listen {
+                address,
+                event_port: self.event_port,
+                general_port: self.general_port,
+            },
+            probe_address,
+        ))
+    }
+}
+
+fn detect_address(backend: &BackendUrl) -> std::io::Result<IpAddr> {
+    let (host, port) = backend.host_and_port();
+    let targets = std::net::ToSocketAddrs::to_socket_addrs(&(host.trim_matches(['[', ']']), port))?;
+    let mut last = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
+    for target in targets {
+        let any: SocketAddr = if target.is_ipv4() {
+            ([0, 0, 0, 0], 0).into()
+        } else {
+            (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
+        };
+        match UdpSocket::bind(any).and_then(|s| s.connect(target).and_then(|()| s.local_addr())) {
+            Ok(local) => return Ok(local.ip()),
+            Err(e) => last = e,
+        }
+    }
+    Err(last)
+}
+
+/// The kernel's host name, or `unnamed` where there is none.
+pub fn host_name() -> String {
+    let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    if name.trim().is_empty() {
+        "unnamed".to_owned()
+    } else {
+        name.trim().to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,211 @@
+use super::*;
+
+fn config(said: &[(&str, &str)]) -> Result<Config, ConfigError> {
+    let mut layers = Layers::default();
+    for (key, text) in said {
+        layers.add(find(key).unwrap(), *text, SaidBy::Flag);
+    }
+    Config::resolve(&layers, "vm-1")
+}
+
+#[test]
+fn defaults_are_what_the_settings_table_says() {
+    let config = config(&[]).unwrap();
+    let shown = |key: &str| find(key).unwrap().default.unwrap().to_owned();
+    assert_eq!(config.name, "vm-1");
+    assert_eq!(config.event_port.to_string(), shown("event_port"));
+    assert_eq!(config.general_port.to_string(), shown("general_port"));
+    assert_eq!(config.state_dir.display().to_string(), shown("state_dir"));
+    assert_eq!(
+        config.metrics_listen.unwrap().to_string(),
+        shown("metrics_listen")
+    );
+    assert_eq!(
+        Ok(config.spool_cap_bytes),
+        values::size(&shown("spool_cap"))
+    );
+    assert_eq!(config.zone.provider, shown("zone_provider"));
+    assert_eq!(config.zone.region, shown("zone_region"));
+    assert_eq!(config.zone.name, shown("zone_name"));
+    assert_eq!(config.insecure_http.to_string(), shown("insecure_http"));
+    assert_eq!(
+        config.log_level.to_string().to_lowercase(),
+        shown("log_level")
+    );
+}
+
+#[test]
+fn every_wrong_value_names_its_setting_and_what_would_be_right() {
+    let cases = [
+        (
+            "backend",
+            "sinemora.example",
+            "--backend must look like https://",
+        ),
+        (
+            "backend",
+            "ftp://sinemora.example",
+            "--backend must look like https://",
+        ),
+        ("backend", "https://", "--backend must look like https://"),
+        (
+            "backend",
+            "https://sinemora.example/?a=b",
+            "without anything behind a question mark",
+        ),
+        (
+            "backend",
+            "https://me:secret@sinemora.example",
+            "without user name",
+        ),
+        (
+            "backend",
+            "http://sinemora.example",
+            "--backend must start with https://",
+        ),
+        (
+            "token",
+            "sma_wrongkind",
+            "--token must be an enrolment token, which starts with sme_",
+        ),
+        ("name", "", "--name must be 1 to 120 printable characters"),
+        (
+            "name",
+            "a\nb",
+            "--name must be 1 to 120 printable characters",
+        ),
+        ("zone_name", " ", "--zone-name must be 1 to 120"),
+        (
+            "listen_address",
+            "eth0",
+            "--listen-address must be an IP address",
+        ),
+        (
+            "listen_address",
+            "224.0.1.129",
+            "--listen-address must be the address of one machine",
+        ),
+        (
+            "probe_address",
+            "0.0.0.0",
+            "probe_address must be an address the other VMs can send to",
+        ),
+        (
+            "event_port",
+            "0",
+            "--event-port must be a port from 1 to 65535 (given: \"0\")",
+        ),
+        ("event_port", "65536", "--event-port must be a port"),
+        (
+            "event_port",
+            "320",
+            "general_port must differ from event_port, both are 320",
+        ),
+        ("state_dir", "state", "--state-dir must be an absolute path"),
+        ("spool_cap", "12 apples", "--spool-cap must be a size"),
+        (
+            "spool_cap",
+            "4KiB",
+            "--spool-cap must be a size of at least 1MiB",
+        ),
+        ("spool_cap", "99999999999GiB", "--spool-cap must be a size"),
+        ("metrics_listen", "9319", "--metrics-listen must be IP:PORT"),
+        (
+            "insecure_http",
+            "maybe",
+            "--insecure-http must be true or false",
+        ),
+        ("ca_file", "ca.pem", "--ca-file must be an absolute path"),
+        (
+            "log_level",
+            "loud",
+            "--log-level must be error, warn, info, debug or trace",
+        ),
+        ("log_format", "xml", "--log-format must be text or json"),
+    ];
+    for (key, text, expected) in cases {
+        let error = config(&[(key, text)]).unwrap_err().to_string();
+        assert!(error.contains(expected), "{key} = {text:?}: {error}");
+    }
+}
+
+#[test]
+fn a_wrong_token_is_not_shown() {
+    let error = config(&[("token", "sm_e_secret")]).unwrap_err().to_string();
+    assert!(!error.contains("secret"), "{error}");
+}
+
+#[test]
+fn families_of_addresses_must_agree() {
+    let error =
+        config(&[("listen_address", "10.0.0.1"), ("probe_address", "fd00::1")]).unwrap_err();
+    assert!(error.to_string().contains("same family"), "{error}");
+}
+
+#[test]
+fn plain_http_is_for_this_machine_unless_allowed() {
+    for url in [
+        "http://127.0.0.1:8420",
+        "http://localhost:8420/",
+        "http://[::1]:8420",
+        "https://a.example/base/",
+    ] {
+        let backend = config(&[("backend", url)]).unwrap().backend.unwrap();
+        assert_eq!(backend.as_str(), url.trim_end_matches('/'));
+    }
+    let allowed = config(&[
+        ("backend", "http://10.0.0.1:8420"),
+        ("insecure_http", "true"),
+    ])
+    .unwrap();
+    assert_eq!(allowed.backend.unwrap().host_and_port(), ("10.0.0.1", 8420));
+}
+
+#[test]
+fn metrics_can_be_switched_off() {
+    for off in ["off", "0", "false"] {
+        assert_eq!(
+            config(&[("metrics_listen", off)]).unwrap().metrics_listen,
+            None
+        );
+    }
+}
+
+#[test]
+fn sizes_read_as_written() {
+    for (text, bytes) in [
+        ("1048576", 1 << 20),
+        ("256MiB", 256 << 20),
+        ("2 GiB", 2 << 30),
+        ("1G", 1 << 30),
+    ] {
+        assert_eq!(
+            config(&[("spool_cap", text)]).unwrap().spool_cap_bytes,
+            bytes,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn the_address_is_the_one_that_reaches_the_backend() {
+    let config = config(&[("backend", "http://127.0.0.1:8420")]).unwrap();
+    let (listen, probe_address) = config.listen(config.backend.as_ref().unwrap()).unwrap();
+    assert_eq!(listen.address.to_string(), "127.0.0.1");
+    assert_eq!(probe_address, listen.address);
+}
+
+#[test]
+fn behind_nat_the_others_are_told_another_address() {
+    let said = [
+        ("backend", "http://127.0.0.1:1"),
+        ("listen_address", "10.0.0.7"),
+        ("probe_address", "203.0.113.7"),
+    ];
+    let config = config(&said).unwrap();
+    let (listen, probe_address) = config.listen(config.backend.as_ref().unwrap()).unwrap();
+    assert_eq!(
+        (listen.address.to_string(), probe_address.to_string()),
+        ("10.0.0.7".into(), "203.0.113.7".into())
+    );
+}

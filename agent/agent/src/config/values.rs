@@ -1,0 +1,209 @@
+//! One reader per kind of value; each says what would be right.
+
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+use ureq::http::Uri;
+
+use super::{ConfigError, Layers};
+
+/// Where a VM stands, in the provider's words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Zone {
+    pub provider: String,
+    pub region: String,
+    pub name: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    Text,
+    Json,
+}
+
+/// The backend's address without a trailing slash; plain HTTP only where nobody can listen in, unless allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BackendUrl {
+    text: String,
+    host: String,
+    port: u16,
+}
+
+impl BackendUrl {
+    /// Reads `https://host[:port][/path]`; `http://` only to this machine or when `insecure_http` is set.
+    pub fn parse(text: &str, insecure_http: bool) -> Result<Self, String> {
+        const SHAPE: &str = "must look like https://sinemora.example";
+        let uri: Uri = text.trim().parse().map_err(|e| format!("{SHAPE} ({e})"))?;
+        let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else {
+            return Err(SHAPE.to_owned());
+        };
+        if uri.query().is_some() || uri.authority().is_some_and(|a| a.as_str().contains('@')) {
+            return Err(format!(
+                "{SHAPE}, without user name and without anything behind a question mark"
+            ));
+        }
+        let default_port = match scheme {
+            "https" => 443,
+            "http" if insecure_http || is_loopback(host) => 80,
+            "http" => {
+                return Err("must start with https://: over http:// the credential would travel in the clear \
+                            (insecure_http = true allows it)"
+                    .to_owned());
+            }
+            _ => return Err(SHAPE.to_owned()),
+        };
+        Ok(Self {
+            text: text.trim().trim_end_matches('/').to_owned(),
+            host: host.to_owned(),
+            port: uri.port_u16().unwrap_or(default_port),
+        })
+    }
+
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The host (a v6 address in brackets) and the port, its scheme's if none is written.
+    pub fn host_and_port(&self) -> (&str, u16) {
+        (&self.host, self.port)
+    }
+
+    /// Whether it is this machine, so that no proxy must stand between.
+    pub fn is_loopback(&self) -> bool {
+        is_loopback(&self.host)
+    }
+}
+
+impl std::fmt::Display for BackendUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn is_loopback(host: &str) -> bool {
+    host == "localhost"
+        || host
+            .trim_matches(['[', ']'])
+            .parse::<IpAddr>()
+            .is_ok_and(|a| a.is_loopback())
+}
+
+/// Reads the setting with `read`, if it was said; an error names the setting the way it was said, and the value.
+pub fn get<T>(
+    layers: &Layers,
+    key: &str,
+    read: impl FnOnce(&str) -> Result<T, String>,
+) -> Result<Option<T>, ConfigError> {
+    let Some(said) = layers.get(key) else {
+        return Ok(None);
+    };
+    read(&said.text).map(Some).map_err(|should_be| {
+        // A mistyped secret is still most of a secret: logs must not keep it.
+        let shown = if key == "token" {
+            String::new()
+        } else {
+            format!(" (given: {:?})", said.text)
+        };
+        ConfigError::new(said.name(key), format!("{should_be}{shown}"))
+    })
+}
+
+pub fn port(text: &str) -> Result<u16, String> {
+    text.parse()
+        .ok()
+        .filter(|p| *p != 0)
+        .ok_or_else(|| "must be a port from 1 to 65535".to_owned())
+}
+
+pub fn ip(text: &str) -> Result<IpAddr, String> {
+    let address: IpAddr = text
+        .parse()
+        .map_err(|_| "must be an IP address, for example 10.0.0.7".to_owned())?;
+    if address.is_multicast() {
+        Err("must be the address of one machine".to_owned())
+    } else {
+        Ok(address)
+    }
+}
+
+pub fn truth(text: &str) -> Result<bool, String> {
+    match text {
+        "true" | "1" | "yes" | "on" => Ok(true),
+        "false" | "0" | "no" | "off" => Ok(false),
+        _ => Err("must be true or false".to_owned()),
+    }
+}
+
+pub fn name(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let right =
+        !text.is_empty() && text.chars().count() <= 120 && !text.chars().any(char::is_control);
+    if right {
+        Ok(text.to_owned())
+    } else {
+        Err("must be 1 to 120 printable characters".to_owned())
+    }
+}
+
+pub fn token(text: &str) -> Result<String, String> {
+    let text = text.trim();
+    let right =
+        text.starts_with("sme_") && text.len() > 8 && text.chars().all(|c| c.is_ascii_graphic());
+    if right {
+        Ok(text.to_owned())
+    } else {
+        Err("must be an enrolment token, which starts with sme_".to_owned())
+    }
+}
+
+pub fn path(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    if path.is_absolute() {
+        Ok(path)
+    } else {
+        Err("must be an absolute path".to_owned())
+    }
+}
+
+/// Bytes, or KiB, MiB, GiB; at least 1 MiB so that a few reports always fit.
+pub fn size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
+    let shift = match text[digits.len()..].trim() {
+        "" | "B" => Some(0),
+        "KiB" | "K" | "k" => Some(10),
+        "MiB" | "M" => Some(20),
+        "GiB" | "G" => Some(30),
+        _ => None,
+    };
+    let bytes = digits
+        .parse::<u64>()
+        .ok()
+        .zip(shift)
+        .and_then(|(n, shift)| n.checked_mul(1 << shift));
+    bytes
+        .filter(|b| *b >= 1 << 20)
+        .ok_or_else(|| "must be a size of at least 1MiB, for example 256MiB".to_owned())
+}
+
+pub fn listen_or_off(text: &str) -> Result<Option<SocketAddr>, String> {
+    if matches!(text, "off" | "0" | "false") {
+        return Ok(None);
+    }
+    text.parse()
+        .map(Some)
+        .map_err(|_| "must be IP:PORT, for example 127.0.0.1:9319, or off".to_owned())
+}
+
+pub fn level(text: &str) -> Result<tracing::Level, String> {
+    text.parse()
+        .map_err(|_| "must be error, warn, info, debug or trace".to_owned())
+}
+
+pub fn format(text: &str) -> Result<LogFormat, String> {
+    match text {
+        "text" | "console" => Ok(LogFormat::Text),
+        "json" => Ok(LogFormat::Json),
+        _ => Err("must be text or json".to_owned()),
+    }
+}
