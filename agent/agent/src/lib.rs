@@ -1,8 +1,12 @@
 //! The agent as a library, so that tests can run any part of it.
 
+pub mod backend;
+pub mod backoff;
+pub mod calendar;
 pub mod config;
 pub mod counters;
 pub mod event_loop;
 pub mod plan;
+pub mod stop;
 
 pub use sinemora_wire as wire;

@@ -1,0 +1,217 @@
+//! What an answer of the backend means for what the agent sent.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+
+use crate::calendar;
+
+/// An HTTP answer of any status.
+#[derive(Debug, Clone, Default)]
+pub struct Answer {
+    pub status: u16,
+    pub etag: Option<String>,
+    pub retry_after: Option<Duration>,
+    /// The `Date` header: the backend's clock in Unix seconds.
+    pub date_s: Option<i64>,
+    pub location: Option<String>,
+    pub is_problem: bool,
+    pub body: Vec<u8>,
+}
+
+/// Problem details (RFC 9457) with the backend's stable `code`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct Problem {
+    pub code: String,
+    pub title: String,
+    pub detail: String,
+    pub errors: Vec<FieldProblem>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default)]
+pub struct FieldProblem {
+    pub pointer: String,
+    pub message: String,
+}
+
+/// What to do with a request after its answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    Accepted,
+    /// It may be accepted later as it is.
+    Later {
+        retry_after: Option<Duration>,
+        why: String,
+    },
+    /// It will never be accepted as it is.
+    Refused {
+        why: String,
+    },
+    /// The backend does not take anything from this agent.
+    Locked {
+        code: String,
+        why: String,
+    },
+}
+
+impl Answer {
+    /// The problem a JSON body describes; empty fields where the body says nothing.
+    pub fn problem(&self) -> Problem {
+        if self.is_problem {
+            serde_json::from_slice(&self.body).unwrap_or_default()
+        } else {
+            Problem::default()
+        }
+    }
+
+    /// One line for a log: status, code and detail.
+    pub fn describe(&self) -> String {
+        let problem = self.problem();
+        let mut text = match (problem.code.as_str(), self.location.as_deref()) {
+            ("", Some(location)) => format!(
+                "HTTP {} towards {location}: set `backend` to where it really is",
+                self.status
+            ),
+            ("", None) => format!("HTTP {}", self.status),
+            (code, _) => format!("HTTP {} {code}", self.status),
+        };
+        let detail = if problem.detail.is_empty() {
+            &problem.title
+        } else {
+            &problem.detail
+        };
+        if !detail.is_empty() {
+            text.push_str(": ");
+            text.push_str(detail);
+        }
+        for error in problem.errors.iter().take(5) {
+            text.push_str(&format!("; {} {}", error.pointer, error.message));
+        }
+        text
+    }
+
+    /// Judges the answer to something the agent wants stored.
+    pub fn verdict(&self) -> Verdict {
+        let why = self.describe();
+        let from_backend = self.is_problem && !self.problem().code.is_empty();
+        match self.status {
+            200..=299 => Verdict::Accepted,
+            401 if from_backend => Verdict::Locked {
+                code: self.problem().code,
+                why,
+            },
+            // Between deployments a proxy answers 404 or 405 for a backend that is not there; only the backend itself
+            // can say that a thing is unknown. The rest of these speak of the moment or of the way, not of the report.
+            404 | 405 if !from_backend => Verdict::Later {
+                retry_after: self.retry_after,
+                why,
+            },
+            401 | 403 | 407 | 408 | 421 | 425 | 429 => Verdict::Later {
+                retry_after: self.retry_after,
+                why,
+            },
+            400..=499 => Verdict::Refused { why },
+            _ => Verdict::Later {
+                retry_after: self.retry_after,
+                why,
+            },
+        }
+    }
+}
+
+/// `Retry-After` in seconds or as a date (RFC 9110, 10.2.3), the latter against `now_s`.
+pub fn retry_after(text: &str, now_s: i64) -> Option<Duration> {
+    let text = text.trim();
+    let seconds = match text.parse::<u64>() {
+        Ok(seconds) => seconds,
+        Err(_) => u64::try_from(calendar::from_http_date(text)?.saturating_sub(now_s)).unwrap_or(0),
+    };
+    Some(Duration::from_secs(seconds))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(status: u16, problem: Option<&str>) -> Answer {
+        Answer {
+            status,
+            is_problem: problem.is_some(),
+            body: problem.unwrap_or("").into(),
+            ..Answer::default()
+        }
+    }
+
+    #[test]
+    fn verdicts() {
+        let coded = Some(r#"{"code": "report_malformed", "detail": "peer_keys must ascend"}"#);
+        let table = [
+            (204, None, "accepted"),
+            (200, None, "accepted"),
+            (302, None, "later"),
+            (400, coded, "refused"),
+            (401, Some(r#"{"code": "agent_revoked"}"#), "locked"),
+            (401, None, "later"),
+            (403, None, "later"),
+            (404, coded, "refused"),
+            (404, None, "later"),
+            (408, coded, "later"),
+            (409, coded, "refused"),
+            (413, None, "refused"),
+            (422, coded, "refused"),
+            (429, coded, "later"),
+            (500, coded, "later"),
+            (503, coded, "later"),
+        ];
+        for (status, problem, expected) in table {
+            let verdict = match answer(status, problem).verdict() {
+                Verdict::Accepted => "accepted",
+                Verdict::Later { .. } => "later",
+                Verdict::Refused { .. } => "refused",
+                Verdict::Locked { .. } => "locked",
+            };
+            assert_eq!(verdict, expected, "{status} {problem:?}");
+        }
+    }
+
+    #[test]
+    fn a_problem_reads_as_one_line() {
+        let body = r#"{"code": "invalid", "title": "Invalid", "detail": "Two fields are wrong.",
+                       "errors": [{"pointer": "/windows/0/flows", "message": "too many"}, {"pointer": "/x"}]}"#;
+        let text = answer(422, Some(body)).describe();
+        assert_eq!(
+            text,
+            "HTTP 422 invalid: Two fields are wrong.; /windows/0/flows too many; /x "
+        );
+        assert_eq!(answer(502, None).describe(), "HTTP 502");
+        assert_eq!(answer(500, Some("<html>")).describe(), "HTTP 500");
+        let moved = Answer {
+            status: 308,
+            location: Some("https://b.example/".into()),
+            ..Answer::default()
+        };
+        assert!(
+            moved.describe().contains("set `backend`"),
+            "{}",
+            moved.describe()
+        );
+    }
+
+    #[test]
+    fn retry_after_is_seconds_or_a_date() {
+        let s = |n| Some(Duration::from_secs(n));
+        assert_eq!(retry_after("120", 0), s(120));
+        assert_eq!(
+            retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 784_111_770),
+            s(7)
+        );
+        assert_eq!(
+            retry_after("Sun, 06 Nov 1994 08:49:37 GMT", 999_999_999),
+            s(0)
+        );
+        assert_eq!(retry_after("soon", 0), None);
+        assert_eq!(retry_after("-1", 0), None);
+    }
+}

@@ -1,0 +1,305 @@
+//! Requests to the backend: TLS with the system's authorities, the environment's proxy, bounded in time and size.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use ureq::http::{HeaderMap, Method, Request, header};
+use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+
+use super::answer::{Answer, retry_after};
+use crate::calendar;
+use crate::config::BackendUrl;
+
+/// Largest answer read; a plan of 2,000 peers stays below a tenth of it.
+const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
+const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// Where distributions keep the authorities they trust; the first that exists counts.
+const SYSTEM_AUTHORITIES: [&str; 4] = [
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/certs/ca-bundle.crt",
+    "/etc/ssl/ca-bundle.pem",
+];
+
+/// A backend to talk to, with or without a credential. Cheap to clone; connections are shared.
+#[derive(Debug, Clone)]
+pub struct Client {
+    agent: ureq::Agent,
+    backend: BackendUrl,
+    authorization: Option<Arc<str>>,
+}
+
+/// What goes up with a request.
+#[derive(Debug, Clone, Copy)]
+pub enum Body<'a> {
+    None,
+    Json(&'a [u8]),
+    /// A protobuf report, compressed with zstd.
+    Report(&'a [u8]),
+}
+
+/// Why there was no answer.
+#[derive(Debug)]
+pub enum CallError {
+    /// The file of authorities is not usable.
+    Authorities { path: PathBuf, why: String },
+    /// Nothing came back; `hint` says what usually helps.
+    NoAnswer {
+        backend: String,
+        why: String,
+        hint: &'static str,
+    },
+}
+
+impl std::fmt::Display for CallError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Authorities { path, why } => write!(f, "ca_file {}: {why}", path.display()),
+            Self::NoAnswer {
+                backend,
+                why,
+                hint: "",
+            } => write!(f, "no answer from {backend}: {why}"),
+            Self::NoAnswer { backend, why, hint } => {
+                write!(f, "no answer from {backend}: {why} ({hint})")
+            }
+        }
+    }
+}
+
+impl std::error::Error for CallError {}
+
+impl Client {
+    /// A client that trusts the system's authorities and those in `ca_file`.
+    pub fn new(backend: BackendUrl, ca_file: Option<&Path>) -> Result<Self, CallError> {
+        let tls = TlsConfig::builder()
+            .root_certs(authorities(ca_file)?)
+            .build();
+        let mut config = ureq::Agent::config_builder()
+            .tls_config(tls)
+            .http_status_as_error(false)
+            // A credential must not follow a redirect, and a report that became a GET would be lost.
+            .max_redirects(0)
+            .max_redirects_will_error(false)
+            .timeout_connect(Some(CONNECT_LIMIT))
+            .user_agent(concat!("sinemora-agent/", env!("CARGO_PKG_VERSION")));
+        if backend.is_loopback() {
+            config = config.proxy(None);
+        }
+        Ok(Self {
+            agent: config.build().new_agent(),
+            backend,
+            authorization: None,
+        })
+    }
+
+    /// The same client, signing its requests with an agent's credential.
+    pub fn with_credential(&self, credential: &str) -> Self {
+        Self {
+            authorization: Some(format!("Bearer {credential}").into()),
+            ..self.clone()
+        }
+    }
+
+    pub fn backend(&self) -> &BackendUrl {
+        &self.backend
+    }
+
+    /// Asks for `path`, with `If-None-Match` when an `etag` is given.
+    pub fn get(
+        &self,
+        path: &str,
+        etag: Option<&str>,
+        limit: Duration,
+    ) -> Result<Answer, CallError> {
+        self.call(&Method::GET, path, Body::None, etag, limit)
+    }
+
+    /// Sends `body` to `path`.
+    pub fn send(
+        &self,
+        method: &Method,
+        path: &str,
+        body: Body<'_>,
+        limit: Duration,
+    ) -> Result<Answer, CallError> {
+        self.call(method, path, body, None, limit)
+    }
+
+    fn call(
+        &self,
+        method: &Method,
+        path: &str,
+        body: Body<'_>,
+        etag: Option<&str>,
+        limit: Duration,
+    ) -> Result<Answer, CallError> {
+        let mut request = Request::builder()
+            .method(method)
+            .uri(format!("{}{path}", self.backend));
+        if let Some(authorization) = &self.authorization {
+            request = request.header(header::AUTHORIZATION, authorization.as_ref());
+        }
+        if let Some(etag) = etag {
+            request = request.header(header::IF_NONE_MATCH, etag);
+        }
+        request = request.header(header::ACCEPT, "application/json, application/problem+json");
+        let (request, bytes) = match body {
+            Body::None => (request, None),
+            Body::Json(bytes) => (
+                request.header(header::CONTENT_TYPE, "application/json"),
+                Some(bytes),
+            ),
+            Body::Report(bytes) => {
+                let request = request.header(header::CONTENT_TYPE, "application/x-protobuf");
+                (
+                    request.header(header::CONTENT_ENCODING, "zstd"),
+                    Some(bytes),
+                )
+            }
+        };
+        let response = match bytes {
+            Some(bytes) => request
+                .body(bytes)
+                .map_err(Into::into)
+                .and_then(|r| self.run(r, limit)),
+            None => request
+                .body(())
+                .map_err(Into::into)
+                .and_then(|r| self.run(r, limit)),
+        };
+        response.and_then(read).map_err(|e| self.no_answer(&e))
+    }
+
+    fn run<B: ureq::AsSendBody>(
+        &self,
+        request: Request<B>,
+        limit: Duration,
+    ) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
+        self.agent.run(
+            self.agent
+                .configure_request(request)
+                .timeout_global(Some(limit))
+                .build(),
+        )
+    }
+
+    fn no_answer(&self, error: &ureq::Error) -> CallError {
+        let why = error.to_string();
+        let hint = if why.contains("UnknownIssuer") {
+            "its certificate is not from an authority this machine trusts: set ca_file"
+        } else if why.contains("Expired") || why.contains("NotValidYet") {
+            "check this machine's clock and the backend's certificate"
+        } else if matches!(error, ureq::Error::HostNotFound) {
+            "check the host name in `backend` and this machine's DNS"
+        } else {
+            ""
+        };
+        CallError::NoAnswer {
+            backend: self.backend.to_string(),
+            why,
+            hint,
+        }
+    }
+}
+
+fn read(response: ureq::http::Response<ureq::Body>) -> Result<Answer, ureq::Error> {
+    let (parts, mut body) = response.into_parts();
+    let text = |name: header::HeaderName| header_text(&parts.headers, &name);
+    let date_s = text(header::DATE).and_then(|t| calendar::from_http_date(&t));
+    let now_s = date_s.unwrap_or_else(|| calendar::now_s().try_into().unwrap_or(i64::MAX));
+    Ok(Answer {
+        status: parts.status.as_u16(),
+        etag: text(header::ETAG),
+        retry_after: text(header::RETRY_AFTER).and_then(|t| retry_after(&t, now_s)),
+        date_s,
+        location: text(header::LOCATION),
+        is_problem: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
+        body: body.with_config().limit(ANSWER_LIMIT_BYTES).read_to_vec()?,
+    })
+}
+
+fn header_text(headers: &HeaderMap, name: &header::HeaderName) -> Option<String> {
+    headers
+        .get(name)
+        .and_then(|value| value.to_str().ok())
+        .map(str::to_owned)
+}
+
+fn authorities(ca_file: Option<&Path>) -> Result<RootCerts, CallError> {
+    let from_env = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
+    let known = SYSTEM_AUTHORITIES.iter().map(PathBuf::from);
+    let mut trusted = from_env
+        .into_iter()
+        .chain(known)
+        .find_map(|path| certificates(&path).ok())
+        .unwrap_or_default();
+    let system_has_some = !trusted.is_empty();
+    if let Some(path) = ca_file {
+        trusted.extend(certificates(path).map_err(|why| CallError::Authorities {
+            path: path.to_owned(),
+            why,
+        })?);
+    }
+    // A minimal container image brings no authorities: then Mozilla's, compiled in. With a file of one's own, only that.
+    if !system_has_some && ca_file.is_none() {
+        return Ok(RootCerts::WebPki);
+    }
+    Ok(RootCerts::Specific(Arc::new(trusted)))
+}
+
+fn certificates(path: &Path) -> Result<Vec<Certificate<'static>>, String> {
+    let pem = std::fs::read(path).map_err(|e| format!("cannot be read: {e}"))?;
+    let mut found = Vec::new();
+    for item in parse_pem(&pem) {
+        if let PemItem::Certificate(certificate) = item.map_err(|e| format!("is not PEM: {e}"))? {
+            found.push(certificate);
+        }
+    }
+    if found.is_empty() {
+        Err("holds no certificate (BEGIN CERTIFICATE)".to_owned())
+    } else {
+        Ok(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_certificates_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("ca.pem");
+        std::fs::write(&path, "hello").unwrap();
+        let error = authorities(Some(&path)).unwrap_err().to_string();
+        assert!(
+            error.contains("ca.pem") && error.contains("holds no certificate"),
+            "{error}"
+        );
+        let error = authorities(Some(Path::new("/nonexistent.pem")))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("/nonexistent.pem: cannot be read"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_backend_that_is_away_is_named() {
+        // Port 1 of loopback: nothing listens there.
+        let backend = BackendUrl::parse("http://127.0.0.1:1", false).unwrap();
+        let client = Client::new(backend, None).unwrap();
+        let error = client
+            .get("/healthz", None, Duration::from_secs(5))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("no answer from http://127.0.0.1:1: "),
+            "{error}"
+        );
+    }
+}
