@@ -2,7 +2,7 @@
 PYTHON ?= python3
 PREPARE = @$(PYTHON) infra/toolchain/prepare.py
 RUN = $(PYTHON) infra/toolchain/run.py
-SINEMORA = @$(RUN) sinemora
+SINEMORA = @$(RUN) sinemora-embedded
 
 .DEFAULT_GOAL := help
 .PHONY: help

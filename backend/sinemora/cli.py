@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from sinemora import migrate
+from sinemora.embedded import commands as embedded
 from sinemora.kit.config import settings
 from sinemora.main import create_app, serve
 from sinemora.tenants.service import create_owner
@@ -39,6 +40,8 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--tenant", default="Sinemora", help="name of the tenant (default: %(default)s)")
     command.add_argument("--email", default=settings().owner_email, help="default: SINEMORA_OWNER_EMAIL")
     command.set_defaults(run=_create_owner)
+
+    embedded.add(commands)
     return parser
 
 

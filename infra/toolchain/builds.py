@@ -13,6 +13,7 @@ FRONTEND = ROOT / "frontend"
 E2E = ROOT / "e2e"
 AGENT = ROOT / "agent"
 VENV = BACKEND / ".venv"
+PYTHON = VENV / "bin" / "python"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
 _FRONTEND_INPUTS = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
@@ -20,16 +21,21 @@ _FRONTEND_INPUTS = ["src", "public", "index.html", "package.json", "package-lock
 def backend(log: Log) -> str:
     """The backend's environment, exactly as locked, with the package itself installed in place."""
     now = fingerprint(
-        [BACKEND / "pyproject.toml", BACKEND / "requirements.lock"], sys.version, str(Path(sys.executable).resolve()), str(ROOT)
+        [BACKEND / "pyproject.toml", BACKEND / "requirements.lock"],
+        sys.version,
+        str(Path(sys.executable).resolve()),
+        str(ROOT),
     )
 
     def build() -> None:
         uv = remembered()["uv"]
-        python = VENV / "bin" / "python"
-        if output(python, "-c", "import sys; print(sys.version, sys.base_prefix)") != f"{sys.version} {sys.base_prefix}":
+        if (
+            output(PYTHON, "-c", "import sys; print(sys.version, sys.base_prefix)")
+            != f"{sys.version} {sys.base_prefix}"
+        ):
             log.run([uv, "venv", "--clear", "--python", sys.executable, VENV], "remove backend/.venv, then again")
-        log.run([uv, "pip", "sync", "--python", python, "--require-hashes", BACKEND / "requirements.lock"], _NETWORK)
-        log.run([uv, "pip", "install", "--python", python, "--no-deps", "--editable", BACKEND], _NETWORK)
+        log.run([uv, "pip", "sync", "--python", PYTHON, "--require-hashes", BACKEND / "requirements.lock"], _NETWORK)
+        log.run([uv, "pip", "install", "--python", PYTHON, "--no-deps", "--editable", BACKEND], _NETWORK)
 
     return unless_unchanged("backend", now, VENV / "bin" / "sinemora", build)
 

@@ -14,7 +14,9 @@ def install(packages: list[str], why: str, log: Log) -> None:
     """Install `packages` with apt-get as root; raises StepFailedError with the line to type otherwise."""
     line = f"apt-get install {' '.join(packages)}"
     if not shutil.which("apt-get"):
-        raise StepFailedError(why, f"install with your package manager what Debian calls {' '.join(packages)}, then again")
+        raise StepFailedError(
+            why, f"install with your package manager what Debian calls {' '.join(packages)}, then again"
+        )
     if os.geteuid() != 0:
         raise StepFailedError(why, f"sudo {line}")
     global _refreshed

@@ -6,16 +6,19 @@ Only Python is needed to start; this first file is written so that an old one ca
 import sys
 
 if sys.version_info < (3, 11):
-    sys.exit("Sinemora needs Python 3.11 or newer, and this is %d.%d.\nIf there is a newer one: make PYTHON=/path/to/python3" % sys.version_info[:2])
+    sys.exit(
+        "Sinemora needs Python 3.11 or newer, and this is %d.%d.\nIf there is a newer one: make PYTHON=/path/to/python3"
+        % sys.version_info[:2]
+    )
 
-import os  # noqa: E402
-import subprocess  # noqa: E402
+import os
+import subprocess
 
-import builds  # noqa: E402
-import tools  # noqa: E402
-from common import ROOT, TOOLS, environment  # noqa: E402
-from settings import demo_agents  # noqa: E402
-from steps import Steps  # noqa: E402
+import builds
+import tools
+from common import ROOT, TOOLS, environment
+from settings import demo_agents
+from steps import Steps
 
 UV = ("uv", "uv", tools.uv)
 BACKEND = ("Installing the backend", "backend", builds.backend)
@@ -54,17 +57,18 @@ def main(goal: str) -> None:
         env = environment() | {"SINEMORA_STEPS_DONE": progress.hand_over()}
         os.chdir(ROOT)
         sys.stdout.flush()
-        os.execve(builds.VENV / "bin" / "sinemora", ["sinemora", "up"], env)
+        os.execve(builds.PYTHON, [str(builds.PYTHON), "-m", "sinemora.embedded", "up"], env)
 
 
 def _stop_if_running() -> None:
     """Building over a running product would pull its files away: let it say that it runs, and end."""
-    program = builds.VENV / "bin" / "sinemora"
-    if not (program.exists() and (TOOLS / "stamps" / "backend").exists()):
+    if not (builds.PYTHON.exists() and (TOOLS / "stamps" / "backend").exists()):
         return
-    done = subprocess.run([program, "status", "--if-running"], cwd=ROOT, capture_output=True, text=True, check=False)
+    command = [builds.PYTHON, "-m", "sinemora.embedded", "status", "--if-running"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode == 0:
-        sys.exit(print(done.stdout, end=""))
+        print(done.stdout, end="")
+        sys.exit(0)
 
 
 if __name__ == "__main__":

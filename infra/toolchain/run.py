@@ -4,7 +4,10 @@ import os
 import sys
 from pathlib import Path
 
+from builds import PYTHON
 from common import ROOT, environment
+
+EMBEDDED = "sinemora-embedded"  # short for the supervisor's commands, which do not load the backend
 
 
 def main(arguments: list[str]) -> None:
@@ -14,6 +17,8 @@ def main(arguments: list[str]) -> None:
         arguments = arguments[2:]
     if not arguments:
         sys.exit("usage: run.py [--in FOLDER] COMMAND …")
+    if arguments[0] == EMBEDDED:
+        arguments = [str(PYTHON), "-m", "sinemora.embedded", *arguments[1:]]
     env = environment()
     os.environ["PATH"] = env["PATH"]
     try:

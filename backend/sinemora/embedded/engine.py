@@ -19,7 +19,7 @@ _LEFT_OUT = shutil.ignore_patterns("include", "*.a", "pkgconfig", "pgxs", "ecpg*
 
 
 def postgres_home(engine_dir: Path, user: ServiceUser) -> Path:
-    """The folder with `bin/postgres` and its `lib` and `share`, runnable by `user`; copied to `engine_dir` if need be."""
+    """The folder with `bin/postgres`, `lib` and `share`, runnable by `user`; copied to `engine_dir` if need be."""
     files = _files(POSTGRES_WHEEL)
     homes = {f.parent.parent for f in files if f.name == "postgres" and f.parent.name == "bin"}
     if not homes:

@@ -238,7 +238,9 @@ class PostgresServer:
             )
 
     def _configure(self) -> None:
-        settings = _SETTINGS | {"unix_socket_directories": f"'{self.socket_folder}'"} | ({} if self.durable else _UNSAFE)
+        settings = (
+            _SETTINGS | {"unix_socket_directories": f"'{self.socket_folder}'"} | ({} if self.durable else _UNSAFE)
+        )
         lines = [f"{key} = {value}" for key, value in settings.items()]
         lines.append(f"include_if_exists = '{self.data_dir / 'postgresql.custom.conf'}'")
         caller = pwd.getpwuid(os.geteuid()).pw_name

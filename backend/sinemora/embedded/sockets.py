@@ -31,13 +31,12 @@ def private_dir(path: Path, user: ServiceUser) -> Path:
 
 
 def socket_dir(data_dir: Path, name: str, longest_file: str, user: ServiceUser) -> Path:
-    """A 0700 folder for sockets named at most `longest_file`: in `data_dir`, or under a short path if that is too long."""
+    """A 0700 folder for sockets named at most `longest_file`: in `data_dir`, or a short path if that is too long."""
     wanted = data_dir / "run" / name
     if len(os.fsencode(wanted / longest_file)) <= LONGEST_PATH_BYTES:
         (data_dir / "run").mkdir(mode=0o711, exist_ok=True)
         return private_dir(wanted, user)
-    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:10]
-    short = _runtime_root() / f"sinemora-{os.geteuid()}-{digest}-{name}"
+    short = _short(data_dir, name)
     if short.is_symlink() or (short.exists() and short.lstat().st_uid not in (user.uid, os.geteuid())):
         # In a folder anyone can write to, somebody else may have been there first.
         raise TroubleError(
@@ -45,6 +44,16 @@ def socket_dir(data_dir: Path, name: str, longest_file: str, user: ServiceUser) 
             "Choose a data folder with a shorter path: SINEMORA_DATA_DIR=…",
         )
     return private_dir(short, user)
+
+
+def short_socket_dirs(data_dir: Path) -> list[Path]:
+    """The folders outside `data_dir` that `socket_dir` made for it, if any."""
+    return [path for path in _short(data_dir, "*").parent.glob(_short(data_dir, "*").name) if path.is_dir()]
+
+
+def _short(data_dir: Path, name: str) -> Path:
+    digest = hashlib.sha256(os.fsencode(data_dir)).hexdigest()[:10]
+    return _runtime_root() / f"sinemora-{os.geteuid()}-{digest}-{name}"
 
 
 def _runtime_root() -> Path:

@@ -1,0 +1,56 @@
+"""Is a port free, and if not, who holds it."""
+
+import os
+import socket
+from pathlib import Path
+
+_LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
+
+
+def tcp_free(host: str, port: int) -> bool:
+    """Whether a server may listen on `host`:`port` now."""
+    return _bindable(socket.SOCK_STREAM, host, port)
+
+
+def udp_free(host: str, port: int) -> bool:
+    """Whether `host`:`port` can be bound for datagrams now."""
+    return _bindable(socket.SOCK_DGRAM, host, port)
+
+
+def tcp_holder(port: int) -> str | None:
+    """`name (process N)` of whoever listens on `port`, as far as this user may see."""
+    inodes = {
+        fields[9]
+        for table in ("/proc/net/tcp", "/proc/net/tcp6")
+        for fields in _rows(table)
+        if fields[3] == _LISTEN and int(fields[1].rsplit(":", 1)[1], 16) == port
+    }
+    wanted = {f"socket:[{inode}]" for inode in inodes}
+    for process in Path("/proc").iterdir():
+        if not (wanted and process.name.isdecimal()):
+            continue
+        try:
+            if any(os.readlink(handle) in wanted for handle in (process / "fd").iterdir()):
+                return f"{(process / 'comm').read_text().strip()} (process {process.name})"
+        except OSError:
+            continue  # another user's, or gone
+    return None
+
+
+def _rows(table: str) -> list[list[str]]:
+    try:
+        return [line.split() for line in Path(table).read_text().splitlines()[1:]]
+    except OSError:
+        return []
+
+
+def _bindable(kind: socket.SocketKind, host: str, port: int) -> bool:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, kind) as probe:
+        if kind == socket.SOCK_STREAM:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: TIME_WAIT is no holder
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True

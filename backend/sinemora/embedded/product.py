@@ -1,0 +1,154 @@
+"""The programs of one product: which there are for given settings, and how each is started."""
+
+import os
+import signal
+import sys
+import urllib.error
+import urllib.request
+from dataclasses import dataclass
+from pathlib import Path
+
+from sinemora.embedded.data_folder import DataFolder, checkout
+from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.programs import Program
+from sinemora.embedded.service_user import ServiceUser
+from sinemora.embedded.valkey import ValkeyServer
+from sinemora.kit.config import Settings
+
+# Two of what needs a processor: the small machine this default is for has two cores.
+_WORKER_PROCESSES = "2"
+_QUEUES = "fast,bulk,solve"
+_PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL")
+
+
+@dataclass(frozen=True)
+class Engines:
+    """The embedded servers; one is None when settings name a server of the operator's own."""
+
+    postgres: PostgresServer | None
+    valkey: ValkeyServer | None
+
+    @classmethod
+    def of(cls, settings: Settings, folder: DataFolder, user: ServiceUser) -> "Engines":
+        """The servers `settings` leave to us."""
+        return cls(
+            None if settings.database_url else PostgresServer(folder.path, user),
+            None if settings.redis_url else ValkeyServer(folder.path, user),
+        )
+
+    def programs(self) -> list[Program]:
+        """Prepare the servers' files and describe how they run."""
+        found: list[Program] = []
+        if self.postgres:
+            self.postgres.prepare()
+            found.append(
+                Program(
+                    name="postgres",
+                    title="PostgreSQL",
+                    command=self.postgres.command(),
+                    cwd=self.postgres.cluster,
+                    environment=self.postgres.environment(),
+                    user=self.postgres.user,
+                    ready=self.postgres.ready,
+                    before_start=self.postgres.stop_leftover,
+                    stop_signal=signal.SIGINT,  # fast shutdown: ends sessions, writes a checkpoint
+                    stop_patience_s=20,
+                )
+            )
+        if self.valkey:
+            self.valkey.prepare()
+            found.append(
+                Program(
+                    name="valkey",
+                    title="Valkey",
+                    command=self.valkey.command(),
+                    cwd=self.valkey.folder,
+                    environment=self.valkey.environment(),
+                    user=self.valkey.user,
+                    ready=self.valkey.ready,
+                )
+            )
+        return found
+
+
+def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dict[str, str]:
+    """The environment of our own processes: the caller's, with what the embedded default decides."""
+    env = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
+    env["SINEMORA_DATA_DIR"] = str(folder.path)
+    env["PYTHONUNBUFFERED"] = "1"
+    if engines.postgres:
+        env["SINEMORA_DATABASE_URL"] = engines.postgres.dsn()
+        env["SINEMORA_DATABASE_OWNER_URL"] = engines.postgres.dsn(OWNER_ROLE)
+    if engines.valkey:
+        env["SINEMORA_REDIS_URL"] = engines.valkey.url()
+    root = checkout()
+    if settings.frontend_dir is None and root and (root / "frontend" / "dist" / "index.html").is_file():
+        env["SINEMORA_FRONTEND_DIR"] = str(root / "frontend" / "dist")
+    return env
+
+
+def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> list[Program]:
+    """API, worker and beat."""
+    mine = {key: value for key, value in env.items() if key not in _PRIVATE}
+    celery = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet"]
+    here = Path.cwd()
+    engines = ("postgres", "valkey")
+    return [
+        Program(
+            name="api",
+            title="API",
+            command=[sys.executable, "-m", "sinemora.cli", "serve"],
+            cwd=here,
+            environment=mine,
+            needs=engines,
+            ready=lambda: answers(local_address(settings) + "/readyz"),
+            stop_patience_s=6,
+        ),
+        Program(
+            name="worker",
+            title="Worker",
+            command=[
+                *celery,
+                "worker",
+                "--loglevel=INFO",
+                f"--queues={_QUEUES}",
+                f"--concurrency={_WORKER_PROCESSES}",
+                "--without-gossip",
+                "--without-mingle",
+            ],
+            cwd=here,
+            environment=mine,
+            needs=engines,
+            stop_patience_s=10,
+        ),
+        Program(
+            name="beat",
+            title="Beat",
+            command=[
+                *celery,
+                "beat",
+                "--loglevel=INFO",
+                f"--schedule={folder.path / 'run' / 'beat-schedule'}",
+                "--pidfile=",
+            ],
+            cwd=here,
+            environment=mine,
+            needs=engines,
+        ),
+    ]
+
+
+def local_address(settings: Settings) -> str:
+    """Where this machine itself reaches the API: a server on all addresses is asked on loopback."""
+    host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
+    return f"http://{host}:{settings.port}"
+
+
+def answers(url: str) -> bool:
+    """Whether a GET of `url` is answered with success within two seconds; no proxy is asked."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(url, timeout=2) as answer:
+            return bool(answer.status == 200)
+    except (OSError, urllib.error.URLError):
+        return False
