@@ -5,8 +5,11 @@ pub mod backoff;
 pub mod calendar;
 pub mod config;
 pub mod counters;
+pub mod enrol;
 pub mod event_loop;
+pub mod identity;
 pub mod plan;
+pub mod state_dir;
 pub mod stop;
 
 pub use sinemora_wire as wire;

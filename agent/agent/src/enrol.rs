@@ -1,0 +1,206 @@
+//! Enrolment: a one-time token and a description of this VM become an identity.
+
+use std::net::IpAddr;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use ureq::http::Method;
+
+use crate::backend::{Answer, Body, CallError, Client};
+use crate::config::{Config, Zone};
+use crate::event_loop::Listen;
+use crate::identity::Identity;
+
+const LIMIT: Duration = Duration::from_secs(30);
+
+/// What the agent says about itself, at enrolment and whenever it starts.
+#[derive(Debug, Clone, Serialize)]
+pub struct SelfDescription {
+    pub hostname: String,
+    pub zone: Zone,
+    pub probe_address: IpAddr,
+    pub event_port: u16,
+    pub general_port: u16,
+    pub agent_version: &'static str,
+    pub description: Machine,
+}
+
+/// The machine, for people who look for the cause of an odd measurement.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Machine {
+    pub host_name: String,
+    pub operating_system: String,
+    pub kernel: String,
+    pub architecture: &'static str,
+    pub cpus: usize,
+    pub clock_source: String,
+    pub listen_address: IpAddr,
+}
+
+/// Why there is no identity yet.
+#[derive(Debug)]
+pub enum EnrolError {
+    /// The backend does not want this enrolment; asking again is no use.
+    Refused { why: String, hint: &'static str },
+    /// It may work later.
+    Later {
+        why: String,
+        retry_after: Option<Duration>,
+    },
+}
+
+impl std::fmt::Display for EnrolError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Refused { why, hint: "" } => {
+                write!(f, "the backend refused the enrolment: {why}")
+            }
+            Self::Refused { why, hint } => {
+                write!(f, "the backend refused the enrolment: {why}. {hint}")
+            }
+            Self::Later { why, .. } => f.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for EnrolError {}
+
+impl From<CallError> for EnrolError {
+    fn from(error: CallError) -> Self {
+        Self::Later {
+            why: error.to_string(),
+            retry_after: None,
+        }
+    }
+}
+
+impl SelfDescription {
+    /// Describes this machine as `config` has it.
+    pub fn of(config: &Config, listen: &Listen, probe_address: IpAddr) -> Self {
+        let read = |path: &str| {
+            std::fs::read_to_string(path)
+                .unwrap_or_default()
+                .trim()
+                .to_owned()
+        };
+        Self {
+            hostname: config.name.clone(),
+            zone: config.zone.clone(),
+            probe_address,
+            event_port: listen.event_port,
+            general_port: listen.general_port,
+            agent_version: env!("CARGO_PKG_VERSION"),
+            description: Machine {
+                host_name: crate::config::host_name(),
+                operating_system: pretty_name(&read("/etc/os-release")),
+                kernel: read("/proc/sys/kernel/osrelease"),
+                architecture: std::env::consts::ARCH,
+                cpus: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+                clock_source: read(
+                    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
+                ),
+                listen_address: listen.address,
+            },
+        }
+    }
+}
+
+/// Trades `token` for an identity. Uses the token up when it succeeds: keep what it returns.
+pub fn enrol(
+    client: &Client,
+    token: &str,
+    about: &SelfDescription,
+) -> Result<Identity, EnrolError> {
+    #[derive(Serialize)]
+    struct Request<'a> {
+        token: &'a str,
+        #[serde(flatten)]
+        about: &'a SelfDescription,
+    }
+    #[derive(Deserialize)]
+    struct Enrolled {
+        agent_id: String,
+        vm_id: String,
+        vm_key: u32,
+        tenant_id: String,
+        credential: String,
+    }
+    let body = to_json(&Request { token, about })?;
+    let answer = client.send(&Method::POST, "/v1/agents/enrol", Body::Json(&body), LIMIT)?;
+    if !(200..300).contains(&answer.status) {
+        return Err(refusal(&answer));
+    }
+    let enrolled: Enrolled =
+        serde_json::from_slice(&answer.body).map_err(|e| EnrolError::Refused {
+            why: format!("its answer is not readable ({e})"),
+            hint: "Is `backend` really a Sinemora backend?",
+        })?;
+    Ok(Identity {
+        agent_id: enrolled.agent_id,
+        vm_id: enrolled.vm_id,
+        vm_key: enrolled.vm_key,
+        tenant_id: enrolled.tenant_id,
+        credential: enrolled.credential,
+        backend: client.backend().as_str().to_owned(),
+    })
+}
+
+/// Tells the backend what may have changed since enrolment: address, ports, version, machine.
+pub fn refresh(client: &Client, about: &SelfDescription) -> Result<Answer, EnrolError> {
+    #[derive(Serialize)]
+    struct Changes<'a> {
+        probe_address: IpAddr,
+        event_port: u16,
+        general_port: u16,
+        agent_version: &'a str,
+        description: &'a Machine,
+    }
+    let body = to_json(&Changes {
+        probe_address: about.probe_address,
+        event_port: about.event_port,
+        general_port: about.general_port,
+        agent_version: about.agent_version,
+        description: &about.description,
+    })?;
+    Ok(client.send(&Method::PATCH, "/v1/agents/self", Body::Json(&body), LIMIT)?)
+}
+
+fn to_json(value: &impl Serialize) -> Result<Vec<u8>, EnrolError> {
+    serde_json::to_vec(value).map_err(|e| EnrolError::Refused {
+        why: e.to_string(),
+        hint: "",
+    })
+}
+
+fn refusal(answer: &Answer) -> EnrolError {
+    let why = answer.describe();
+    let hint = match answer.problem().code.as_str() {
+        "enrolment_token_unknown" => {
+            "Check that the whole token was copied, and that it is for this backend."
+        }
+        "enrolment_token_used" | "enrolment_token_expired" => {
+            "Make a new one on the page \"Add a VM\"."
+        }
+        "vm_has_agent" => "Revoke the old agent of this VM first, or set another `name`.",
+        _ => "",
+    };
+    match answer.status {
+        400..=499
+            if !matches!(answer.status, 403 | 404 | 405 | 407 | 408 | 425 | 429)
+                || !hint.is_empty() =>
+        {
+            EnrolError::Refused { why, hint }
+        }
+        _ => EnrolError::Later {
+            why: format!("the backend cannot enrol now: {why}"),
+            retry_after: answer.retry_after,
+        },
+    }
+}
+
+fn pretty_name(os_release: &str) -> String {
+    let line = os_release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="));
+    line.unwrap_or("Linux").trim_matches('"').to_owned()
+}

@@ -1,0 +1,164 @@
+//! The agent's folder on disk: one agent at a time, readable by nobody else, files whole or absent.
+
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{FlockOperation, flock};
+
+/// A folder this process holds until it ends.
+#[derive(Debug)]
+pub struct StateDir {
+    path: PathBuf,
+    // The kernel gives the lock back however the process ends.
+    _lock: File,
+}
+
+/// Why the folder cannot be used.
+#[derive(Debug)]
+pub enum StateError {
+    InUse(PathBuf),
+    Io {
+        doing: &'static str,
+        path: PathBuf,
+        source: io::Error,
+    },
+}
+
+impl std::fmt::Display for StateError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InUse(path) => write!(
+                f,
+                "state_dir {} is in use by another agent: stop that one, or give this one a folder of its own",
+                path.display()
+            ),
+            Self::Io {
+                doing,
+                path,
+                source,
+            } => write!(f, "state_dir: cannot {doing} {}: {source}", path.display()),
+        }
+    }
+}
+
+impl std::error::Error for StateError {}
+
+impl StateDir {
+    /// Makes the folder (0700) if need be, takes it, and proves that it can be written.
+    pub fn open(path: &Path) -> Result<Self, StateError> {
+        let failed = |doing| {
+            move |source| StateError::Io {
+                doing,
+                path: path.to_owned(),
+                source,
+            }
+        };
+        std::fs::DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(path)
+            .map_err(failed("make"))?;
+        let lock = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .open(path.join("lock"))
+            .map_err(failed("write to"))?;
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => Ok(Self {
+                path: path.to_owned(),
+                _lock: lock,
+            }),
+            Err(rustix::io::Errno::WOULDBLOCK) => Err(StateError::InUse(path.to_owned())),
+            Err(e) => Err(failed("lock")(e.into())),
+        }
+    }
+
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+/// Replaces `path` so that after any crash it holds either the old bytes or the new ones, on disk. Mode 0600.
+///
+/// Leaves no partial file behind when it fails.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let folder = path
+        .parent()
+        .ok_or_else(|| io::Error::from(io::ErrorKind::InvalidInput))?;
+    let temporary = path.with_extension("tmp");
+    let written = write_new(&temporary, bytes).and_then(|()| std::fs::rename(&temporary, path));
+    if written.is_err() {
+        // The first error is the one worth telling; if the disk is so broken that this fails too, the next start cleans up.
+        let _ = std::fs::remove_file(&temporary);
+        return written;
+    }
+    // Without this the rename itself can be lost with the power.
+    File::open(folder)?.sync_all()
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut file = OpenOptions::new()
+        .create(true)
+        .write(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(path)?;
+    // A leftover of a crash keeps its own mode.
+    file.set_permissions(Permissions::from_mode(0o600))?;
+    file.write_all(bytes)?;
+    file.sync_all()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_agent_per_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a/b");
+        let held = StateDir::open(&path).unwrap();
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o700
+        );
+        let error = StateDir::open(&path).unwrap_err().to_string();
+        assert!(error.contains("in use by another agent"), "{error}");
+        drop(held);
+        StateDir::open(&path).unwrap();
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_made_is_named() {
+        let error = StateDir::open(Path::new("/proc/nothing"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("state_dir: cannot make /proc/nothing"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn files_are_replaced_whole_and_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.json");
+        std::fs::write(path.with_extension("tmp"), "half of someth").unwrap();
+        write_atomically(&path, b"one").unwrap();
+        write_atomically(&path, b"two").unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"two");
+        assert_eq!(
+            std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+            0o600
+        );
+        assert!(!path.with_extension("tmp").exists());
+    }
+}
