@@ -58,8 +58,10 @@ format: ## Format Python, Rust and TypeScript
 	@$(RUN) --in backend ruff format . ../infra ../migrations
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
-gen: ## Write the generated files again: openapi.json and the TypeScript types
+gen: ## Write the generated files again: protobuf module, openapi.json and the TypeScript types
 	$(PREPARE) tools
+	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \
+		--python_out=sinemora/measurements --pyi_out=sinemora/measurements
 	@$(RUN) --in backend sinemora openapi openapi.json
 	@$(RUN) --in frontend npm run --silent gen
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1

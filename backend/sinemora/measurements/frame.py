@@ -120,8 +120,14 @@ class Frame:
 
 def quantile_codes(sketches: Sketches) -> Codes:
     """p50, p90, p99 of every sketch as bin + 1, 0 for an empty one: the `quantiles` of `Stats`."""
-    bins = sketch.quantiles(sketches.words, sketches.lengths.ravel(), QUANTILES)
-    return (bins + 1).astype(np.uint16).reshape(len(QUANTILES), *sketches.lengths.shape)
+    return summarise(sketches)[1]
+
+
+def summarise(sketches: Sketches) -> tuple[Ints, Codes]:
+    """How many values each sketch holds, shape (3, n), and their `quantile_codes`."""
+    totals, bins = sketch.summarise(sketches.words, sketches.lengths.reshape(-1), QUANTILES)
+    shape = sketches.lengths.shape
+    return totals.reshape(shape), (bins + 1).astype(np.uint16).reshape(len(QUANTILES), *shape)
 
 
 def concatenate(parts: Iterable[Stats]) -> Stats:

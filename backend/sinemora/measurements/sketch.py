@@ -23,7 +23,7 @@ BINS = 2048
 EMPTY = -1
 
 _CODES = np.arange(32)
-COUNT_OF_CODE: Ints = np.where(_CODES < 16, _CODES + 1, 1 << np.maximum(_CODES - 11, 0)).astype(np.int64)
+COUNT_OF_CODE = np.where(_CODES < 16, _CODES + 1, 1 << np.maximum(_CODES - 11, 0)).astype(np.int32)
 """How many values a word stands for, by its low five bits."""
 
 _INDEX = np.arange(BINS)
@@ -48,24 +48,10 @@ def values_of(bins: npt.NDArray[np.integer]) -> Ints:
     return values
 
 
-def counts_of(words: Words) -> Ints:
-    """How many values each word stands for."""
-    counts: Ints = COUNT_OF_CODE[words & 31]
-    return counts
-
-
 def encode(values_ns: npt.ArrayLike) -> Words:
     """Canonical sketch of one group of values."""
     bins, counts = np.unique(bins_of(values_ns), return_counts=True)
     return _canonical(bins, counts)[0]
-
-
-def totals(words: Words, lengths: Ints) -> Ints:
-    """Number of values in each group."""
-    ends = np.cumsum(lengths)
-    running = np.concatenate(([0], np.cumsum(counts_of(words))))
-    counts: Ints = running[ends] - running[ends - lengths]
-    return counts
 
 
 def owners_of(lengths: Ints) -> Ints:
@@ -75,8 +61,11 @@ def owners_of(lengths: Ints) -> Ints:
 
 def is_ordered(words: Words, lengths: Ints) -> bool:
     """Whether the bins ascend within every group, as in the canonical form."""
-    keys = owners_of(lengths) << 11 | words >> 5
-    return bool((keys[1:] >= keys[:-1]).all())
+    bins = words >> 5
+    falls = bins[1:] < bins[:-1]
+    firsts = np.cumsum(lengths)[:-1]  # from one group to the next they may fall
+    falls[firsts[(firsts > 0) & (firsts < words.size)] - 1] = False
+    return not falls.any()
 
 
 def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
@@ -89,7 +78,7 @@ def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
     ordered = np.sort(owners << 16 | words)
     keys = ordered >> 5
     starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    counts = np.add.reduceat(COUNT_OF_CODE[ordered & 31], starts)
+    counts = np.add.reduceat(COUNT_OF_CODE[ordered & 31], starts, dtype=np.int64)
     keys = keys[starts]
     merged, words_per_bin = _canonical(keys & (BINS - 1), counts)
     lengths = np.bincount(keys >> 11, weights=words_per_bin, minlength=groups).astype(np.int64)
@@ -106,16 +95,23 @@ def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:
 
     The quantile q of n values is the smallest bin whose cumulative count reaches max(1, ceil(q * n)).
     """
+    return summarise(words, lengths, at)[1]
+
+
+def summarise(words: Words, lengths: Ints, at: Sequence[float]) -> tuple[Ints, Ints]:
+    """How many values each group holds, and its `quantiles`."""
     if not is_ordered(words, lengths):
         words, lengths = canonical(words, lengths)
+    running = np.zeros(words.size + 1, np.int64)
+    np.cumsum(COUNT_OF_CODE[words & 31], out=running[1:])
     ends = np.cumsum(lengths)
-    running = np.concatenate(([0], np.cumsum(counts_of(words))))
     before = running[ends - lengths]
-    total = running[ends] - before
-    ranks = np.maximum(1, np.ceil(np.multiply.outer(np.asarray(at, np.float64), total)).astype(np.int64))
-    found = np.searchsorted(running[1:], before + ranks)
-    bins = np.append(words, np.uint16(0)).astype(np.int64)[np.minimum(found, words.size)] >> 5
-    return np.where(total > 0, bins, EMPTY)
+    totals: Ints = running[ends] - before
+    ranks = np.maximum(1, np.ceil(np.multiply.outer(np.asarray(at, np.float64), totals)).astype(np.int64))
+    # An empty group finds a word of another one, or none; it is masked below.
+    found = np.minimum(np.searchsorted(running[1:], before + ranks), words.size - 1)
+    bins = words[found].astype(np.int64) >> 5 if words.size else np.zeros(ranks.shape, np.int64)
+    return totals, np.where(totals > 0, bins, EMPTY)
 
 
 def _canonical(bins: Ints, counts: Ints) -> tuple[Words, Ints]:

@@ -1,0 +1,107 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Report(_message.Message):
+    __slots__ = ("sequence", "made_at_ns", "agent_version", "windows", "health")
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    MADE_AT_NS_FIELD_NUMBER: _ClassVar[int]
+    AGENT_VERSION_FIELD_NUMBER: _ClassVar[int]
+    WINDOWS_FIELD_NUMBER: _ClassVar[int]
+    HEALTH_FIELD_NUMBER: _ClassVar[int]
+    sequence: int
+    made_at_ns: int
+    agent_version: str
+    windows: _containers.RepeatedCompositeFieldContainer[MeshWindow]
+    health: Health
+    def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ...) -> None: ...
+
+class MeshWindow(_message.Message):
+    __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence")
+    MESH_KEY_FIELD_NUMBER: _ClassVar[int]
+    STARTED_AT_S_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_S_FIELD_NUMBER: _ClassVar[int]
+    PEER_KEYS_FIELD_NUMBER: _ClassVar[int]
+    FLOWS_FIELD_NUMBER: _ClassVar[int]
+    OUTBOUND_FIELD_NUMBER: _ClassVar[int]
+    INBOUND_FIELD_NUMBER: _ClassVar[int]
+    ROUND_TRIP_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    mesh_key: int
+    started_at_s: int
+    window_s: int
+    peer_keys: _containers.RepeatedScalarFieldContainer[int]
+    flows: _containers.RepeatedScalarFieldContainer[int]
+    outbound: Columns
+    inbound: Columns
+    round_trip: Columns
+    evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
+    def __init__(self, mesh_key: _Optional[int] = ..., started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peer_keys: _Optional[_Iterable[int]] = ..., flows: _Optional[_Iterable[int]] = ..., outbound: _Optional[_Union[Columns, _Mapping]] = ..., inbound: _Optional[_Union[Columns, _Mapping]] = ..., round_trip: _Optional[_Union[Columns, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...) -> None: ...
+
+class Columns(_message.Message):
+    __slots__ = ("count", "sent", "lost", "min_ns", "mean_ns", "max_ns", "m2", "clock_error_ns", "sketch_words", "sketch")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    SENT_FIELD_NUMBER: _ClassVar[int]
+    LOST_FIELD_NUMBER: _ClassVar[int]
+    MIN_NS_FIELD_NUMBER: _ClassVar[int]
+    MEAN_NS_FIELD_NUMBER: _ClassVar[int]
+    MAX_NS_FIELD_NUMBER: _ClassVar[int]
+    M2_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_ERROR_NS_FIELD_NUMBER: _ClassVar[int]
+    SKETCH_WORDS_FIELD_NUMBER: _ClassVar[int]
+    SKETCH_FIELD_NUMBER: _ClassVar[int]
+    count: _containers.RepeatedScalarFieldContainer[int]
+    sent: _containers.RepeatedScalarFieldContainer[int]
+    lost: _containers.RepeatedScalarFieldContainer[int]
+    min_ns: _containers.RepeatedScalarFieldContainer[int]
+    mean_ns: _containers.RepeatedScalarFieldContainer[int]
+    max_ns: _containers.RepeatedScalarFieldContainer[int]
+    m2: _containers.RepeatedScalarFieldContainer[float]
+    clock_error_ns: _containers.RepeatedScalarFieldContainer[int]
+    sketch_words: _containers.RepeatedScalarFieldContainer[int]
+    sketch: bytes
+    def __init__(self, count: _Optional[_Iterable[int]] = ..., sent: _Optional[_Iterable[int]] = ..., lost: _Optional[_Iterable[int]] = ..., min_ns: _Optional[_Iterable[int]] = ..., mean_ns: _Optional[_Iterable[int]] = ..., max_ns: _Optional[_Iterable[int]] = ..., m2: _Optional[_Iterable[float]] = ..., clock_error_ns: _Optional[_Iterable[int]] = ..., sketch_words: _Optional[_Iterable[int]] = ..., sketch: _Optional[bytes] = ...) -> None: ...
+
+class Evidence(_message.Message):
+    __slots__ = ("peer_key", "at_ns", "outbound_ns", "inbound_ns")
+    PEER_KEY_FIELD_NUMBER: _ClassVar[int]
+    AT_NS_FIELD_NUMBER: _ClassVar[int]
+    OUTBOUND_NS_FIELD_NUMBER: _ClassVar[int]
+    INBOUND_NS_FIELD_NUMBER: _ClassVar[int]
+    peer_key: int
+    at_ns: _containers.RepeatedScalarFieldContainer[int]
+    outbound_ns: _containers.RepeatedScalarFieldContainer[int]
+    inbound_ns: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, peer_key: _Optional[int] = ..., at_ns: _Optional[_Iterable[int]] = ..., outbound_ns: _Optional[_Iterable[int]] = ..., inbound_ns: _Optional[_Iterable[int]] = ...) -> None: ...
+
+class Health(_message.Message):
+    __slots__ = ("started_at_ns", "spool_bytes", "spool_reports", "reports_dropped", "reports_refused", "packets_sent", "packets_received", "transmit_stamps_missing", "receive_queue_overflows", "packets_rejected", "timestamp_source", "clock_source")
+    STARTED_AT_NS_FIELD_NUMBER: _ClassVar[int]
+    SPOOL_BYTES_FIELD_NUMBER: _ClassVar[int]
+    SPOOL_REPORTS_FIELD_NUMBER: _ClassVar[int]
+    REPORTS_DROPPED_FIELD_NUMBER: _ClassVar[int]
+    REPORTS_REFUSED_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_SENT_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_RECEIVED_FIELD_NUMBER: _ClassVar[int]
+    TRANSMIT_STAMPS_MISSING_FIELD_NUMBER: _ClassVar[int]
+    RECEIVE_QUEUE_OVERFLOWS_FIELD_NUMBER: _ClassVar[int]
+    PACKETS_REJECTED_FIELD_NUMBER: _ClassVar[int]
+    TIMESTAMP_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    started_at_ns: int
+    spool_bytes: int
+    spool_reports: int
+    reports_dropped: int
+    reports_refused: int
+    packets_sent: int
+    packets_received: int
+    transmit_stamps_missing: int
+    receive_queue_overflows: int
+    packets_rejected: int
+    timestamp_source: str
+    clock_source: str
+    def __init__(self, started_at_ns: _Optional[int] = ..., spool_bytes: _Optional[int] = ..., spool_reports: _Optional[int] = ..., reports_dropped: _Optional[int] = ..., reports_refused: _Optional[int] = ..., packets_sent: _Optional[int] = ..., packets_received: _Optional[int] = ..., transmit_stamps_missing: _Optional[int] = ..., receive_queue_overflows: _Optional[int] = ..., packets_rejected: _Optional[int] = ..., timestamp_source: _Optional[str] = ..., clock_source: _Optional[str] = ...) -> None: ...

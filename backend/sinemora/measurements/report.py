@@ -1,0 +1,259 @@
+"""From the body of a report to windows that can be stored: decoded, checked as a whole column at a time, clamped.
+
+Nothing that fails a check is repaired. A refusal names the field, as in `windows[0].outbound.sketch`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+from google.protobuf import json_format
+from google.protobuf.message import DecodeError
+
+from sinemora.kit.errors import ProductError
+from sinemora.measurements import frame, sketch
+from sinemora.measurements.agent_pb2 import Columns, Evidence, MeshWindow, Report
+from sinemora.measurements.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    INT32_MAX,
+    LOST,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    ROUND_TRIP,
+    SENT,
+    Sketches,
+    Stats,
+)
+from sinemora.measurements.sketch import Ints
+
+DIRECTIONS = ("outbound", "inbound", "round_trip")
+EVIDENCE_MAX = 64
+WINDOW_S_MAX = 60
+JSON, PROTOBUF = "application/json", "application/x-protobuf"
+_NAMES = {
+    COUNT: "count",
+    SENT: "sent",
+    LOST: "lost",
+    MIN: "min_ns",
+    MEAN: "mean_ns",
+    MAX: "max_ns",
+    M2: "m2",
+}
+_FLOAT32_MAX = float(np.finfo(np.float32).max)
+_NS = 1_000_000_000
+
+
+class MalformedReport(ProductError):
+    """The report breaks the contract; it will not be stored however often it is sent."""
+
+    def __init__(self, path: str, message: str) -> None:
+        pointer = "#/" + path.replace("[", "/").replace("]", "").replace(".", "/") if path else "#"
+        detail = f"{path}: {message}" if path else message
+        super().__init__("malformed_report", 422, detail, errors=[{"pointer": pointer, "message": message}])
+
+
+@dataclass(frozen=True, slots=True)
+class Spike:
+    """The exchanges around a spike towards one peer; times in ns from the start of the window."""
+
+    peer_key: int
+    at_ns: Ints
+    outbound_ns: Ints
+    inbound_ns: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """One window of one mesh as it will be stored. `clamped` numbers were beyond 32 bits."""
+
+    mesh_key: int
+    started_at_s: int
+    window_s: int
+    targets: Ints
+    stats: Stats
+    sketches: Sketches
+    spikes: list[Spike]
+    clamped: int
+
+
+def decompress(body: bytes, encoding: str, limit: int) -> bytes:
+    """The body without its content coding, at most `limit` bytes of it. ProductError 413, 415 or 422."""
+    if encoding in ("", "identity"):
+        return body
+    if encoding != "zstd":
+        raise ProductError(
+            "content_encoding_unsupported",
+            415,
+            f"Content-Encoding {encoding} is not known here; send zstd or none.",
+            headers={"Accept-Encoding": "zstd, identity"},
+        )
+    too_large = ProductError("body_too_large", 413, f"A report may be {limit} bytes long when decompressed.")
+    try:
+        if zstandard.frame_content_size(body) > limit:
+            raise too_large
+        reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(body)
+        plain = reader.read(limit + 1)
+    except (zstandard.ZstdError, MemoryError) as error:
+        raise MalformedReport("", f"The body is not zstd: {error}") from error
+    if len(plain) > limit:
+        raise too_large
+    return plain
+
+
+def parse(body: bytes, media_type: str) -> Report:
+    """The message of a body in one of the two forms. ProductError 415, MalformedReport."""
+    report = Report()
+    if media_type in (PROTOBUF, "application/protobuf"):
+        try:
+            report.ParseFromString(body)
+        except DecodeError as error:
+            raise MalformedReport("", f"The body is no protobuf message Report: {error}") from error
+        return report
+    if media_type != JSON:
+        raise ProductError(
+            "media_type_unsupported",
+            415,
+            f"A report is {PROTOBUF} or {JSON}, not {media_type or 'a body without Content-Type'}.",
+        )
+    try:
+        json_format.Parse(body, report, max_recursion_depth=20)
+    except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise MalformedReport("", f"The body is no JSON form of a Report: {error}") from error
+    return report
+
+
+def windows_of(report: Report, own_key: int) -> list[Window]:
+    """The windows of a report of the VM `own_key`, all of them checked; MalformedReport names what is wrong.
+
+    Windows without peers carry nothing and are left out.
+    """
+    return [
+        _window(message, f"windows[{i}]", own_key) for i, message in enumerate(report.windows) if _header(message, i)
+    ]
+
+
+def _header(message: MeshWindow, i: int) -> bool:
+    path = f"windows[{i}]"
+    if not 0 < message.mesh_key <= INT32_MAX:
+        raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
+    if not 0 < message.window_s <= WINDOW_S_MAX:
+        raise MalformedReport(f"{path}.window_s", f"a window lasts 1 to {WINDOW_S_MAX} s, not {message.window_s}")
+    if not 0 <= message.started_at_s < 1 << 33 or message.started_at_s % message.window_s:
+        raise MalformedReport(
+            f"{path}.started_at_s", f"{message.started_at_s} is not a multiple of the window's {message.window_s} s"
+        )
+    return len(message.peer_keys) > 0
+
+
+def _window(message: MeshWindow, path: str, own_key: int) -> Window:
+    targets = np.array(message.peer_keys, np.int64)
+    n = targets.size
+    if targets[0] <= 0 or targets[-1] > INT32_MAX or not (targets[1:] > targets[:-1]).all():
+        raise MalformedReport(f"{path}.peer_keys", "keys of VMs are above 0 and strictly ascending")
+    if (targets == own_key).any():
+        raise MalformedReport(f"{path}.peer_keys", f"{own_key} is the reporting VM itself")
+    if len(message.flows) != n:
+        raise MalformedReport(f"{path}.flows", f"{len(message.flows)} entries for {n} peers")
+    values, m2 = np.empty((7, 3, n), np.int64), np.empty((3, n), np.float64)
+    lengths = np.empty((3, n), np.int64)
+    words = []
+    for direction, name in enumerate(DIRECTIONS):
+        words.append(
+            _read(getattr(message, name), f"{path}.{name}", values[:, direction], m2[direction], lengths[direction])
+        )
+    sketches = Sketches(lengths, np.concatenate(words))
+    totals, quantiles = frame.summarise(sketches)
+    for wrong, name, complaint in _complaints(values, m2, totals):
+        if wrong.any():
+            direction, i = np.argwhere(wrong)[0].tolist()
+            raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
+    if int(lengths.max()) >= 1 << 16 or not sketch.is_ordered(sketches.words, lengths.reshape(-1)):
+        ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
+        sketches = Sketches(flat.reshape(3, n), ordered)
+    stored = np.empty((8, 3, n), np.int32)
+    stored[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
+    stored[M2] = np.minimum(m2, _FLOAT32_MAX).astype(np.float32).view(np.int32)
+    flows = np.minimum(np.array(message.flows, np.int64), 0xFFFF).astype(np.uint16)
+    return Window(
+        message.mesh_key,
+        message.started_at_s,
+        message.window_s,
+        targets,
+        Stats(stored, quantiles, flows),
+        sketches,
+        [
+            _spike(evidence, targets, message.window_s, f"{path}.evidence[{i}]")
+            for i, evidence in enumerate(message.evidence)
+        ],
+        int(np.count_nonzero(stored[:M2] != values)),
+    )
+
+
+def _read(
+    columns: Columns, path: str, values: Ints, m2: npt.NDArray[np.float64], lengths: Ints
+) -> npt.NDArray[np.uint16]:
+    """Copy one direction's columns into `values` (7, n), `m2` (n) and `lengths` (n); returns its words."""
+    n = m2.size
+    # Repeated fields offer their memory to numpy, so no number becomes a Python object.
+    for name, target in (*((name, values[which]) for which, name in _INTEGERS), ("m2", m2), ("sketch_words", lengths)):
+        column = getattr(columns, name)
+        if len(column) != n:
+            raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
+        target[:] = np.asarray(column)
+    if len(columns.clock_error_ns) != n:
+        raise MalformedReport(f"{path}.clock_error_ns", f"{len(columns.clock_error_ns)} entries for {n} peers")
+    # Unsigned 64 bits: cut before they become signed.
+    values[CLOCK_ERROR] = np.minimum(np.asarray(columns.clock_error_ns), np.uint64(INT32_MAX + 1))
+    if 2 * int(lengths.sum()) != len(columns.sketch):
+        raise MalformedReport(
+            f"{path}.sketch", f"{len(columns.sketch)} bytes, but sketch_words add up to {int(lengths.sum())} words"
+        )
+    return np.frombuffer(columns.sketch, "<u2")
+
+
+_INTEGERS = tuple((which, name) for which, name in _NAMES.items() if which != M2)
+
+
+def _complaints(
+    values: Ints, m2: npt.NDArray[np.float64], totals: Ints
+) -> Iterator[tuple[npt.NDArray[np.bool_], str, str]]:
+    """What could be wrong: where it is, in which column, and the rule that is broken."""
+    count, sent, lost = values[COUNT], values[SENT], values[LOST]
+    low, mean, high = values[MIN], values[MEAN], values[MAX]
+    empty = count == 0
+    yield count > INT32_MAX, "count", "more than 2^31 - 1"
+    yield (sent < -1) | (sent > INT32_MAX), "sent", "packets sent are -1 (not known), 0 or more"
+    yield lost < -1, "lost", "packets lost are -1 (not known), 0 or more"
+    yield (lost > sent) & (lost >= 0), "lost", "more packets lost than sent, or lost known and sent not"
+    yield empty & ((low | high) != 0), "min_ns", "delays of a peer with count 0 are 0"
+    yield low > mean, "mean_ns", "the mean is below the minimum"
+    yield mean > high, "mean_ns", "the mean is above the maximum"
+    yield ~((m2 >= 0) & np.isfinite(m2)), "m2", "a sum of squares is a finite number, 0 or more"
+    yield totals != count, "sketch", "the sketch holds another number of delays than count"
+    clocks = np.zeros(count.shape, bool)
+    clocks[ROUND_TRIP] = values[CLOCK_ERROR, ROUND_TRIP] != 0
+    yield clocks, "clock_error_ns", "a round trip has no clock error"
+
+
+def _spike(evidence: Evidence, targets: Ints, window_s: int, path: str) -> Spike:
+    n = len(evidence.at_ns)
+    if evidence.peer_key not in targets:
+        raise MalformedReport(f"{path}.peer_key", f"{evidence.peer_key} is not among the peers of the window")
+    if not 0 < n <= EVIDENCE_MAX:
+        raise MalformedReport(f"{path}.at_ns", f"1 to {EVIDENCE_MAX} exchanges, not {n}")
+    for name in ("outbound_ns", "inbound_ns"):
+        if len(getattr(evidence, name)) != n:
+            raise MalformedReport(f"{path}.{name}", f"{len(getattr(evidence, name))} entries for {n} exchanges")
+    if max(evidence.at_ns) >= window_s * _NS:
+        raise MalformedReport(f"{path}.at_ns", "an exchange starts inside its window")
+    return Spike(
+        evidence.peer_key,
+        np.array(evidence.at_ns, np.int64),
+        np.array(evidence.outbound_ns, np.int64),
+        np.array(evidence.inbound_ns, np.int64),
+    )
