@@ -13,6 +13,7 @@ if sys.version_info < (3, 11):
 
 import os
 import subprocess
+from pathlib import Path
 
 import builds
 import tools
@@ -36,6 +37,7 @@ GOALS = {
     "backend": [UV, BACKEND],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT],
+    "compose": [RUST, AGENT],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT],
     "test": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, RUST_LINT, AGENT, CHROMIUM, E2E],
@@ -64,7 +66,7 @@ def _stop_if_running() -> None:
     """Building over a running product would pull its files away: let it say that it runs, and end."""
     if not (builds.PYTHON.exists() and (TOOLS / "stamps" / "backend").exists()):
         return
-    command = [builds.PYTHON, "-m", "sinemora.embedded", "status", "--if-running"]
+    command: list[str | Path] = [builds.PYTHON, "-m", "sinemora.embedded", "status", "--if-running"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode == 0:
         print(done.stdout, end="")

@@ -4,6 +4,7 @@
 own, like everything that needs the backend in memory.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -114,11 +115,11 @@ def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
 
 def _event_port(addresses: list[str], remembered: Path) -> int:
     """The ports of last time when they are free, else the first three in a row that are."""
-    try:
-        last: list[int] = [int(remembered.read_text())]
-    except (OSError, ValueError):
-        last = []
-    for port in [*last, *_EVENT_PORTS]:
+    last: list[int] = []
+    with suppress(OSError, ValueError):
+        last.append(int(remembered.read_text()))
+    candidates: list[int] = [*last, *_EVENT_PORTS]
+    for port in candidates:
         if all(
             ports.udp_free(address, port) and ports.udp_free(address, port + 1) and ports.tcp_free(address, port + 2)
             for address in addresses
