@@ -42,8 +42,8 @@ test-frontend: ## Unit tests of the front end
 test-e2e: ## Journeys in a real browser against the running product
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py playwright
-test-compose: ## The production stack in containers (root, needs a Docker engine)
-	@$(PYTHON) infra/docker/test_compose.py
+test-compose: ## The production stack in containers, on real networks (root; Debian)
+	@$(PYTHON) infra/test/compose.py
 lint: ## Linters, formatters and type checks, changing nothing
 	$(PREPARE) tools
 	@$(PYTHON) infra/test/suites.py --lint

@@ -1,0 +1,231 @@
+"""What a person, an agent and an accident do to the running stack. Run by `compose.py`, inside its namespaces."""
+
+import os
+import secrets
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from engine import ROOT, Engine, Trouble, run
+from visitor import Visitor
+
+PLAIN = "http://127.0.0.1:8080"
+SECURE = "https://127.0.0.1:8443"
+EMAIL = "owner@sinemora.example"
+AGENT = ROOT / "agent/target/release/sinemora-agent"
+
+
+class Journey:
+    """The checks, in the order they need one another."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.engine = Engine(folder, networked=True)
+        self.visitor = Visitor(PLAIN)
+        self.password = secrets.token_urlsafe(18)
+        self.mesh: str = ""
+        self.agents: list[subprocess.Popen[bytes]] = []
+        self.passed = 0
+        self.failed = 0
+
+    def run(self) -> bool:
+        """All of it. Whether everything passed."""
+        run("ip", "link", "set", "lo", "up", log=self.folder / "commands.log")
+        with self.engine:
+            try:
+                self._checks()
+            finally:
+                for agent in self.agents:
+                    agent.terminate()
+                self._keep_logs()
+                self.engine.compose("down", "--volumes", "--timeout", "20")
+        print(f"{self.passed} passed, {self.failed} failed")
+        return not self.failed
+
+    def _checks(self) -> None:
+        if not self.check("the stack comes up, two API replicas", self.start):
+            return
+        self.check("the database and Redis are not to be reached from outside", self.closed_ports)
+        self.check("no process of the product runs as root", self.nobody_is_root)
+        self.check("the proxy keeps the metrics to itself and refuses an endless body", self.proxy_rules)
+        self.check("the built front end is served", self.front_end)
+        if not self.check("an owner is made and signs in", self.sign_in):
+            return
+        if self.check("two agents outside the containers enrol", self.enrol):
+            self.check("the matrix fills with what they measure", self.matrix)
+            self.check("a new window is pushed to an open page at once", self.live)
+            self.check("a killed API replica is made good, the other answers meanwhile", self.kill_api)
+            self.check("a killed database comes back and windows go on", self.kill_database)
+        self.check("with a certificate the proxy speaks HTTPS and redirects to it", self.tls)
+
+    def check(self, name: str, action: Callable[[], None]) -> bool:
+        """Do one check and tell how long it took and how it ended."""
+        began = time.monotonic()
+        try:
+            action()
+        except (AssertionError, Trouble, OSError, KeyError, ValueError) as error:
+            self.failed += 1
+            print(f"{time.monotonic() - began:6.1f} s  FAILED  {name}\n{error!r}", flush=True)
+            return False
+        self.passed += 1
+        print(f"{time.monotonic() - began:6.1f} s  ok  {name}", flush=True)
+        return True
+
+    def start(self) -> None:
+        self.engine.compose("up", "-d", "--no-build", limit_s=300)
+        until(lambda: self.visitor.get("/readyz").json["status"] == "ready", 60)
+        assert len(self.engine.containers("api")) == 2
+
+    def closed_ports(self) -> None:
+        for port in (5432, 6379, 8420):
+            with socket.socket() as client:
+                client.settimeout(1)
+                assert client.connect_ex(("127.0.0.1", port)) != 0, f"port {port} is open"
+
+    def nobody_is_root(self) -> None:
+        for container in self.engine.ask("ps", "-q").split():
+            listing = self.engine.ask("top", container, "-eo", "pid,uid,comm").splitlines()[1:]
+            rooted = [line for line in listing if line.split()[1] == "0" and "docker-init" not in line]
+            assert listing, f"nothing runs in {container}"
+            assert not rooted, f"root runs {rooted}"
+
+    def proxy_rules(self) -> None:
+        assert self.visitor.get("/metrics").status == 404
+        answer = self.visitor.post("/v1/auth/sign-in", b"x" * 9_000_000)
+        assert (answer.status, answer.json["code"]) == (413, "body_too_large")
+
+    def front_end(self) -> None:
+        page = self.visitor.get("/")
+        assert page.status == 200
+        assert b'<div id="root">' in page.body
+        browser = shutil.which("chromium")
+        if not browser:
+            return
+        shown = subprocess.run(
+            [browser, "--headless", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=8000", "--dump-dom",
+             f"--user-data-dir={self.folder}/chromium", PLAIN],
+            capture_output=True, text=True, timeout=90,
+        ).stdout  # fmt: skip
+        assert "Sign in" in shown, shown[:2000]
+
+    def sign_in(self) -> None:
+        self.engine.compose(
+            "run", "--rm", "-T", "-e", f"SINEMORA_OWNER_PASSWORD={self.password}",
+            "api", "sinemora", "owner", "create", "--email", EMAIL,
+        )  # fmt: skip
+        assert self.visitor.sign_in(EMAIL, "wrong").json["code"] == "bad_credentials"
+        answer = self.visitor.sign_in(EMAIL, self.password)
+        assert answer.status == 200, answer.body
+
+    def enrol(self) -> None:
+        mesh = self.visitor.post("/v1/meshes", {"name": "compose", "window_s": 2})
+        assert mesh.status == 201, mesh.body
+        self.mesh = mesh.json["id"]
+        token = self.visitor.post("/v1/enrolment-tokens", {"mesh_id": self.mesh, "expires_in_s": 600, "max_uses": 2})
+        assert token.status == 201, token.body
+        for number in (1, 2):
+            self.agents.append(self._agent(number, token.json["token"]))
+        until(lambda: len(self.visitor.get("/v1/agents").json["items"]) == 2, 30)
+
+    def _agent(self, number: int, token: str) -> subprocess.Popen[bytes]:
+        state = self.folder / f"agent-{number}"
+        shutil.rmtree(state, ignore_errors=True)
+        state.mkdir()
+        env = os.environ | {
+            "SINEMORA_AGENT_BACKEND": PLAIN,
+            "SINEMORA_AGENT_TOKEN": token,
+            "SINEMORA_AGENT_NAME": f"outside-{number}",
+            "SINEMORA_AGENT_LISTEN_ADDRESS": f"127.20.0.{number}",
+            "SINEMORA_AGENT_METRICS_LISTEN": "off",
+            "SINEMORA_AGENT_STATE_DIR": str(state),
+        }
+        with (self.folder / f"agent-{number}.log").open("wb") as log:
+            return subprocess.Popen([AGENT, "run"], env=env, stdout=log, stderr=log, cwd=state)
+
+    def matrix(self) -> None:
+        until(lambda: self._measured() == 2, 60)
+        found = self.visitor.get(f"/v1/meshes/{self.mesh}/matrix?by=vm&metric=round_trip&statistic=p50").json
+        delays = [value for row in found["values"] for value in row if value is not None]
+        assert len(delays) == 2
+        assert all(1_000 < delay < 50_000_000 for delay in delays), f"no loopback delays: {delays}"
+
+    def _measured(self) -> int:
+        found = self.visitor.get(f"/v1/meshes/{self.mesh}/matrix?by=vm&metric=one_way_delay&statistic=p50").json
+        return sum(state == "measured" for row in found["states"] for state in row)
+
+    def live(self) -> None:
+        with self.visitor.open("GET", f"/v1/meshes/{self.mesh}/live", limit_s=30) as stream:
+            began = time.monotonic()
+            for line in stream:
+                if line.strip() == b"event: window":
+                    return
+                assert time.monotonic() - began < 30, "no window within 30 s"
+        raise AssertionError("the stream ended")
+
+    def kill_api(self) -> None:
+        victim = self.engine.containers("api")[0]
+        self._kill(victim)
+        answers = [self.visitor.get("/healthz").status for _ in range(20)]
+        assert answers.count(200) == 20, f"answers while one replica was away: {answers}"
+        until(lambda: self.engine.ask("inspect", "-f", "{{.State.Health.Status}}", victim) == "healthy", 60)
+
+    def kill_database(self) -> None:
+        newest = self._newest()
+        self._kill(self.engine.containers("database")[0])
+        until(lambda: self.visitor.get("/readyz").json["status"] == "ready", 60)
+        until(lambda: self._newest() > newest, 60)
+
+    def _newest(self) -> str:
+        answer = self.visitor.get(f"/v1/meshes/{self.mesh}/matrix?by=vm&metric=round_trip&statistic=p50")
+        return str(answer.json["window"]["to"]) if answer.status == 200 else ""
+
+    def _kill(self, container: str) -> None:
+        """`kill -9` of the first process, from outside: the restart policy must answer it."""
+        os.kill(int(self.engine.ask("inspect", "-f", "{{.State.Pid}}", container)), signal.SIGKILL)
+
+    def tls(self) -> None:
+        tls = self.folder / "tls"
+        run(
+            "openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=127.0.0.1",
+            "-keyout", tls / "tls.key", "-out", tls / "tls.crt", log=self.folder / "commands.log",
+        )  # fmt: skip
+        for file in tls.iterdir():
+            os.chown(file, 10001, 10001)
+        settings = self.folder / "env"
+        settings.write_text(settings.read_text().replace(PLAIN, SECURE))
+        self.engine.compose("up", "-d", "--no-build", limit_s=180)
+        secure = Visitor(SECURE)
+        until(lambda: secure.get("/readyz").json["status"] == "ready", 60)
+        assert secure.sign_in(EMAIL, self.password).status == 200
+        moved = self.visitor.get("/healthz")
+        assert (moved.status, moved.headers["Location"]) == (308, f"{SECURE}/healthz")
+
+    def _keep_logs(self) -> None:
+        if self.failed:
+            for container in self.engine.ask("ps", "-aq").split():
+                name = self.engine.ask("inspect", "-f", "{{.Name}}", container).strip("/")
+                print(f"--- {name}\n{self.engine.tail(container)}")
+
+
+def until(holds: Callable[[], Any], limit_s: float) -> None:
+    """Wait until `holds` says so; what it cannot say yet (no answer, no such field) counts as no."""
+    end = time.monotonic() + limit_s
+    last: object = None
+    while time.monotonic() < end:
+        try:
+            if holds():
+                return
+        except (OSError, KeyError, ValueError, Trouble) as error:
+            last = error
+        time.sleep(0.5)
+    raise AssertionError(f"not within {limit_s:.0f} s; last: {last!r}")
+
+
+if __name__ == "__main__":
+    sys.exit(0 if Journey(Path(sys.argv[1])).run() else 1)
