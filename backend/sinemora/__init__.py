@@ -1,2 +1,1 @@
 """Sinemora: cloud network delay as a tenant sees it."""
-

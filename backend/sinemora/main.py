@@ -7,19 +7,35 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
+from sinemora.inventory import routes as inventory
 from sinemora.kit import errors, health
 from sinemora.kit.config import settings
 from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
+from sinemora.meshes import routes as meshes
+from sinemora.meshes.watch import PlanWatch
 from sinemora.tenants import routes as tenants
+
+ROUTERS = (
+    health.router,
+    tenants.door,
+    tenants.router,
+    meshes.door,
+    meshes.agent_router,
+    inventory.agent_router,
+    inventory.router,
+    meshes.router,
+)
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """What runs as long as the API does."""
     configure_logging()
+    app.state.plan_watch = PlanWatch()
     yield
+    await app.state.plan_watch.close()
 
 
 def create_app() -> FastAPI:
@@ -37,7 +53,7 @@ def create_app() -> FastAPI:
     )
     errors.install(app)
     app.add_middleware(Edge, hsts=settings().public_url.startswith("https://"))
-    for router in (health.router, tenants.door, tenants.router):
+    for router in ROUTERS:
         app.include_router(router)
     folder = settings().frontend_dir
     if folder is not None:

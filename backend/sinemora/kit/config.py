@@ -56,11 +56,16 @@ class Settings(BaseSettings):
 
     @model_validator(mode="after")
     def _derive(self) -> "Settings":
-        self.public_url = (self.public_url or f"http://{self.host}:{self.port}").rstrip("/")
+        self.public_url = (self.public_url or self.local_url).rstrip("/")
         self.database_owner_url = self.database_owner_url or self.database_url
         if self.cookie_secure is None:
             self.cookie_secure = self.public_url.startswith("https://")
         return self
+
+    @property
+    def local_url(self) -> str:
+        """Where the API listens, which is where it is reached unless PUBLIC_URL says otherwise."""
+        return f"http://{self.host}:{self.port}"
 
 
 @lru_cache

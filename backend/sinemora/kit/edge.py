@@ -62,12 +62,11 @@ class Edge:
 
         try:
             await self.app(scope, receive, answer)
-        except Exception as error:
+        except Exception:
             log.exception("request failed", method=scope["method"], path=scope["path"])
             if begun:
                 raise  # half an answer is out: only breaking the connection says so
-            await problem(request, internal_error()).__call__(scope, receive, answer)
-            del error
+            await problem(request, internal_error())(scope, receive, answer)
 
     def _head(self, request: Request, message: MutableMapping[str, Any]) -> None:
         headers = MutableHeaders(scope=message)

@@ -109,12 +109,13 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
     return None
 
 
-_HTTP_CODES = {
-    400: "bad_request",
-    404: "route_unknown",
-    405: "method_not_allowed",
-    413: "body_too_large",
-    415: "media_type_unsupported",
+# What the framework itself refuses, before or instead of a route of ours.
+_FRAMEWORK = {
+    400: ("bad_request", "The request cannot be read."),
+    404: ("route_unknown", "There is nothing at this address."),
+    405: ("method_not_allowed", "This address does not take this method."),
+    413: ("body_too_large", "The body is larger than the server takes."),
+    415: ("media_type_unsupported", "This media type is not understood here."),
 }
 
 
@@ -133,8 +134,8 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
-        code = _HTTP_CODES.get(error.status_code, "http_error")
-        return problem(request, ProductError(code, error.status_code, str(error.detail), headers=error.headers))
+        code, detail = _FRAMEWORK.get(error.status_code, ("http_error", str(error.detail)))
+        return problem(request, ProductError(code, error.status_code, detail, headers=error.headers))
 
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:

@@ -55,7 +55,7 @@ def tag(request: Request, row: Versioned) -> None:
 
 
 def _if_match(request: Request, if_match: Annotated[str | None, Header()] = None) -> IfMatch:
-    return IfMatch(if_match, required=request.method in ("PATCH", "PUT"))
+    return IfMatch(if_match, required=request.method == "PATCH")
 
 
 Precondition = Annotated[IfMatch, Depends(_if_match)]

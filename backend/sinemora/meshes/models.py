@@ -12,9 +12,11 @@ from sqlalchemy import (
     Index,
     LargeBinary,
     UniqueConstraint,
+    func,
+    select,
     text,
 )
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from sinemora.kit.db import Base, Identified, TenantOwned
 from sinemora.kit.etag import Versioned
@@ -56,6 +58,15 @@ class MeshVm(TenantOwned, Base):
 
     mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
     vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+
+
+Mesh.vm_count = column_property(
+    select(func.count())
+    .select_from(MeshVm)
+    .where(MeshVm.mesh_id == Mesh.id)
+    .correlate(Mesh.__table__)
+    .scalar_subquery()
+)
 
 
 class EnrolmentToken(Identified, TenantOwned, Base):

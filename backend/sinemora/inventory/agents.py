@@ -1,0 +1,179 @@
+"""Agents: who is calling, and what they say of themselves."""
+
+import secrets
+import time
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import Depends, Request
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from sinemora.inventory import queries
+from sinemora.inventory.models import Agent, Vm
+from sinemora.inventory.queries import ReportNote, note_reports
+from sinemora.inventory.schemas import AgentDescription, AgentEventCreate
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.security import digest, shown_prefix
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor, bearer
+
+__all__ = ["AgentDep", "AgentIdentity", "AgentSignedIn", "ReportNote", "enrol_agent", "note_reports", "revoke"]
+
+CREDENTIAL_PREFIX = "sma_"
+# How long a revoked credential may still be taken for a good one by another process.
+CACHED_S = 5.0
+_CACHE_SIZE = 20_000
+
+
+@dataclass(frozen=True)
+class AgentIdentity:
+    """Whose report this is: taken from the credential, never from the body."""
+
+    tenant_id: UUID
+    tenant_key: int
+    agent_id: UUID
+    vm_id: UUID
+    vm_key: int
+
+
+class _Known:
+    """Credentials seen lately by digest. Only the event loop touches it, so it needs no lock."""
+
+    def __init__(self) -> None:
+        self._entries: OrderedDict[bytes, tuple[float, AgentIdentity]] = OrderedDict()
+
+    def get(self, key: bytes, now_s: float) -> AgentIdentity | None:
+        """The identity behind a credential seen less than `CACHED_S` ago."""
+        found = self._entries.get(key)
+        return found[1] if found and now_s - found[0] < CACHED_S else None
+
+    def put(self, key: bytes, now_s: float, identity: AgentIdentity) -> None:
+        """Remember one, forgetting the oldest when there are too many."""
+        self._entries[key] = (now_s, identity)
+        self._entries.move_to_end(key)
+        if len(self._entries) > _CACHE_SIZE:
+            self._entries.popitem(last=False)
+
+    def forget(self, key: bytes) -> None:
+        """Ask the database again next time."""
+        self._entries.pop(key, None)
+
+
+_known = _Known()
+
+
+async def agent_signed_in(request: Request) -> AgentIdentity:
+    """The agent of this request; most calls cost neither a database connection nor a thread.
+
+    ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401).
+    """
+    credential = bearer(request)
+    if credential is None:
+        raise ProductError("sign_in_required", 401, "Send the agent's credential.", headers=_BEARER)
+    key = digest(credential)
+    identity = _known.get(key, time.monotonic())
+    if identity is None:
+        identity = await run_in_threadpool(_look_up, key)
+        _known.put(key, time.monotonic(), identity)
+    request.state.tenant_id = identity.tenant_id
+    request.state.caller = f"agent:{identity.agent_id}"
+    return identity
+
+
+_BEARER = {"WWW-Authenticate": "Bearer"}
+
+
+def _look_up(key: bytes) -> AgentIdentity:
+    with system_session() as session:
+        found = queries.agent_by_credential(session, key)
+    if found is None:
+        raise ProductError(
+            "agent_credential_unknown", 401, "This credential belongs to no agent. Enrol again.", headers=_BEARER
+        )
+    agent, tenant_key = found
+    if agent.revoked_at is not None:
+        raise ProductError(
+            "agent_revoked", 401, "This agent was revoked. Enrol again with a new token.", headers=_BEARER
+        )
+    return AgentIdentity(agent.tenant_id, tenant_key, agent.id, agent.vm_id, agent.vm.key)
+
+
+# For `APIRouter(dependencies=[AgentSignedIn])`: before a route's session opens.
+AgentSignedIn = Depends(agent_signed_in)
+AgentDep = Annotated[AgentIdentity, Depends(agent_signed_in)]
+
+
+def enrol_agent(
+    session: Session, vm: Vm, token_id: UUID, version: str, description: dict[str, Any]
+) -> tuple[Agent, str]:
+    """A new agent on `vm` and its credential. ProductError `vm_has_agent` (409).
+
+    An agent of the same token that never reported gives way: its enrolment's answer was lost on the way.
+    """
+    before = queries.living_agent(session, vm.id)
+    if before is not None:
+        if before.enrolled_with != token_id or before.last_report_at is not None:
+            raise ProductError(
+                "vm_has_agent", 409, f"VM {vm.name} has an agent already. Revoke it first, or choose another name."
+            )
+        before.revoked_at = datetime.now(UTC)
+        session.flush()
+    credential = CREDENTIAL_PREFIX + secrets.token_urlsafe(32)
+    agent = Agent(
+        vm_id=vm.id,
+        enrolled_with=token_id,
+        credential_prefix=shown_prefix(credential),
+        credential_digest=digest(credential),
+        agent_version=version,
+        description=description,
+    )
+    session.add(agent)
+    session.flush()
+    audit.record(session, None, "agent.enrolled", agent.id, vm.name, token_id=str(token_id))
+    return agent, credential
+
+
+def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
+    """Take an agent's credential away; again is no error. ProductError `agent_unknown`.
+
+    Effective at once here and within `CACHED_S` seconds in other processes.
+    """
+    agent = get_agent(session, agent_id)
+    if agent.revoked_at is None:
+        agent.revoked_at = datetime.now(UTC)
+        _known.forget(agent.credential_digest)
+        audit.record(session, actor, "agent.revoked", agent.id, agent.vm.name)
+        session.flush()
+    return agent
+
+
+def get_agent(session: Session, agent_id: UUID) -> Agent:
+    """The tenant's agent. ProductError `agent_unknown`."""
+    agent = session.get(Agent, agent_id)
+    if agent is None:
+        raise NotFound("agent")
+    return agent
+
+
+def describe(session: Session, identity: AgentIdentity, body: AgentDescription) -> Agent:
+    """Take over what an agent says of itself now; what it leaves out stays."""
+    agent = get_agent(session, identity.agent_id)
+    said = body.model_dump(exclude_unset=True, mode="json")
+    for field in ("probe_address", "event_port", "general_port"):
+        if said.get(field) is not None:
+            setattr(agent.vm, field, said[field])
+    agent.agent_version = said.get("agent_version") or agent.agent_version
+    agent.description = said.get("description") or agent.description
+    session.flush()
+    return agent
+
+
+def tell(session: Session, identity: AgentIdentity, events: Sequence[AgentEventCreate]) -> None:
+    """Store events an agent sends."""
+    queries.add_events(session, identity.agent_id, [event.model_dump() for event in events])

@@ -1,0 +1,153 @@
+"""SQL of the inventory."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID, uuid4
+
+from sqlalchemy import CursorResult, Select, delete, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from sinemora.inventory.models import Agent, AgentEvent, Vm, Zone
+from sinemora.tenants.models import Tenant
+
+
+@dataclass(frozen=True)
+class ReportNote:
+    """What one report says of its agent. `window_s` is its longest window, `health` the JSON form of `Health`."""
+
+    agent_id: UUID
+    at: datetime
+    health: dict[str, Any] | None
+    agent_version: str
+    window_s: int
+
+
+def zone_named(session: Session, provider: str, region: str, name: str) -> Zone | None:
+    """The tenant's zone of this name."""
+    return session.scalars(
+        select(Zone).where(Zone.provider == provider, Zone.region == region, Zone.name == name)
+    ).one_or_none()
+
+
+def ensure_zone(session: Session, provider: str, region: str, name: str) -> Zone:
+    """The tenant's zone of this name, made when missing; safe when many enrol at once."""
+    session.execute(
+        insert(Zone)
+        .values(
+            id=uuid4(),
+            tenant_id=session.info["tenant_id"],
+            provider=provider,
+            region=region,
+            name=name,
+            version=1,
+        )
+        .on_conflict_do_nothing()
+    )
+    return session.scalars(
+        select(Zone).where(Zone.provider == provider, Zone.region == region, Zone.name == name)
+    ).one()
+
+
+def ensure_vm(session: Session, name: str, zone: Zone, event_port: int, general_port: int) -> Vm:
+    """The tenant's VM of this name, made when missing, locked until the transaction ends."""
+    session.execute(
+        insert(Vm)
+        .values(
+            id=uuid4(),
+            tenant_id=session.info["tenant_id"],
+            zone_id=zone.id,
+            name=name,
+            event_port=event_port,
+            general_port=general_port,
+            version=1,
+        )
+        .on_conflict_do_nothing()
+    )
+    return session.scalars(select(Vm).where(Vm.name == name).with_for_update(of=Vm)).one()
+
+
+def zone_in_use(session: Session, zone_id: UUID) -> bool:
+    """Whether a VM is in the zone."""
+    return session.scalars(select(Vm.id).where(Vm.zone_id == zone_id).limit(1)).first() is not None
+
+
+def vm_named(session: Session, name: str) -> Vm | None:
+    """The tenant's VM of this name."""
+    return session.scalars(select(Vm).where(Vm.name == name)).one_or_none()
+
+
+def vms_where(zone_id: UUID | None, name: str | None) -> Select[Vm]:
+    """VMs, optionally of one zone, optionally with `name` as part of theirs."""
+    statement = select(Vm)
+    if zone_id is not None:
+        statement = statement.where(Vm.zone_id == zone_id)
+    if name:
+        statement = statement.where(Vm.name.icontains(name, autoescape=True))
+    return statement
+
+
+def living_agent(session: Session, vm_id: UUID) -> Agent | None:
+    """The VM's agent that is not revoked."""
+    return session.scalars(select(Agent).where(Agent.vm_id == vm_id, Agent.revoked_at.is_(None))).one_or_none()
+
+
+def agent_by_credential(session: Session, digest: bytes) -> tuple[Agent, int] | None:
+    """The agent with this credential, revoked or not, and its tenant's key. For a system session."""
+    row = session.execute(
+        select(Agent, Tenant.key).join(Tenant, Tenant.id == Agent.tenant_id).where(Agent.credential_digest == digest)
+    ).one_or_none()
+    return row._tuple() if row else None
+
+
+def note_reports(session: Session, notes: Sequence[ReportNote]) -> None:
+    """Note when agents last reported, how they are and what they run; any tenants mixed, one statement.
+
+    Rows are taken in order of id, so that two batches never wait for each other in a circle.
+    """
+    newest = {note.agent_id: note for note in sorted(notes, key=lambda note: note.at)}
+    rows = [newest[agent_id] for agent_id in sorted(newest)]
+    if not rows:
+        return
+    session.execute(
+        text(
+            """
+            WITH note AS (
+                SELECT * FROM unnest(CAST(:ids AS uuid[]), CAST(:ats AS timestamptz[]), CAST(:healths AS jsonb[]),
+                                     CAST(:versions AS text[]), CAST(:windows AS int[]))
+                              AS n(id, at, health, version, window_s)
+            ), locked AS (
+                SELECT id FROM agents WHERE id IN (SELECT id FROM note) ORDER BY id FOR NO KEY UPDATE
+            )
+            UPDATE agents SET
+                last_report_at = greatest(agents.last_report_at, note.at),
+                health = coalesce(note.health, agents.health),
+                agent_version = note.version,
+                report_every_s = note.window_s
+            FROM note JOIN locked USING (id) WHERE agents.id = note.id
+            """
+        ),
+        {
+            "ids": [row.agent_id for row in rows],
+            "ats": [row.at for row in rows],
+            "healths": [None if row.health is None else json.dumps(row.health) for row in rows],
+            "versions": [row.agent_version for row in rows],
+            "windows": [row.window_s for row in rows],
+        },
+    )
+
+
+def add_events(session: Session, agent_id: UUID, events: Sequence[dict[str, Any]]) -> None:
+    """Store what an agent told: rows of `kind`, `at`, `detail`."""
+    tenant_id = session.info["tenant_id"]
+    session.execute(insert(AgentEvent), [{"tenant_id": tenant_id, "agent_id": agent_id, **one} for one in events])
+
+
+def delete_events_before(session: Session, before: datetime) -> int:
+    """Forget events received before; how many."""
+    result = session.execute(delete(AgentEvent).where(AgentEvent.received_at < before))
+    assert isinstance(result, CursorResult)
+    return result.rowcount

@@ -1,0 +1,127 @@
+"""Use cases of zones and VMs."""
+
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.inventory import queries
+from sinemora.inventory.models import Vm, Zone
+from sinemora.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.etag import IfMatch
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+
+def get_zone(session: Session, zone_id: UUID) -> Zone:
+    """The tenant's zone. ProductError `zone_unknown`."""
+    zone = session.get(Zone, zone_id)
+    if zone is None:
+        raise NotFound("zone")
+    return zone
+
+
+def get_vm(session: Session, vm_id: UUID) -> Vm:
+    """The tenant's VM. ProductError `vm_unknown`."""
+    vm = session.get(Vm, vm_id)
+    if vm is None:
+        raise NotFound("vm")
+    return vm
+
+
+def create_zone(session: Session, actor: Actor, body: ZoneCreate) -> Zone:
+    """A new zone. ProductError `zone_name_taken`."""
+    _zone_name_free(session, body.provider, body.region, body.name)
+    zone = Zone(**body.model_dump())
+    session.add(zone)
+    session.flush()
+    session.refresh(zone)
+    audit.record(session, actor, "zone.created", zone.id, zone.name)
+    return zone
+
+
+def update_zone(session: Session, actor: Actor, zone_id: UUID, body: ZoneUpdate, precondition: IfMatch) -> Zone:
+    """Change a zone. ProductError `zone_unknown`, `zone_name_taken`, `version_changed`."""
+    zone = get_zone(session, zone_id)
+    precondition.check(zone)
+    said = body.model_dump(exclude_unset=True)
+    if said.get("name") and said["name"] != zone.name:
+        _zone_name_free(session, zone.provider, zone.region, said["name"])
+        zone.name = said["name"]
+    if "physical_id" in said:
+        zone.physical_id = said["physical_id"]
+    session.flush()
+    audit.record(session, actor, "zone.updated", zone.id, zone.name, fields=sorted(said))
+    return zone
+
+
+def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfMatch) -> None:
+    """Delete an empty zone. ProductError `zone_unknown`, `zone_in_use`."""
+    zone = get_zone(session, zone_id)
+    precondition.check(zone)
+    if queries.zone_in_use(session, zone.id):
+        raise ProductError("zone_in_use", 409, "VMs are in this zone. Move or delete them first.")
+    session.delete(zone)
+    audit.record(session, actor, "zone.deleted", zone.id, zone.name)
+
+
+def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
+    """A new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`."""
+    zone = get_zone(session, body.zone_id)
+    _vm_name_free(session, body.name)
+    vm = Vm(**body.model_dump(), zone=zone)
+    session.add(vm)
+    session.flush()
+    session.refresh(vm)
+    audit.record(session, actor, "vm.created", vm.id, vm.name)
+    return vm
+
+
+def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, precondition: IfMatch) -> Vm:
+    """Change a VM. ProductError `vm_unknown`, `zone_unknown`, `vm_name_taken`, `ports_equal`, `version_changed`."""
+    vm = get_vm(session, vm_id)
+    precondition.check(vm)
+    said = body.model_dump(exclude_unset=True)
+    if said.get("name") and said["name"] != vm.name:
+        _vm_name_free(session, said["name"])
+    if said.get("zone_id"):
+        vm.zone = get_zone(session, said["zone_id"])
+    for field, value in said.items():
+        # Only an address can be taken away; null says nothing about the rest.
+        if value is not None or field == "probe_address":
+            setattr(vm, field, value)
+    if vm.event_port == vm.general_port:
+        raise ProductError("ports_equal", 409, "general_port must differ from event_port.")
+    session.flush()
+    audit.record(session, actor, "vm.updated", vm.id, vm.name, fields=sorted(said))
+    return vm
+
+
+def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch) -> None:
+    """Delete a VM with its agents and memberships. ProductError `vm_unknown`."""
+    vm = get_vm(session, vm_id)
+    precondition.check(vm)
+    session.delete(vm)
+    audit.record(session, actor, "vm.deleted", vm.id, vm.name)
+
+
+def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
+    """The VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now."""
+    zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name)
+    vm = queries.ensure_vm(session, body.hostname, zone, body.event_port, body.general_port)
+    vm.zone = zone
+    vm.probe_address = body.probe_address
+    vm.event_port = body.event_port
+    vm.general_port = body.general_port
+    session.flush()
+    return vm
+
+
+def _zone_name_free(session: Session, provider: str, region: str, name: str) -> None:
+    if queries.zone_named(session, provider, region, name):
+        raise ProductError("zone_name_taken", 409, f"There is a zone {name} in {provider} {region} already.")
+
+
+def _vm_name_free(session: Session, name: str) -> None:
+    if queries.vm_named(session, name):
+        raise ProductError("vm_name_taken", 409, f"There is a VM named {name} already.")

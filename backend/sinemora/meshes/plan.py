@@ -1,0 +1,125 @@
+"""Who probes whom, decided from keys alone: no state, no order of arrival, the same answer everywhere.
+
+Each unordered pair is measured once; the one who asks is the client. Keys are spread on a circle by multiplication
+with 2^64/φ (Fibonacci hashing, Knuth, TAOCP 3, §6.4), and a VM is client towards those in the half circle ahead of
+it. Consecutive keys land almost evenly, so a VM is client for about half of its peers; and since only the two keys
+matter, a pair keeps its client when others come and go.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+_GOLDEN = 0x9E3779B97F4A7C15
+_CIRCLE = 1 << 64
+
+PACKETS_PER_S = 20_000
+PEERS = 2_000
+SPIKE_THRESHOLD_NS = 500_000
+LOSS_DEADLINE_MS = 1_000
+
+
+@dataclass(frozen=True)
+class Member:
+    """A VM of a mesh as the plan sees it. `has_agent`: a living agent is on it."""
+
+    id: UUID
+    key: int
+    name: str
+    zone_id: UUID
+    zone_name: str
+    address: str | None
+    event_port: int
+    general_port: int
+    has_agent: bool
+
+    @property
+    def can_probe(self) -> bool:
+        """Whether others can measure against it: without an agent nobody answers, and every packet would be lost."""
+        return self.has_agent and self.address is not None
+
+
+@dataclass(frozen=True)
+class MeshState:
+    """A mesh at one revision; members ordered by zone name, zone, VM name: the order of every matrix."""
+
+    id: UUID
+    key: int
+    name: str
+    window_s: int
+    rate_hz: int
+    flows: int
+    revision: int
+    members: tuple[Member, ...]
+
+
+def is_client(key: int, peer_key: int) -> bool:
+    """Whether the VM `key` asks and `peer_key` answers. Exactly one of two different 32-bit keys does."""
+    ahead = (peer_key - key) * _GOLDEN % _CIRCLE
+    return 0 < ahead < _CIRCLE // 2
+
+
+def clients(keys: Sequence[int]) -> NDArray[np.bool_]:
+    """`is_client` for all pairs: n×n, row asks column, diagonal false."""
+    position = np.asarray(keys, dtype=np.uint64) * np.uint64(_GOLDEN)
+    ahead = position[None, :] - position[:, None]
+    return (ahead > 0) & (ahead < np.uint64(_CIRCLE // 2))
+
+
+def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
+    """Which paths are measured: n×n, symmetric, since one exchange yields both directions; diagonal false."""
+    can = np.array([member.can_probe for member in members], dtype=np.bool_)
+    paths = np.outer(can, can)
+    np.fill_diagonal(paths, False)
+    return paths
+
+
+def plan_revision(agent_id: UUID, meshes: Sequence[MeshState]) -> str:
+    """A name for the plan of an agent in these meshes: the same plan, the same name, whatever the time."""
+    words = [str(agent_id), *sorted(f"{mesh.id}:{mesh.revision}" for mesh in meshes)]
+    limits = [PACKETS_PER_S, PEERS, SPIKE_THRESHOLD_NS, LOSS_DEADLINE_MS]
+    return hashlib.sha256("\n".join([*words, *map(str, limits)]).encode()).hexdigest()[:16]
+
+
+def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_time_ns: int) -> dict[str, object]:
+    """The plan of one agent (JSON), given the meshes its VM is in."""
+    return {
+        "revision": plan_revision(agent_id, meshes),
+        "agent_id": str(agent_id),
+        "vm_key": vm_key,
+        "server_time_ns": server_time_ns,
+        "caps": {"packets_per_s": PACKETS_PER_S, "peers": PEERS},
+        "spike_threshold_ns": SPIKE_THRESHOLD_NS,
+        "meshes": [
+            {
+                "id": str(mesh.id),
+                "key": mesh.key,
+                "name": mesh.name,
+                "window_s": mesh.window_s,
+                "rate_hz": mesh.rate_hz,
+                "loss_deadline_ms": LOSS_DEADLINE_MS,
+                "peers": [_peer(vm_key, peer, mesh.flows) for peer in mesh.members if _probes(vm_key, peer)],
+            }
+            for mesh in meshes
+        ],
+    }
+
+
+def _probes(vm_key: int, peer: Member) -> bool:
+    return peer.can_probe and peer.key != vm_key
+
+
+def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
+    return {
+        "vm_key": peer.key,
+        "name": peer.name,
+        "address": peer.address,
+        "event_port": peer.event_port,
+        "general_port": peer.general_port,
+        "role": "client" if is_client(vm_key, peer.key) else "responder",
+        "flows": flows,
+    }

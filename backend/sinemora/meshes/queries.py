@@ -1,0 +1,91 @@
+"""SQL of meshes."""
+
+from collections import defaultdict
+from collections.abc import Collection
+from uuid import UUID
+
+from sqlalchemy import and_, select, text
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session
+
+from sinemora.inventory.models import Agent, Vm, Zone
+from sinemora.meshes.models import EnrolmentToken, Mesh, MeshVm
+from sinemora.meshes.plan import Member, MeshState
+
+
+def mesh_named(session: Session, name: str) -> Mesh | None:
+    """The tenant's mesh of this name."""
+    return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
+
+
+def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
+    """Make a VM a member; False when it was one."""
+    joined = session.execute(
+        insert(MeshVm)
+        .values(tenant_id=session.info["tenant_id"], mesh_id=mesh_id, vm_id=vm_id)
+        .on_conflict_do_nothing()
+        .returning(MeshVm.vm_id)
+    )
+    return joined.first() is not None
+
+
+def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState]:
+    """The tenant's meshes with their members in the order of matrices; only one if `mesh_id` is given.
+
+    Sorted here and not by the database, whose collation differs from server to server.
+    """
+    wanted = select(Mesh).order_by(Mesh.key)
+    rows = (
+        select(
+            MeshVm.mesh_id,
+            Vm.id,
+            Vm.key,
+            Vm.name,
+            Zone.id,
+            Zone.name,
+            Vm.probe_address,
+            Vm.event_port,
+            Vm.general_port,
+            Agent.id.is_not(None),
+        )
+        .join(Vm, and_(Vm.tenant_id == MeshVm.tenant_id, Vm.id == MeshVm.vm_id))
+        .join(Zone, and_(Zone.tenant_id == Vm.tenant_id, Zone.id == Vm.zone_id))
+        .outerjoin(Agent, and_(Agent.tenant_id == Vm.tenant_id, Agent.vm_id == Vm.id, Agent.revoked_at.is_(None)))
+    )
+    if mesh_id is not None:
+        wanted = wanted.where(Mesh.id == mesh_id)
+        rows = rows.where(MeshVm.mesh_id == mesh_id)
+    members: dict[UUID, list[Member]] = defaultdict(list)
+    for of, *values in session.execute(rows):
+        members[of].append(Member(*values))
+    return [
+        MeshState(
+            id=mesh.id,
+            key=mesh.key,
+            name=mesh.name,
+            window_s=mesh.window_s,
+            rate_hz=mesh.rate_hz,
+            flows=mesh.flows,
+            revision=mesh.revision,
+            members=tuple(sorted(members[mesh.id], key=lambda one: (one.zone_name, str(one.zone_id), one.name))),
+        )
+        for mesh in session.scalars(wanted)
+    ]
+
+
+def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, int]:
+    """A number per tenant that changes with any revision of its meshes; none for a tenant without meshes."""
+    rows = session.execute(
+        text(
+            "SELECT tenant_id, hashtextextended(string_agg(id || ':' || revision, ',' ORDER BY id), 0)"
+            " FROM meshes WHERE tenant_id = ANY(:ids) GROUP BY tenant_id"
+        ),
+        {"ids": list(tenant_ids)},
+    )
+    return {tenant_id: number for tenant_id, number in rows}
+
+
+def token_with(session: Session, digest: bytes, *, lock: bool = False) -> EnrolmentToken | None:
+    """The enrolment token with this digest; `lock` makes others who use it wait."""
+    statement = select(EnrolmentToken).where(EnrolmentToken.secret_digest == digest)
+    return session.scalars(statement.with_for_update() if lock else statement).one_or_none()

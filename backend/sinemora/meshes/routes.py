@@ -1,0 +1,169 @@
+"""HTTP of meshes, enrolment, and the plan an agent follows."""
+
+import time
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Header, Query, Request, Response
+from fastapi.responses import JSONResponse
+from sqlalchemy import select
+
+from sinemora.inventory.agents import AgentDep, AgentSignedIn, agent_signed_in
+from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
+from sinemora.kit.config import settings
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute, secret_once
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.meshes import enrolment, service
+from sinemora.meshes.models import EnrolmentToken, Mesh
+from sinemora.meshes.plan import plan_for, plan_revision
+from sinemora.meshes.schemas import (
+    EnrolmentTokenCreate,
+    EnrolmentTokenCreated,
+    EnrolmentTokenRead,
+    MeshCreate,
+    MeshRead,
+    MeshUpdate,
+    PlanRead,
+    RosterRead,
+)
+from sinemora.meshes.watch import PlanWatch
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+MAX_WAIT_S = 30
+
+router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
+door = APIRouter(prefix="/v1/agents", tags=["agent protocol"])
+agent_router = APIRouter(
+    prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401, 422)
+)
+
+
+@router.get("/meshes", tags=["meshes"], response_model=Page[MeshRead])
+def list_meshes(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Mesh]:
+    """The tenant's meshes by name."""
+    return paginate(session, select(Mesh), page, Mesh.name)
+
+
+@router.post("/meshes", status_code=201, tags=["meshes"], response_model=MeshRead, responses=responses(409, 422))
+def create_mesh(request: Request, body: MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
+    """Make a mesh; VMs join by enrolment or by hand."""
+    mesh = service.create_mesh(session, actor, body)
+    tag(request, mesh)
+    return mesh
+
+
+@router.get("/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404))
+def read_mesh(request: Request, mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
+    """One mesh."""
+    mesh = service.get_mesh(session, mesh_id)
+    tag(request, mesh)
+    return mesh
+
+
+@router.patch(
+    "/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404, 409, 412, 422, 428)
+)
+def update_mesh(
+    request: Request, mesh_id: UUID, body: MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+) -> Mesh:
+    """Change a mesh; its agents follow within seconds."""
+    mesh = service.update_mesh(session, actor, mesh_id, body, precondition)
+    tag(request, mesh)
+    return mesh
+
+
+@router.delete("/meshes/{mesh_id}", status_code=204, tags=["meshes"], responses=responses(404, 412))
+def delete_mesh(mesh_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a mesh; its VMs stay."""
+    service.delete_mesh(session, actor, mesh_id, precondition)
+
+
+@router.get("/meshes/{mesh_id}/roster", tags=["meshes"], responses=responses(404))
+def read_roster(mesh_id: UUID, session: SessionDep, actor: Viewer) -> RosterRead:
+    """The axes of the mesh's matrices."""
+    return service.roster(session, mesh_id)
+
+
+@router.put("/meshes/{mesh_id}/vms/{vm_id}", status_code=204, tags=["meshes"], responses=responses(404))
+def add_mesh_vm(mesh_id: UUID, vm_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Make a VM a member; again is no error."""
+    service.add_vm(session, actor, mesh_id, vm_id)
+
+
+@router.delete("/meshes/{mesh_id}/vms/{vm_id}", status_code=204, tags=["meshes"], responses=responses(404))
+def remove_mesh_vm(mesh_id: UUID, vm_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Take a VM out of the mesh."""
+    service.remove_vm(session, actor, mesh_id, vm_id)
+
+
+@router.get("/enrolment-tokens", tags=["enrolment"], response_model=Page[EnrolmentTokenRead])
+def list_enrolment_tokens(session: SessionDep, actor: Viewer, page: Paging) -> Slice[EnrolmentToken]:
+    """The tenant's invitations, newest first."""
+    return paginate(
+        session, select(EnrolmentToken), page, EnrolmentToken.created_at, EnrolmentToken.id, descending=True
+    )
+
+
+@router.post("/enrolment-tokens", status_code=201, tags=["enrolment"], responses=responses(404, 409, 422))
+@secret_once
+def create_enrolment_token(
+    request: Request, body: EnrolmentTokenCreate, session: SessionDep, actor: Editor
+) -> EnrolmentTokenCreated:
+    """Invite VMs into a mesh. The token, and the command to run on each VM, are in this answer and nowhere else."""
+    token, secret = enrolment.create_token(session, actor, body)
+    shown = EnrolmentTokenRead.model_validate(token).model_dump()
+    return EnrolmentTokenCreated(**shown, token=secret, command=enrolment.command(_backend_url(request), secret))
+
+
+@router.delete("/enrolment-tokens/{token_id}", status_code=204, tags=["enrolment"], responses=responses(404))
+def delete_enrolment_token(token_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Withdraw an invitation; agents that used it stay."""
+    enrolment.delete_token(session, actor, token_id)
+
+
+@door.post("/enrol", status_code=201, responses=responses(401, 409, 422))
+def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
+    """Exchange an enrolment token for an identity of the agent's own."""
+    return enrolment.enrol(body)
+
+
+@agent_router.get(
+    "/plan",
+    response_model=PlanRead,
+    responses={304: {"description": "Still the plan of If-None-Match after `wait_s`"}},
+)
+async def read_plan(
+    request: Request,
+    agent: AgentDep,
+    wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="How long to wait for a change, s")] = 0,
+    if_none_match: Annotated[str | None, Header(description="ETag of the plan the agent follows")] = None,
+) -> Response:
+    """What to measure. With the ETag of the plan in force, answers when it changes or `wait_s` is over.
+
+    `Sinemora-Time-Ns` is the backend's clock at the answer (Unix ns), also when there is nothing new.
+    """
+    watch: PlanWatch = request.app.state.plan_watch
+    known = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
+    until = time.monotonic() + wait_s
+    while True:
+        found = await watch.meshes_of(agent.tenant_id)
+        meshes = found.by_vm.get(agent.vm_id, ())
+        revision = plan_revision(agent.agent_id, meshes)
+        now_ns = time.time_ns()
+        headers = {"ETag": f'"{revision}"', "Sinemora-Time-Ns": str(now_ns)}
+        if revision not in known:
+            return JSONResponse(plan_for(agent.agent_id, agent.vm_key, meshes, now_ns), headers=headers)
+        left_s = until - time.monotonic()
+        if left_s <= 0 or not await watch.changed(agent.tenant_id, found.fingerprint, left_s):
+            return Response(status_code=304, headers={**headers, "Sinemora-Time-Ns": str(time.time_ns())})
+        # What changed may be that this agent was revoked.
+        await agent_signed_in(request)
+
+
+def _backend_url(request: Request) -> str:
+    """Where agents reach us: as configured, else the way this request came."""
+    configured = settings().public_url
+    return configured if configured != settings().local_url else str(request.base_url).rstrip("/")
