@@ -3,8 +3,9 @@
 from sinemora.inventory import models as inventory
 from sinemora.kit import idempotency
 from sinemora.kit.db import Base
+from sinemora.measurements import models as measurements
 from sinemora.meshes import models as meshes
 from sinemora.tenants import models as tenants
 
-FEATURES = (idempotency, tenants, inventory, meshes)
+FEATURES = (idempotency, tenants, inventory, meshes, measurements)
 metadata = Base.metadata

@@ -1,4 +1,4 @@
-"""Frames: one agent's window towards all its peers, as two compressed columns of bytes.
+"""Frames: one agent's window towards all its peers, as two compressed columns of bytes; and evidence of spikes.
 
 `stats` and `sketch` are stored apart because most questions need only one of them. Both begin with the same four
 bytes and go on with one zstd frame (level 1, content size and checksum included). All numbers are little-endian.
@@ -6,8 +6,8 @@ bytes and go on with one zstd frame (level 1, content size and checksum included
 then stand together and vanish under zstd. Directions are in the order outbound, inbound, round trip.
 
     0  1  codec version, 1
-    1  1  kind: 0 stats, 1 sketch
-    2  2  n, the number of targets (1 … 256), in the order of the frame's roster
+    1  1  kind: 0 stats, 1 sketch, 2 evidence
+    2  2  n, the number of targets (1 … 256) in the order of the frame's roster, or of exchanges
     4     zstd of
 
   stats, 116 * n bytes
@@ -19,6 +19,10 @@ then stand together and vanish under zstd. Directions are in the order outbound,
   sketch, 6 * n bytes and 2 bytes a word
     0         6 n  3 x n unsigned numbers of 16 bits, shuffled: words of each sketch
     6 n            the LLQ16 words of all sketches, one after the other, shuffled
+
+  evidence, 24 * n bytes: the exchanges around a spike
+    0        24 n  3 x n signed numbers of 64 bits, shuffled: ns from the start of the window, then the delays
+                   outbound and inbound, ns
 
 Delay columns of an entry with count 0 hold 0 and mean nothing.
 """
@@ -43,11 +47,11 @@ COUNT, SENT, LOST, MIN, MEAN, MAX, CLOCK_ERROR, M2 = range(8)
 QUANTILES = (0.5, 0.9, 0.99)
 INT32_MAX = (1 << 31) - 1
 
-_STATS, _SKETCH = 0, 1
+_STATS, _SKETCH, _EVIDENCE = range(3)
 _HEADER = struct.Struct("<BBH")
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
-Number = TypeVar("Number", np.int32, np.uint16)
+Number = TypeVar("Number", np.int32, np.int64, np.uint16)
 Columns = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint16]
 
@@ -188,6 +192,19 @@ def decode_sketches(blob: bytes) -> Sketches:
     if int(lengths.sum()) != words.size:
         raise FrameError(f"sketches of {int(lengths.sum())} words, found {words.size}")
     return Sketches(lengths, words)
+
+
+def encode_evidence(exchanges: Ints) -> bytes:
+    """Bytes of exchanges of shape (3, n): start, outbound and inbound delay."""
+    return _pack(_EVIDENCE, exchanges.shape[1], _shuffled(exchanges.astype("<i8", copy=False)))
+
+
+def decode_evidence(blob: bytes) -> Ints:
+    """Inverse of `encode_evidence`. Raises `FrameError`."""
+    n, body = _unpack(_EVIDENCE, blob)
+    if body.size != 24 * n:
+        raise FrameError(f"{n} exchanges take {24 * n} bytes, found {body.size}")
+    return _unshuffled(body, np.int64).reshape(3, n)
 
 
 def _shuffled(numbers: npt.NDArray[Number]) -> bytes:

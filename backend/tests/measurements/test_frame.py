@@ -66,6 +66,12 @@ def test_golden_sketches_are_still_read():
     assert_same_body(blob, frame.encode_sketches(EXAMPLE.sketches))
 
 
+@given(st.integers(1, 64).flatmap(lambda n: st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3 * n, max_size=3 * n)))
+def test_evidence_comes_back(numbers):
+    exchanges = np.array(numbers, np.int64).reshape(3, -1)
+    assert np.array_equal(frame.decode_evidence(frame.encode_evidence(exchanges)), exchanges)
+
+
 def assert_same_body(one: bytes, other: bytes) -> None:
     assert one[:4] == other[:4]
     assert zstandard.decompress(one[4:]) == zstandard.decompress(other[4:])

@@ -1,0 +1,136 @@
+"""Tables of what was measured. All carry `tenant_key` and are confined to it by row-level security.
+
+Frames, their rollups and spikes are partitioned by day (or TimescaleDB hypertables), so that retention drops tables
+instead of deleting rows. None has foreign keys: a report is stored though its mesh may be gone, and rosters never go.
+"""
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    Column,
+    DateTime,
+    Identity,
+    Integer,
+    LargeBinary,
+    SmallInteger,
+    Table,
+    UniqueConstraint,
+    func,
+)
+from sqlalchemy.dialects.postgresql import ARRAY
+
+from sinemora.kit.db import Base
+
+_BY_DAY = {"postgresql_partition_by": "RANGE (started_at)"}
+_AT = DateTime(timezone=True)
+
+
+def _block_of_a_window() -> tuple[Column[int] | Column[bytes], ...]:
+    """Columns after the key that every table of frames has; `n` targets in the order of the roster."""
+    return (
+        Column("window_s", SmallInteger, nullable=False),
+        Column("roster_key", Integer, nullable=False),
+        Column("n", SmallInteger, nullable=False),
+        Column("stats", LargeBinary, nullable=False),
+    )
+
+
+# One VM's window of one mesh towards at most 256 targets. Bytes: `frame.py`.
+probe_frames = Table(
+    "probe_frames",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, primary_key=True),
+    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    Column("block", SmallInteger, primary_key=True, autoincrement=False),
+    *_block_of_a_window(),
+    Column("sketch", LargeBinary, nullable=False),
+    Column("received_at", _AT, nullable=False, server_default=func.now()),
+    CheckConstraint("n BETWEEN 1 AND 256", name="n"),
+    CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
+    **_BY_DAY,
+)
+
+# All windows that began within one minute, merged. `frames` counts the rows of `probe_frames` that went into the
+# minute of this VM; it stands in block 0 and is 0 in the others, so that sums of both tables can be compared.
+probe_frames_1m = Table(
+    "probe_frames_1m",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, primary_key=True),
+    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    Column("block", SmallInteger, primary_key=True, autoincrement=False),
+    *_block_of_a_window(),
+    Column("sketch", LargeBinary, nullable=False),
+    Column("frames", Integer, nullable=False),
+    Column("rolled_at", _AT, nullable=False, server_default=func.now()),
+    CheckConstraint("n BETWEEN 1 AND 256", name="n"),
+    **_BY_DAY,
+)
+
+# VM keys of the targets of frames, by position; stored once for each distinct list (`digest`: SHA-256 of the keys).
+rosters = Table(
+    "rosters",
+    Base.metadata,
+    Column("key", Integer, Identity(always=True), primary_key=True),
+    Column("tenant_key", Integer, nullable=False),
+    Column("digest", LargeBinary, nullable=False),
+    Column("target_keys", ARRAY(Integer), nullable=False),
+    UniqueConstraint("tenant_key", "digest"),
+)
+
+# The newest window of every block. UNLOGGED: cheap to rewrite each window, empty after a crash of the database and
+# then made again from `probe_frames`. Half of each page is left free so that a rewrite stays on it.
+path_latest = Table(
+    "path_latest",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    Column("block", SmallInteger, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, nullable=False),
+    *_block_of_a_window(),
+    prefixes=["UNLOGGED"],
+    postgresql_with={
+        "fillfactor": 50,
+        "autovacuum_vacuum_scale_factor": 0.1,
+        "toast.autovacuum_vacuum_scale_factor": 0.1,
+    },
+)
+
+# Which meshes `path_latest` is complete for; emptied by the same crash.
+path_latest_meshes = Table(
+    "path_latest_meshes",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    prefixes=["UNLOGGED"],
+)
+
+# Windows whose largest delay towards a target stood out, with the exchanges around it. Bytes: `frame.py`.
+spikes = Table(
+    "spikes",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, primary_key=True),
+    Column("source_key", Integer, primary_key=True, autoincrement=False),
+    Column("target_key", Integer, primary_key=True, autoincrement=False),
+    Column("window_s", SmallInteger, nullable=False),
+    Column("max_ns", BigInteger, nullable=False),
+    Column("median_ns", BigInteger, nullable=False),
+    Column("evidence", LargeBinary, nullable=False),
+    **_BY_DAY,
+)
+
+# Minutes that have windows not yet rolled up; written with the windows, deleted with the rollup.
+rollup_marks = Table(
+    "rollup_marks",
+    Base.metadata,
+    Column("id", BigInteger, Identity(always=True), primary_key=True),
+    Column("tenant_key", Integer, nullable=False),
+    Column("mesh_key", Integer, nullable=False),
+    Column("minute", _AT, nullable=False),
+)
