@@ -1,0 +1,345 @@
+//! The client's open exchanges with one responder, and what became of each.
+//!
+//! Every request is settled exactly once, at its deadline or, while its fate is not known, when its window must
+//! close. Responses are matched by sequence id over all open requests: a round trip longer than the interval
+//! between requests is no loss.
+
+use std::collections::VecDeque;
+
+use super::field::PortIdentity;
+use super::message::{Body, Message};
+use super::tally::Tally;
+use crate::clock::{Leg, RawTime};
+
+/// Sequence ids are told apart over half their range.
+const MOST_OPEN: usize = 30_000;
+
+/// A request that is about to leave.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<T> {
+    pub at: RawTime,
+    /// What arrives after this is lost.
+    pub deadline: RawTime,
+    /// When to settle although its fate is not known; not before `deadline`.
+    pub hold_until: RawTime,
+    /// Comes back with what became of it.
+    pub tag: T,
+}
+
+/// When a message came in.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// The best that is known, for deadlines.
+    pub at: RawTime,
+    /// Exact enough to measure with; `None` when no stamp was taken.
+    pub stamp: Option<RawTime>,
+}
+
+/// What became of a request. `None`: nobody can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled<T> {
+    pub tag: T,
+    /// Whether the Delay_Req reached the responder.
+    pub request_arrived: Option<bool>,
+    /// Whether the responder sent a Sync.
+    pub sync_sent: Option<bool>,
+    pub sync_arrived: bool,
+    /// t3 and t4.
+    pub outbound: Option<Leg>,
+    /// t1 and t2.
+    pub inbound: Option<Leg>,
+}
+
+/// What a message meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// A part of an exchange that is still incomplete.
+    Taken,
+    /// The last part: outbound and inbound.
+    Complete(Leg, Leg),
+    /// The same part came before; the first one counts.
+    Duplicate,
+    /// After its deadline.
+    Late,
+    /// Answers nothing that was asked.
+    Foreign,
+}
+
+/// Open requests towards one responder, by consecutive sequence ids.
+#[derive(Debug)]
+pub struct Ledger<T> {
+    requester: PortIdentity,
+    responder: Option<PortIdentity>,
+    restarted: bool,
+    first: u16,
+    open: VecDeque<Open<T>>,
+    /// How many requests in front are known to have arrived.
+    known: usize,
+    tally: Option<Tally>,
+}
+
+#[derive(Debug)]
+struct Open<T> {
+    opening: Opening<T>,
+    void: bool,
+    t1_ns: Option<i64>,
+    t2: Option<RawTime>,
+    t3: Option<RawTime>,
+    t4_ns: Option<i64>,
+    correction_ns: i64,
+    sync_arrived: bool,
+    complete: bool,
+    arrived: Option<bool>,
+    /// The responder left some request near this one unanswered; nobody knows which.
+    perhaps_shed: bool,
+}
+
+impl<T: Copy> Ledger<T> {
+    /// An empty ledger whose requests carry `requester` as their source.
+    pub fn new(requester: PortIdentity) -> Self {
+        Self {
+            requester,
+            responder: None,
+            restarted: false,
+            first: 0,
+            open: VecDeque::new(),
+            known: 0,
+            tally: None,
+        }
+    }
+
+    pub fn requester(&self) -> PortIdentity {
+        self.requester
+    }
+
+    /// Opens an exchange and says the sequence id of its request; `None` when too many are open.
+    pub fn open(&mut self, opening: Opening<T>) -> Option<u16> {
+        if self.open.len() == MOST_OPEN {
+            return None;
+        }
+        let sequence_id = self.first.wrapping_add(self.open.len() as u16);
+        self.open.push_back(Open {
+            opening,
+            void: false,
+            t1_ns: None,
+            t2: None,
+            t3: None,
+            t4_ns: None,
+            correction_ns: 0,
+            sync_arrived: false,
+            complete: false,
+            arrived: None,
+            perhaps_shed: false,
+        });
+        Some(sequence_id)
+    }
+
+    /// The request never left this machine: it will not be settled.
+    pub fn withdraw(&mut self, sequence_id: u16) {
+        if let Some(open) = self.find(sequence_id) {
+            open.void = true;
+        }
+    }
+
+    /// Gives the departure of a request, which the kernel tells after the fact, at times after the response.
+    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Verdict {
+        match self.find(sequence_id) {
+            Some(open) => {
+                open.t3 = Some(t3);
+                open.verdict()
+            }
+            None => Verdict::Late,
+        }
+    }
+
+    /// Files a message that the responder sent.
+    pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
+        let tally = match message.body {
+            Body::DelayReq => return Verdict::Foreign,
+            Body::DelayResp { requester, .. } if requester != self.requester => {
+                return Verdict::Foreign;
+            }
+            Body::DelayResp { tally, .. } => tally,
+            Body::Sync { .. } | Body::FollowUp { .. } => None,
+        };
+        let back = self.first.wrapping_sub(message.sequence_id);
+        let verdict = match self.find(message.sequence_id) {
+            Some(open) if arrival.at > open.opening.deadline => Verdict::Late,
+            Some(open) => open.file(message, arrival.stamp),
+            None if back != 0 && usize::from(back) < MOST_OPEN => Verdict::Late,
+            None => return Verdict::Foreign,
+        };
+        if self.responder.is_some_and(|known| known != message.source) {
+            self.restarted = true;
+            self.tally = None;
+        }
+        self.responder = Some(message.source);
+        if let Some(tally) = tally {
+            self.learn(tally);
+        }
+        verdict
+    }
+
+    /// Whether the responder was replaced by another process since the last call: its clock starts anew.
+    pub fn take_restarted(&mut self) -> bool {
+        std::mem::take(&mut self.restarted)
+    }
+
+    /// Settles what is due at `now`, oldest first. Everything that arrived before `now` must have been filed.
+    pub fn settle(&mut self, now: RawTime, mut each: impl FnMut(Settled<T>)) {
+        while let Some(open) = self.open.front() {
+            let opening = open.opening;
+            let decided = open.void || open.arrived.is_some() || opening.hold_until <= now;
+            if opening.deadline > now || !decided {
+                break;
+            }
+            if !open.void {
+                each(open.settled());
+            }
+            self.open.pop_front();
+            self.first = self.first.wrapping_add(1);
+            self.known = self.known.saturating_sub(1);
+        }
+    }
+
+    /// Forgets all open requests, as if they had never been made, and says their tags.
+    pub fn abandon(&mut self) -> impl Iterator<Item = T> + '_ {
+        self.first = self.first.wrapping_add(self.open.len() as u16);
+        self.known = 0;
+        self.open
+            .drain(..)
+            .filter(|open| !open.void)
+            .map(|open| open.opening.tag)
+    }
+
+    fn find(&mut self, sequence_id: u16) -> Option<&mut Open<T>> {
+        let index = sequence_id.wrapping_sub(self.first);
+        self.open.get_mut(usize::from(index))
+    }
+
+    /// Takes from a tally which requests arrived.
+    fn learn(&mut self, tally: Tally) {
+        let previous = self.tally.filter(|p| tally.requests >= p.requests);
+        let ahead = previous.map_or(u16::MAX, |p| tally.newest.wrapping_sub(p.newest));
+        let overtaken = previous.is_some() && ahead > u16::MAX / 2;
+        let unwatched = self.unwatched(&tally, previous.filter(|_| !overtaken));
+        let shed = !overtaken && tally.unanswered() != previous.map_or(0, |p| p.unanswered());
+
+        for index in self.known..self.open.len() {
+            let sequence_id = self.first.wrapping_add(index as u16);
+            let open = &mut self.open[index];
+            let back = tally.newest.wrapping_sub(sequence_id);
+            if back > u16::MAX / 2 {
+                break;
+            }
+            if open.arrived != Some(true) {
+                let told = tally.arrived(sequence_id);
+                let counted = unwatched.filter(|_| back < ahead && back >= tally.watched);
+                open.arrived = told.or(counted).or(open.arrived);
+            }
+            open.perhaps_shed |= shed && back < ahead;
+        }
+        while self
+            .open
+            .get(self.known)
+            .is_some_and(|open| open.arrived == Some(true))
+        {
+            self.known += 1;
+        }
+        if !overtaken {
+            self.tally = Some(tally);
+        }
+    }
+
+    /// For requests after the previous tally that the map of the new one no longer reaches: whether all of them
+    /// arrived, or none; `None` when some did.
+    fn unwatched(&self, tally: &Tally, previous: Option<Tally>) -> Option<bool> {
+        let previous = previous?;
+        let gap = tally
+            .newest
+            .wrapping_sub(previous.newest)
+            .checked_sub(tally.watched)?;
+        let arrived = tally.requests - previous.requests;
+        match arrived.checked_sub(tally.arrived.count_ones())? {
+            0 => Some(false),
+            n if n == u32::from(gap) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+impl<T: Copy> Open<T> {
+    /// Files a part of the answer.
+    fn file(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
+        let correction_ns = message.correction.nanos();
+        self.arrived = Some(true);
+        match message.body {
+            Body::Sync { .. } if self.sync_arrived => return Verdict::Duplicate,
+            Body::FollowUp { .. } if self.t1_ns.is_some() => return Verdict::Duplicate,
+            Body::DelayResp { .. } if self.t4_ns.is_some() => return Verdict::Duplicate,
+            Body::Sync {
+                two_step,
+                origin_ns,
+            } => {
+                self.sync_arrived = true;
+                self.t2 = stamp;
+                self.correction_ns += correction_ns;
+                if !two_step {
+                    self.t1_ns = Some(origin_ns);
+                }
+            }
+            Body::FollowUp { origin_ns } => {
+                self.t1_ns = Some(origin_ns);
+                self.correction_ns += correction_ns;
+            }
+            Body::DelayResp { receive_ns, .. } => self.t4_ns = Some(receive_ns - correction_ns),
+            Body::DelayReq => return Verdict::Foreign,
+        }
+        self.verdict()
+    }
+
+    fn outbound(&self) -> Option<Leg> {
+        Some(Leg {
+            local: self.t3?,
+            remote_ns: self.t4_ns?,
+        })
+    }
+
+    fn inbound(&self) -> Option<Leg> {
+        Some(Leg {
+            local: self.t2?,
+            remote_ns: self.t1_ns? + self.correction_ns,
+        })
+    }
+
+    /// Complete once, when the last part comes in.
+    fn verdict(&mut self) -> Verdict {
+        match (self.outbound(), self.inbound()) {
+            (Some(outbound), Some(inbound)) if !self.complete => {
+                self.complete = true;
+                Verdict::Complete(outbound, inbound)
+            }
+            _ => Verdict::Taken,
+        }
+    }
+
+    fn settled(&self) -> Settled<T> {
+        let sync_sent = match self.arrived {
+            _ if self.sync_arrived => Some(true),
+            Some(true) if self.perhaps_shed => None,
+            other => other,
+        };
+        Settled {
+            tag: self.opening.tag,
+            request_arrived: self.arrived,
+            sync_sent,
+            sync_arrived: self.sync_arrived,
+            outbound: self.outbound(),
+            inbound: self.inbound(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "ledger_tests.rs"]
+mod tests;

@@ -1,0 +1,176 @@
+//! The four messages of an exchange, byte by byte.
+
+use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
+use super::tally::{TLV_LEN, TLV_TYPE, Tally};
+
+/// Length of the longest message we send, bytes.
+pub const MAX_LEN: usize = 54 + TLV_LEN;
+
+/// Sync is followed by a Follow_Up with its exact departure (table 37).
+const TWO_STEP: u16 = 0x0200;
+/// Sent to one port only (table 37).
+const UNICAST: u16 = 0x0400;
+/// Messages that answer or that are not sent at a fixed rate have no interval (table 42).
+const NO_INTERVAL: u8 = 0x7f;
+
+/// A message of an exchange. Its header (13.3.1, table 35):
+///
+///  0  1  majorSdoId, 0 | message type
+///  1  1  minor version, 0 or 1 | version, 2
+///  2  2  message length; bytes of the datagram beyond it are not ours to read
+///  4  1  domain, 0
+///  5  1  minorSdoId
+///  6  2  flags
+///  8  8  correction
+/// 16  4  (message type specific)
+/// 20 10  source port identity
+/// 30  2  sequence id
+/// 32  1  control, for version 1 hardware
+/// 33  1  log message interval
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    pub source: PortIdentity,
+    pub sequence_id: u16,
+    pub correction: Correction,
+    pub body: Body,
+}
+
+/// What follows the header. Times are ns since the epoch of the responder's time scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// 13.6, type 0x0:
+    ///
+    /// 34 10  origin timestamp, an estimate when two-step
+    Sync { two_step: bool, origin_ns: i64 },
+    /// 13.6, type 0x1:
+    ///
+    /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
+    DelayReq,
+    /// 13.7, type 0x8:
+    ///
+    /// 34 10  precise origin timestamp of the Sync of this sequence id: t1
+    FollowUp { origin_ns: i64 },
+    /// 13.8, type 0x9:
+    ///
+    /// 34 10  receive timestamp: t4
+    /// 44 10  requesting port identity
+    /// 54 38  (optional) tally
+    DelayResp {
+        receive_ns: i64,
+        requester: PortIdentity,
+        tally: Option<Tally>,
+    },
+}
+
+impl Body {
+    /// Message type (table 36), control (table 42) and flags.
+    fn codes(&self) -> (u8, u8, u16) {
+        match self {
+            Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
+            Self::Sync { .. } => (0x0, 0, UNICAST),
+            Self::DelayReq => (0x1, 1, UNICAST),
+            Self::FollowUp { .. } => (0x8, 2, UNICAST),
+            Self::DelayResp { .. } => (0x9, 3, UNICAST),
+        }
+    }
+}
+
+impl Message {
+    /// Reads a datagram from anywhere.
+    pub fn read(datagram: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Reader(datagram);
+        let [kind, version, length_high, length_low, domain, _minor_sdo] = from.take()?;
+        if version & 0x0f != 2 {
+            return Err(Malformed::Version(version & 0x0f));
+        }
+        if kind & 0xf0 != 0 || domain != 0 {
+            return Err(Malformed::Domain);
+        }
+        let length = usize::from(u16::from_be_bytes([length_high, length_low]));
+        let mut from = Reader(datagram.get(6..length).ok_or(Malformed::Short)?);
+        let flags = from.u16()?;
+        let correction = Correction(i64::from_be_bytes(from.take()?));
+        from.take::<4>()?;
+        let source = PortIdentity::read(&mut from)?;
+        let sequence_id = from.u16()?;
+        from.take::<2>()?;
+        let body = match kind & 0x0f {
+            0x0 => Body::Sync {
+                two_step: flags & TWO_STEP != 0,
+                origin_ns: read_time(&mut from)?,
+            },
+            0x1 => {
+                // Some implementations leave anything in this field; nothing depends on it.
+                from.take::<10>()?;
+                Body::DelayReq
+            }
+            0x8 => Body::FollowUp {
+                origin_ns: read_time(&mut from)?,
+            },
+            0x9 => Body::DelayResp {
+                receive_ns: read_time(&mut from)?,
+                requester: PortIdentity::read(&mut from)?,
+                tally: find_tally(from)?,
+            },
+            other => return Err(Malformed::Type(other)),
+        };
+        Ok(Self {
+            source,
+            sequence_id,
+            correction,
+            body,
+        })
+    }
+
+    /// Writes the message to the front of `bytes` and says how long it is.
+    pub fn write(&self, bytes: &mut [u8; MAX_LEN]) -> usize {
+        let (kind, control, flags) = self.body.codes();
+        let mut to = Writer { bytes, len: 0 };
+        to.put(&[kind, 0x12, 0, 0, 0, 0]);
+        to.put(&flags.to_be_bytes());
+        to.put(&self.correction.0.to_be_bytes());
+        to.put(&[0; 4]);
+        self.source.write(&mut to);
+        to.put(&self.sequence_id.to_be_bytes());
+        to.put(&[control, NO_INTERVAL]);
+        match self.body {
+            Body::DelayReq => write_time(0, &mut to),
+            Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
+                write_time(origin_ns, &mut to);
+            }
+            Body::DelayResp {
+                receive_ns,
+                requester,
+                tally,
+            } => {
+                write_time(receive_ns, &mut to);
+                requester.write(&mut to);
+                if let Some(tally) = tally {
+                    tally.write(&mut to);
+                }
+            }
+        }
+        let len = to.len;
+        bytes[2..4].copy_from_slice(&(len as u16).to_be_bytes());
+        len
+    }
+}
+
+/// Walks the TLVs after a body (14.1): type, length, value; unknown ones are passed over.
+fn find_tally(mut from: Reader<'_>) -> Result<Option<Tally>, Malformed> {
+    while from.0.len() >= 4 {
+        let (kind, length) = (from.u16()?, usize::from(from.u16()?));
+        let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;
+        if kind == TLV_TYPE {
+            if let Some(tally) = Tally::read(value)? {
+                return Ok(Some(tally));
+            }
+        }
+        from = Reader(rest);
+    }
+    Ok(None)
+}
+
+#[cfg(test)]
+#[path = "message_tests.rs"]
+mod tests;

@@ -1,0 +1,277 @@
+use super::*;
+
+const CLIENT: PortIdentity = PortIdentity {
+    clock: 0x0253_4dff_fe00_0007,
+    port: 3,
+};
+const RESPONDER: PortIdentity = PortIdentity {
+    clock: 0x0253_4dff_fe00_0009,
+    port: 1,
+};
+const TALLY: Tally = Tally {
+    requests: 1_000,
+    syncs: 999,
+    newest: 0x1235,
+    watched: 128,
+    arrived: 0x8000_0000_0000_0000_0000_0000_0000_0005,
+};
+
+fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
+    Message {
+        source,
+        sequence_id: 0x1234,
+        correction: Correction(correction),
+        body,
+    }
+}
+
+/// Messages and their bytes, laid out by hand from the tables of the standard.
+fn golden() -> [(Message, String); 4] {
+    [
+        (
+            message(
+                RESPONDER,
+                0,
+                Body::Sync {
+                    two_step: true,
+                    origin_ns: 1_500_000_000_000_000_005,
+                },
+            ),
+            "00 12 002c 00 00 0600 0000000000000000 00000000 02534dfffe000009 0001 1234 00 7f \
+             0000 59682f00 00000005"
+                .into(),
+        ),
+        (
+            message(CLIENT, 0, Body::DelayReq),
+            "01 12 002c 00 00 0400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
+             0000 00000000 00000000"
+                .into(),
+        ),
+        (
+            // 2.5 ns of correction.
+            message(
+                RESPONDER,
+                0x2_8000,
+                Body::FollowUp {
+                    origin_ns: 999_999_999,
+                },
+            ),
+            "08 12 002c 00 00 0400 0000000000028000 00000000 02534dfffe000009 0001 1234 02 7f \
+             0000 00000000 3b9ac9ff"
+                .into(),
+        ),
+        (
+            message(
+                RESPONDER,
+                -1,
+                Body::DelayResp {
+                    receive_ns: 4_294_967_296_000_000_001,
+                    requester: CLIENT,
+                    tally: Some(TALLY),
+                },
+            ),
+            "09 12 005c 00 00 0400 ffffffffffffffff 00000000 02534dfffe000009 0001 1234 03 7f \
+             0001 00000000 00000001 02534dfffe000007 0003 \
+             0003 0022 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005"
+                .into(),
+        ),
+    ]
+}
+
+fn bytes(hex: &str) -> Vec<u8> {
+    let digits: Vec<u8> = hex
+        .chars()
+        .filter_map(|c| c.to_digit(16))
+        .map(|digit| digit as u8)
+        .collect();
+    digits
+        .chunks(2)
+        .map(|pair| pair[0] << 4 | pair[1])
+        .collect()
+}
+
+fn written(message: &Message) -> Vec<u8> {
+    let mut buffer = [0xaa; MAX_LEN];
+    let len = message.write(&mut buffer);
+    buffer[..len].to_vec()
+}
+
+#[test]
+fn bytes_are_those_of_the_standard() {
+    for (message, hex) in golden() {
+        assert_eq!(written(&message), bytes(&hex), "{message:?}");
+        assert_eq!(Message::read(&bytes(&hex)), Ok(message));
+    }
+}
+
+#[test]
+fn minor_versions_0_and_1_are_understood_and_version_1_is_not() {
+    let (message, hex) = &golden()[1];
+    let mut datagram = bytes(hex);
+    datagram[1] = 0x02;
+    assert_eq!(Message::read(&datagram), Ok(*message));
+    datagram[1] = 0x11;
+    assert_eq!(Message::read(&datagram), Err(Malformed::Version(1)));
+}
+
+#[test]
+fn the_message_length_counts_and_not_that_of_the_datagram() {
+    for (message, hex) in golden() {
+        let mut datagram = bytes(&hex);
+        // Some senders append octets for checksums; they are nobody's TLV.
+        datagram.extend([0x00, 0x03]);
+        assert_eq!(Message::read(&datagram), Ok(message));
+        datagram.truncate(datagram.len() - 3);
+        assert_eq!(Message::read(&datagram), Err(Malformed::Short));
+    }
+}
+
+#[test]
+fn what_is_not_ours_is_refused() {
+    let cases = [
+        (0, 0x11, Malformed::Domain),
+        (4, 1, Malformed::Domain),
+        (0, 0x0b, Malformed::Type(0x0b)),
+        (3, 33, Malformed::Short),
+        (3, 43, Malformed::Short),
+        (40, 0x3c, Malformed::Timestamp),
+        (34, 0xff, Malformed::Timestamp),
+    ];
+    for (offset, value, why) in cases {
+        let mut datagram = bytes(&golden()[0].1);
+        datagram[offset] = value;
+        assert_eq!(
+            Message::read(&datagram),
+            Err(why),
+            "byte {offset} = {value:#x}"
+        );
+    }
+}
+
+#[test]
+fn other_tlvs_are_passed_over_and_broken_ones_refused() {
+    let (message, hex) = &golden()[3];
+    let plain = bytes(hex);
+    let with = |tlv: &str| {
+        let mut datagram = plain[..54].to_vec();
+        datagram.extend(bytes(tlv));
+        datagram.extend(&plain[54..]);
+        datagram[3] = datagram.len() as u8;
+        Message::read(&datagram)
+    };
+    // A PAD, another organisation's extension, and one too short to name an organisation.
+    for tlv in [
+        "8008 0002 0000",
+        "0003 0008 0080c2 000001 beef",
+        "0003 0002 0000",
+    ] {
+        assert_eq!(with(tlv), Ok(*message), "{tlv}");
+    }
+    assert_eq!(with("8008 ffff 0000"), Err(Malformed::Tlv));
+    assert_eq!(with("0003 0008 02534d 000001 beef"), Err(Malformed::Short));
+    assert_eq!(
+        with(
+            "0003 0022 02534d 000001 00000000 00000000 0000 0081 00000000000000000000000000000000"
+        ),
+        Err(Malformed::Tlv)
+    );
+}
+
+#[test]
+fn corrections_round_to_the_nearest_nanosecond() {
+    let cases = [
+        (0, 0),
+        (0x7fff, 0),
+        (0x8000, 1),
+        (0x2_8000, 3),
+        (-0x8000, 0),
+        (-0x8001, -1),
+        (-0x1_0000, -1),
+    ];
+    for (scaled, nanos) in cases {
+        assert_eq!(Correction(scaled).nanos(), nanos, "{scaled:#x}");
+    }
+    assert_eq!(Correction(i64::MAX).nanos(), 1 << 47);
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014).
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn message(&mut self) -> Message {
+        let port = |r: &mut Self| PortIdentity {
+            clock: r.next(),
+            port: r.next() as u16,
+        };
+        let time = |r: &mut Self| (r.next() >> 1) as i64;
+        let body = match self.next() % 5 {
+            0 => Body::Sync {
+                two_step: self.next() % 2 == 0,
+                origin_ns: time(self),
+            },
+            1 => Body::DelayReq,
+            2 => Body::FollowUp {
+                origin_ns: time(self),
+            },
+            kind => Body::DelayResp {
+                receive_ns: time(self),
+                requester: port(self),
+                tally: (kind == 3).then(|| Tally {
+                    requests: self.next() as u32,
+                    syncs: self.next() as u32,
+                    newest: self.next() as u16,
+                    watched: (self.next() % 129) as u16,
+                    arrived: u128::from(self.next()) << 64 | u128::from(self.next()),
+                }),
+            },
+        };
+        Message {
+            source: port(self),
+            sequence_id: self.next() as u16,
+            correction: Correction(self.next() as i64),
+            body,
+        }
+    }
+}
+
+#[test]
+fn what_is_written_is_read_back() {
+    let mut random = Random(1);
+    for _ in 0..20_000 {
+        let message = random.message();
+        assert_eq!(Message::read(&written(&message)), Ok(message));
+    }
+}
+
+#[test]
+fn no_bytes_make_it_panic() {
+    let mut random = Random(2);
+    for round in 0..100_000 {
+        // Half noise, half a message with a few bytes broken: those get deeper.
+        let mut datagram = if round % 2 == 0 {
+            (0..random.next() % 120)
+                .map(|_| random.next() as u8)
+                .collect()
+        } else {
+            written(&random.message())
+        };
+        for _ in 0..random.next() % 4 {
+            let place = random.next() as usize % datagram.len().max(1);
+            if let Some(byte) = datagram.get_mut(place) {
+                *byte = random.next() as u8;
+            }
+        }
+        datagram.truncate(random.next() as usize % 130);
+        if let Ok(message) = Message::read(&datagram) {
+            let _ = message.correction.nanos();
+            written(&message);
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! The messages of the Precision Time Protocol and the two ends of an exchange.
+//!
+//! References are to IEEE 1588-2019. An exchange is four standard messages with one sequence id (11.3):
+//!
+//! ```text
+//! client                               responder
+//! t3 ──── Delay_Req ────────────────►  t4
+//! t2 ◄─── Sync (two-step) ───────────  t1
+//!    ◄─── Follow_Up: t1 ─────────────
+//!    ◄─── Delay_Resp: t4, tally ─────
+//! ```
+//!
+//! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
+
+mod budget;
+mod field;
+mod ledger;
+mod message;
+mod responder;
+mod tally;
+
+pub use budget::Budget;
+pub use field::{Correction, Malformed, PortIdentity};
+pub use ledger::{Arrival, Ledger, Opening, Settled, Verdict};
+pub use message::{Body, MAX_LEN, Message};
+pub use responder::{Answer, Refusal, Responder};
+pub use tally::Tally;
