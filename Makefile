@@ -62,7 +62,7 @@ gen: ## Write the generated files again: protobuf module, openapi.json and the T
 	$(PREPARE) tools
 	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \
 		--python_out=sinemora/measurements --pyi_out=sinemora/measurements
-	@$(RUN) --in backend sinemora openapi openapi.json
+	@$(RUN) --in backend sinemora openapi --output openapi.json
 	@$(RUN) --in frontend npm run --silent gen
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	$(PREPARE) tools

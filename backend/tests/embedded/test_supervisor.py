@@ -1,0 +1,161 @@
+"""The supervisor with small real processes: restarted, stopped in order, never left behind."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.embedded.data_folder import DataFolder
+
+PATIENCE_S = 20
+
+
+class Product:
+    """A supervisor over the programs of `script`, in a process of its own."""
+
+    def __init__(self, folder: Path, programs: str) -> None:
+        self.folder = DataFolder(folder)
+        self.out = folder / "out.txt"
+        script = f"""
+        import sys
+        from pathlib import Path
+        from sinemora.embedded.data_folder import DataFolder
+        from sinemora.embedded.programs import Program
+        from sinemora.embedded.service_user import ServiceUser
+        from sinemora.embedded.supervisor import StopRequestedError, Supervisor
+        import os
+        folder = DataFolder(Path(sys.argv[1]))
+        me = ServiceUser("me", os.geteuid(), os.getegid())
+        folder.claim(me)
+        def sh(name, line, **more):
+            return Program(name, name, ["/bin/sh", "-c", line], folder.path, dict(os.environ), **more)
+        with folder.held():
+            supervisor = Supervisor(folder, "nowhere", lambda text: print(text, flush=True))
+            supervisor.install()
+            supervisor.add([{programs}])
+            try:
+                supervisor.run()
+            finally:
+                supervisor.stop()
+        """
+        with self.out.with_suffix(".err").open("w") as err, self.out.open("w") as out:
+            self.process = subprocess.Popen(
+                [sys.executable, "-c", textwrap.dedent(script), str(folder / "data")], stdout=out, stderr=err
+            )
+        self.folder = DataFolder(folder / "data")
+
+    def state(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
+        return found
+
+    def until(self, true: Callable[[], bool], what: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while not true():
+            if time.monotonic() > deadline:
+                pytest.fail(f"{what}: {json.dumps(self.folder.read_state())} {self.out.read_text()}")
+            time.sleep(0.02)
+
+    def until_up(self, *names: str) -> None:
+        self.until(lambda: all(self.state(name).get("state") == "up" for name in names), f"{names} come up")
+
+    def stop(self) -> int:
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE_S)
+
+
+Start = Callable[[str], Product]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    made: list[Product] = []
+
+    def run(programs: str) -> Product:
+        made.append(Product(tmp_path, programs))
+        return made[-1]
+
+    yield run
+    for product in made:
+        product.stop()
+
+
+def alive(pid: int) -> bool:
+    """Whether the process runs; one that has ended but was not waited for does not."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_killed_program_is_started_again_and_its_group_goes_with_it(start: Start) -> None:
+    product = start("sh('one', 'sleep 1000 & echo $! > helper; wait')")
+    product.until_up("one")
+    first = product.state("one")["pid"]
+    helper = int((product.folder.path / "helper").read_text())
+    os.kill(first, signal.SIGKILL)
+    product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
+    assert product.state("one")["last_end"] == "killed by SIGKILL"
+    product.until(lambda: not alive(helper), "the helper of the killed program is gone")
+    second = product.state("one")["pid"]
+    assert second != first
+    assert product.stop() == 0
+    assert not alive(second)
+
+
+def test_what_needs_another_waits_for_it(start: Start) -> None:
+    product = start(
+        "sh('base', 'sleep 0.5; touch ready; exec sleep 1000', ready=lambda: (folder.path / 'ready').exists()),"
+        "sh('top', 'test -e ready && exec sleep 1000', needs=('base',))"
+    )
+    product.until_up("base", "top")
+    assert product.state("top")["restarts"] == 0
+
+
+def test_one_that_ignores_the_signal_is_killed_within_its_patience(start: Start) -> None:
+    product = start("sh('deaf', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_patience_s=0.5)")
+    product.until_up("deaf")
+    pid = product.state("deaf")["pid"]
+    started = time.monotonic()
+    product.stop()
+    assert time.monotonic() - started < 5
+    assert not alive(pid)
+    assert "killed" in product.out.read_text()
+
+
+def test_a_second_signal_forces(start: Start) -> None:
+    product = start("sh('slow', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_patience_s=60)")
+    product.until_up("slow")
+    product.process.send_signal(signal.SIGINT)
+    product.until(lambda: product.folder.read_state()["phase"] == "stopping", "it stops")
+    time.sleep(0.3)
+    product.process.send_signal(signal.SIGINT)
+    assert product.process.wait(10) == 0
+
+
+def test_nothing_outlives_a_supervisor_that_was_killed(start: Start) -> None:
+    product = start("sh('one', 'exec sleep 1000'), sh('two', 'exec sleep 1000')")
+    product.until_up("one", "two")
+    pids = [product.state(name)["pid"] for name in ("one", "two")]
+    product.process.kill()
+    product.process.wait()
+    product.until(lambda: not any(alive(pid) for pid in pids), "the children are gone")
+    assert product.folder.running() is None  # the lock went with it
+
+
+def test_a_folder_has_one_supervisor(start: Start, tmp_path: Path) -> None:
+    product = start("sh('one', 'exec sleep 1000')")
+    product.until_up("one")
+    assert (product.folder.running() or {})["pid"] == product.process.pid
+    again = Product(tmp_path, "sh('two', 'exec sleep 1000')")
+    assert again.process.wait(PATIENCE_S) != 0
+    assert "runs already" in again.out.with_suffix(".err").read_text()
+    assert product.state("one")["state"] == "up"

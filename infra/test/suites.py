@@ -1,0 +1,197 @@
+"""Runs the project's checks and tests one after the other and adds them up: `suites.py [--lint] [NAME …]`.
+
+The last line is `N passed, N failed`. A check that fails counts as one failed test; so does a suite that dies, takes
+too long or runs no test at all. The exit code is 0 only when nothing failed.
+"""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import xml.etree.ElementTree as ElementTree
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "infra" / "toolchain"))
+
+from common import environment  # noqa: E402
+
+LIMIT_S = 1800
+NPX = ("npx", "--no-install")
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One command. `counts` says how its tests are counted: one for the whole, a JUnit report, or cargo's lines."""
+
+    name: str
+    folder: str
+    command: tuple[str, ...]
+    counts: str = "one"
+    env: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass
+class Tally:
+    """What came out of a suite."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    took_s: float = 0.0
+    note: str = ""
+
+
+SUITES = [
+    Suite("ruff", "backend", ("ruff", "check", "--quiet", ".", "../infra", "../migrations")),
+    Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", ".", "../infra", "../migrations")),
+    Suite("mypy", "backend", ("mypy",)),
+    Suite("mypy-tests", "backend", ("mypy", "tests")),
+    Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test")),
+    Suite("import-linter", "backend", ("lint-imports",)),
+    Suite("rustfmt", "agent", ("cargo", "fmt", "--check")),
+    Suite("clippy", "agent", ("cargo", "clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings")),
+    Suite("biome", "frontend", (*NPX, "biome", "check", ".")),
+    Suite("tsc", "frontend", (*NPX, "tsc", "--noEmit")),
+    Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
+    Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
+    Suite("cargo-test", "agent", ("cargo", "test", "--locked"), "cargo"),
+    Suite(
+        "vitest",
+        "frontend",
+        (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
+        "junit",
+    ),
+    Suite("pytest", "backend", ("pytest", "--junitxml={report}"), "junit"),
+    Suite(
+        "playwright",
+        "e2e",
+        (*NPX, "playwright", "test", "--reporter=list,junit"),
+        "junit",
+        {"PLAYWRIGHT_JUNIT_OUTPUT_FILE": "{report}"},
+    ),
+]
+TESTS = ("cargo-test", "vitest", "pytest", "playwright")
+
+
+def main(arguments: list[str]) -> int:
+    """Run the suites named (all by default) and print the sum."""
+    chosen = [suite for suite in SUITES if suite.name not in TESTS] if "--lint" in arguments else SUITES
+    names = [argument for argument in arguments if not argument.startswith("-")]
+    if unknown := set(names) - {suite.name for suite in SUITES}:
+        print(f"unknown: {', '.join(unknown)}; there are {', '.join(suite.name for suite in SUITES)}")
+        return 2
+    results = {suite.name: run(suite) for suite in chosen if not names or suite.name in names}
+    print("\n── sum " + "─" * 53)
+    for name, tally in results.items():
+        word = "FAILED" if tally.failed else "ok"
+        print(f"{name:16}{tally.passed:6} passed {tally.failed:4} failed {tally.took_s:7.1f} s  {word} {tally.note}")
+    passed = sum(tally.passed for tally in results.values())
+    failed = sum(tally.failed for tally in results.values())
+    skipped = sum(tally.skipped for tally in results.values())
+    print(f"\n{passed} passed, {failed} failed" + (f", {skipped} skipped" if skipped else ""), flush=True)
+    return 1 if failed else 0
+
+
+def run(suite: Suite) -> Tally:
+    """Run one suite, its output shown as it comes."""
+    print(f"\n── {suite.name} " + "─" * max(0, 56 - len(suite.name)), flush=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.xml"
+        command = [part.format(report=report) for part in suite.command]
+        if suite.counts != "one":
+            command += shlex.split(os.environ.get("ARGS", ""))
+        env = environment() | {key: value.format(report=report) for key, value in suite.env.items()}
+        started = time.monotonic()
+        code, output = _shown(command, ROOT / suite.folder, env)
+        tally = _one(code) if suite.counts == "one" else _cargo(output) if suite.counts == "cargo" else _junit(report)
+    tally.took_s = time.monotonic() - started
+    if code == 0 and tally.passed == 0 and tally.failed == 0:
+        tally.failed, tally.note = 1, "(ran no test)"
+    elif code != 0 and tally.failed == 0:
+        tally.failed, tally.note = 1, f"(ended with {code})"
+    return tally
+
+
+def _shown(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
+    """Run `command`, echo what it prints, return its exit code and output; all of it ends with the limit."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        print(f"{command[0]} cannot be run: {error}", flush=True)
+        return 127, ""
+    kept: list[bytes] = []
+    previous = signal.signal(signal.SIGALRM, lambda *_: _end(process))
+    signal.alarm(LIMIT_S)
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            kept.append(line)
+            sys.stdout.buffer.write(line)
+            sys.stdout.buffer.flush()
+        code = process.wait()
+    except BaseException:
+        _end(process)
+        raise
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, previous)
+    return code, b"".join(kept).decode(errors="replace")
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+
+
+def _one(code: int) -> Tally:
+    return Tally(passed=int(code == 0), failed=int(code != 0))
+
+
+def _junit(report: Path) -> Tally:
+    """Sum of a JUnit file as pytest, vitest and Playwright write it; empty when there is none."""
+    try:
+        root = ElementTree.parse(report).getroot()
+    except (OSError, ElementTree.ParseError):
+        return Tally()
+    tally = Tally()
+    for case in root.iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            tally.failed += 1
+        elif case.find("skipped") is not None:
+            tally.skipped += 1
+        else:
+            tally.passed += 1
+    return tally
+
+
+def _cargo(output: str) -> Tally:
+    """Sum of the closing lines of every test binary of `cargo test`."""
+    tally = Tally()
+    for passed, failed, ignored in re.findall(r"test result: \S+ (\d+) passed; (\d+) failed; (\d+) ignored", output):
+        tally.passed += int(passed)
+        tally.failed += int(failed)
+        tally.skipped += int(ignored)
+    return tally
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)
