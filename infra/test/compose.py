@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from engine import ROOT, Engine, Trouble, install_packages, make_base_image, proxy_arguments, run
@@ -57,7 +58,7 @@ def build(folder: Path) -> None:
         if not engine.ask("images", "-q", f"{IMAGES}/debian"):
             step("base image", lambda: make_base_image(engine, f"{IMAGES}/debian"))
         for target in ("base", "node", "database"):
-            step(f"image {target}", lambda target=target: stand_in(engine, target))
+            step(f"image {target}", partial(stand_in, engine, target))
         step("image backend", lambda: engine.compose("build", *proxy_arguments(), "api", limit_s=1800))
         step("image proxy", lambda: engine.compose("build", *proxy_arguments(), "proxy"))
 

@@ -1,4 +1,4 @@
-"""A Docker engine of our own for one test: own data, own socket, gone afterwards. The machine's engine is not touched."""
+"""A Docker engine of our own for one test: own data, own socket, gone afterwards. No other engine is touched."""
 
 import os
 import shutil
