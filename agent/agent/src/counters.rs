@@ -1,7 +1,7 @@
 //! What the agent counts about itself, for `/metrics` and for the health part of each report.
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
 
 /// Counters rise from the start of the process; gauges say how things stand now.
@@ -37,6 +37,8 @@ pub struct Counters {
     pub last_report_at_s: AtomicU64,
     /// Gauge: Unix time, seconds, of the last answer about the plan; 0 is never.
     pub last_plan_at_s: AtomicU64,
+    /// The backend takes nothing from this agent: revoked, or never known.
+    pub credential_refused: AtomicBool,
 
     timestamp_source: AtomicU8,
     clock_source: Mutex<String>,

@@ -3,12 +3,16 @@
 pub mod backend;
 pub mod backoff;
 pub mod calendar;
+pub mod clock;
 pub mod config;
 pub mod counters;
 pub mod enrol;
 pub mod event_loop;
 pub mod identity;
+pub mod occasionally;
 pub mod plan;
+pub mod ptp;
+pub mod report;
 pub mod state_dir;
 pub mod stop;
 

@@ -110,6 +110,15 @@ impl Plan {
         }
     }
 
+    /// Whether both ask for the same work, whenever they were sent.
+    pub fn same_work(&self, other: &Self) -> bool {
+        let at_no_time = |plan: &Self| Self {
+            server_time_ns: 0,
+            ..plan.clone()
+        };
+        at_no_time(self) == at_no_time(other)
+    }
+
     fn validate(&self) -> Result<(), PlanError> {
         let mut keys = HashSet::new();
         for (m, mesh) in self.meshes.iter().enumerate() {

@@ -1,0 +1,49 @@
+//! For logs: say it at once, then not with every repetition.
+
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub struct Occasionally {
+    every: Duration,
+    last: Option<Instant>,
+}
+
+impl Occasionally {
+    pub fn new(every: Duration) -> Self {
+        Self { every, last: None }
+    }
+
+    /// Whether it is time to say it (again).
+    pub fn due(&mut self, now: Instant) -> bool {
+        let due = self
+            .last
+            .is_none_or(|last| now.duration_since(last) >= self.every);
+        if due {
+            self.last = Some(now);
+        }
+        due
+    }
+
+    /// Things are well again: the next time counts as the first. `true` if it had been said.
+    pub fn reset(&mut self) -> bool {
+        self.last.take().is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn says_it_first_and_then_now_and_again() {
+        let start = Instant::now();
+        let mut occasionally = Occasionally::new(Duration::from_secs(60));
+        let due: Vec<bool> = [0, 1, 59, 60, 61]
+            .map(|s| occasionally.due(start + Duration::from_secs(s)))
+            .into();
+        assert_eq!(due, [true, false, false, true, false]);
+        assert!(occasionally.reset());
+        assert!(!occasionally.reset());
+        assert!(occasionally.due(start + Duration::from_secs(62)));
+    }
+}

@@ -1,0 +1,71 @@
+//! The last plan on disk, so that an agent measures although the backend is away when it starts.
+
+use std::path::{Path, PathBuf};
+
+use super::Plan;
+use crate::state_dir::write_atomically;
+
+#[derive(Debug)]
+pub struct PlanCache(PathBuf);
+
+impl PlanCache {
+    pub fn new(state_dir: &Path) -> Self {
+        Self(state_dir.join("plan.json"))
+    }
+
+    /// The plan of the last run, if it was this agent's and is still acceptable.
+    pub fn load(&self, agent_id: &str) -> Option<Plan> {
+        let bytes = std::fs::read(&self.0).ok()?;
+        match Plan::from_json(&bytes) {
+            Ok(plan) => Some(plan).filter(|plan| plan.agent_id == agent_id),
+            Err(error) => {
+                tracing::warn!(path = %self.0.display(), "the plan of the last run is not used: {error}");
+                None
+            }
+        }
+    }
+
+    /// Keeps `plan` for the next start. Failing is no harm to this run and only logged.
+    pub fn store(&self, plan: &Plan) {
+        let stored = serde_json::to_vec(plan)
+            .map_err(Into::into)
+            .and_then(|text| write_atomically(&self.0, &text));
+        if let Err(error) = stored {
+            tracing::warn!(path = %self.0.display(), %error, "the plan cannot be kept for the next start");
+        }
+    }
+
+    /// Removes the plan: an agent that is not wanted must not measure after a restart either.
+    pub fn forget(&self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn is_used_by_its_own_agent_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = PlanCache::new(folder.path());
+        assert_eq!(cache.load("a"), None);
+        let plan = Plan {
+            agent_id: "a".into(),
+            revision: "7".into(),
+            ..Plan::idle()
+        };
+        cache.store(&plan);
+        assert_eq!(cache.load("a"), Some(plan));
+        assert_eq!(cache.load("b"), None);
+        cache.forget();
+        assert_eq!(cache.load("a"), None);
+    }
+
+    #[test]
+    fn a_damaged_file_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("plan.json"), "{").unwrap();
+        assert_eq!(PlanCache::new(folder.path()).load("a"), None);
+    }
+}

@@ -1,0 +1,235 @@
+//! Keeps the plan current: a long poll in a thread of its own, so that a change is in force within seconds.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use super::{BackendClock, Plan, PlanCache};
+use crate::backend::{Answer, Client, Verdict};
+use crate::backoff::{Backoff, random};
+use crate::calendar;
+use crate::counters::Counters;
+use crate::occasionally::Occasionally;
+use crate::stop::Stop;
+
+/// The backend holds a poll this long when nothing changes; proxies commonly cut at 60 s.
+const WAIT: Duration = Duration::from_secs(25);
+/// For the answer beyond the wait.
+const GRACE: Duration = Duration::from_secs(15);
+/// A `Date` further from the backend clock than this means that one of them stepped. It is given in whole seconds.
+const DATE_TOLERANCE_S: i64 = 3;
+const TELL_EVERY: Duration = Duration::from_secs(600);
+
+/// Polls for the plan and hands on each new one.
+#[derive(Debug)]
+pub struct Poller {
+    pub client: Client,
+    pub agent_id: String,
+    pub cache: PlanCache,
+    pub plans: Sender<Arc<Plan>>,
+    pub backend_clock: Arc<BackendClock>,
+    pub counters: Arc<Counters>,
+    pub pace: PollPace,
+    pub stop: Stop,
+}
+
+/// How often the poller asks.
+#[derive(Debug, Clone)]
+pub struct PollPace {
+    pub backoff: Backoff,
+    /// At least this long from one question to the next, whatever the backend answers.
+    pub gap: Duration,
+    /// Between attempts while the backend does not know this agent, about.
+    pub locked: Duration,
+    /// After this long the backend is asked for its clock anew: quartz drifts by up to 100 µs/s.
+    pub clock_refresh: Duration,
+}
+
+impl Default for PollPace {
+    fn default() -> Self {
+        Self {
+            backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(60)),
+            gap: Duration::from_secs(1),
+            locked: Duration::from_secs(60),
+            clock_refresh: Duration::from_secs(300),
+        }
+    }
+}
+
+/// What the poller knows between two questions.
+struct Progress {
+    in_force: Option<Plan>,
+    etag: Option<String>,
+    clock_set_at: Option<Instant>,
+    /// The first answer pays for the connection, so its round trip says little: the second sets the clock again.
+    clock_settled: bool,
+    locked: Occasionally,
+    trouble: Occasionally,
+}
+
+impl Poller {
+    /// Hands on the cached plan, then polls until stopped or until nobody takes plans any more.
+    pub fn run(mut self) {
+        let mut progress = Progress {
+            in_force: None,
+            etag: None,
+            clock_set_at: None,
+            clock_settled: false,
+            locked: Occasionally::new(Duration::from_secs(3600)),
+            trouble: Occasionally::new(TELL_EVERY),
+        };
+        if let Some(plan) = self.cache.load(&self.agent_id) {
+            tracing::info!(
+                revision = plan.revision,
+                "measuring by the plan of the last run until the backend answers"
+            );
+            self.put_in_force(plan, &mut progress);
+        }
+        while !self.stop.is_set() {
+            let asked = Instant::now();
+            let pause = self.ask(asked, &mut progress);
+            self.stop
+                .wait(pause.max(self.pace.gap.saturating_sub(asked.elapsed())));
+        }
+    }
+
+    /// One question and its consequences; returns how long to pause.
+    fn ask(&mut self, asked: Instant, progress: &mut Progress) -> Duration {
+        let clock_due = !progress.clock_settled
+            || progress
+                .clock_set_at
+                .is_none_or(|at| asked.duration_since(at) >= self.pace.clock_refresh);
+        let (etag, wait) = if clock_due {
+            (None, Duration::ZERO)
+        } else {
+            (progress.etag.as_deref(), WAIT)
+        };
+        let path = format!("/v1/agents/self/plan?wait_s={}", wait.as_secs());
+        let answer = match self.client.get(&path, etag, wait + GRACE) {
+            Ok(answer) => answer,
+            Err(error) => return self.failed(None, &error.to_string(), progress),
+        };
+        if answer.status == 304 || answer.status == 200 {
+            self.counters
+                .last_plan_at_s
+                .store(calendar::now_s(), Relaxed);
+            self.counters.credential_refused.store(false, Relaxed);
+            self.pace.backoff.succeeded();
+            let (was_locked, was_away) = (progress.locked.reset(), progress.trouble.reset());
+            if was_locked || was_away {
+                tracing::info!("the backend answers again");
+            }
+        }
+        match answer.verdict() {
+            _ if answer.status == 304 => self.check_date(&answer, progress),
+            Verdict::Accepted => self.take(&answer, asked, clock_due, progress),
+            Verdict::Locked { code, why } => self.locked(&code, &why, progress),
+            Verdict::Later { retry_after, why } => self.failed(retry_after, &why, progress),
+            Verdict::Refused { why } => self.failed(None, &why, progress),
+        }
+    }
+
+    fn take(
+        &mut self,
+        answer: &Answer,
+        asked: Instant,
+        sets_clock: bool,
+        progress: &mut Progress,
+    ) -> Duration {
+        let plan = match Plan::from_json(&answer.body) {
+            Ok(plan) => plan,
+            Err(error) => {
+                return self.failed(None, &format!("{error}; the plan in force stays"), progress);
+            }
+        };
+        if sets_clock {
+            // The answer was written about half way between question and answer.
+            let half_way = asked + asked.elapsed() / 2;
+            self.backend_clock.set(plan.server_time_ns, half_way);
+            progress.clock_settled = progress.clock_set_at.replace(half_way).is_some();
+        }
+        progress.etag = answer
+            .etag
+            .clone()
+            .or_else(|| Some(format!("\"{}\"", plan.revision)));
+        if progress
+            .in_force
+            .as_ref()
+            .is_none_or(|old| !old.same_work(&plan))
+        {
+            let peers: usize = plan.meshes.iter().map(|m| m.peers.len()).sum();
+            tracing::info!(
+                revision = plan.revision,
+                meshes = plan.meshes.len(),
+                peers,
+                "new plan"
+            );
+            self.cache.store(&plan);
+            self.put_in_force(plan, progress);
+        }
+        Duration::ZERO
+    }
+
+    fn put_in_force(&self, plan: Plan, progress: &mut Progress) {
+        if self.plans.send(Arc::new(plan.clone())).is_err() {
+            self.stop.set();
+        }
+        progress.in_force = Some(plan);
+    }
+
+    fn locked(&mut self, code: &str, why: &str, progress: &mut Progress) -> Duration {
+        self.counters.plan_failures.fetch_add(1, Relaxed);
+        self.counters.credential_refused.store(true, Relaxed);
+        if progress.locked.due(Instant::now()) {
+            let what = if code == "agent_revoked" {
+                "this agent was revoked"
+            } else {
+                "the backend does not know this agent"
+            };
+            tracing::error!(
+                "{what}, so it measures nothing; reports not yet sent are kept. To let it in again: stop it, make a token \
+                 on the page \"Add a VM\" and run `sinemora-agent enrol --force --token …` ({why})"
+            );
+        }
+        progress.etag = None;
+        self.cache.forget();
+        if progress
+            .in_force
+            .as_ref()
+            .is_none_or(|plan| !plan.meshes.is_empty())
+        {
+            self.put_in_force(Plan::idle(), progress);
+        }
+        self.pace.locked.mul_f64(0.75 + random() / 2.0)
+    }
+
+    fn failed(
+        &mut self,
+        retry_after: Option<Duration>,
+        why: &str,
+        progress: &mut Progress,
+    ) -> Duration {
+        self.counters.plan_failures.fetch_add(1, Relaxed);
+        if progress.trouble.due(Instant::now()) {
+            tracing::warn!("the plan cannot be fetched: {why}");
+        }
+        self.pace.backoff.failed(retry_after, random())
+    }
+
+    /// "Nothing changed" brings no clock, but its `Date` shows whether ours still agrees.
+    fn check_date(&self, answer: &Answer, progress: &mut Progress) -> Duration {
+        let now_s = self.backend_clock.now_ns().div_euclid(1_000_000_000);
+        if answer
+            .date_s
+            .is_some_and(|date_s| (date_s - now_s).abs() > DATE_TOLERANCE_S)
+        {
+            // A VM that was suspended, or a backend whose clock was put right.
+            tracing::warn!(
+                "the backend's clock and the idea of it here differ by seconds; asking again"
+            );
+            progress.clock_settled = false;
+        }
+        Duration::ZERO
+    }
+}

@@ -1,0 +1,109 @@
+//! Report numbers that only rise, whatever happens to the process, the disk or the clock.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::path::Path;
+
+/// Digits of the largest `u64`, so that the file never changes its length.
+const WIDTH: usize = 20;
+
+/// The last number given out, kept in a file.
+///
+/// The file is overwritten in place: 21 bytes lie in one disk sector, and on a full disk a block that exists can still
+/// be written where a new file could not.
+#[derive(Debug)]
+pub struct Sequence {
+    file: File,
+    last: u64,
+}
+
+impl Sequence {
+    /// Continues after the number in `path` and after `newest_spooled`, whichever is larger.
+    ///
+    /// If the file is there and says nothing readable, it continues after `unix_s`: an agent gives out less
+    /// than one number per second, so that lies beyond all it has used.
+    pub fn open(path: &Path, newest_spooled: u64, unix_s: u64) -> io::Result<Self> {
+        let is_new = !path.exists();
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .mode(0o600)
+            .open(path)?;
+        let mut text = String::new();
+        let noted = file
+            .read_to_string(&mut text)
+            .ok()
+            .and_then(|_| text.trim().parse::<u64>().ok());
+        let last = match noted {
+            Some(last) => last.max(newest_spooled),
+            None if is_new => newest_spooled,
+            None => newest_spooled.max(unix_s),
+        };
+        file.write_all_at(line(last).as_bytes(), 0)?;
+        file.set_len(WIDTH as u64 + 1)?;
+        file.sync_all()?;
+        Ok(Self { file, last })
+    }
+
+    /// The next number. It is given out even when it cannot be noted: measuring must not stop for a full disk.
+    pub fn next(&mut self) -> (u64, io::Result<()>) {
+        self.last += 1;
+        let noted = self
+            .file
+            .write_all_at(line(self.last).as_bytes(), 0)
+            .and_then(|()| self.file.sync_data());
+        (self.last, noted)
+    }
+}
+
+fn line(number: u64) -> String {
+    format!("{number:0WIDTH$}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_rise_over_restarts() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sequence");
+        let mut sequence = Sequence::open(&path, 0, 0).unwrap();
+        assert_eq!(sequence.next().0, 1);
+        assert_eq!(sequence.next().0, 2);
+        drop(sequence); // as kill -9 does: nothing is written on the way out
+        assert_eq!(Sequence::open(&path, 0, 0).unwrap().next().0, 3);
+        assert_eq!(
+            Sequence::open(&path, 41, 0).unwrap().next().0,
+            42,
+            "a spooled report is newer"
+        );
+    }
+
+    #[test]
+    fn a_damaged_file_does_not_turn_numbers_back() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sequence");
+        std::fs::write(&path, b"\xff\xfe??").unwrap();
+        assert_eq!(
+            Sequence::open(&path, 7, 1_795_000_000).unwrap().next().0,
+            1_795_000_001
+        );
+        assert_eq!(Sequence::open(&path, 0, 0).unwrap().next().0, 1_795_000_002);
+    }
+
+    #[test]
+    fn a_first_start_begins_at_one() {
+        let folder = tempfile::tempdir().unwrap();
+        assert_eq!(
+            Sequence::open(&folder.path().join("sequence"), 0, 1_795_000_000)
+                .unwrap()
+                .next()
+                .0,
+            1
+        );
+    }
+}
