@@ -100,7 +100,7 @@ def agent_by_credential(session: Session, digest: bytes) -> tuple[Agent, int] | 
     row = session.execute(
         select(Agent, Tenant.key).join(Tenant, Tenant.id == Agent.tenant_id).where(Agent.credential_digest == digest)
     ).one_or_none()
-    return row._tuple() if row else None
+    return row
 
 
 def note_reports(session: Session, notes: Sequence[ReportNote]) -> None:

@@ -21,7 +21,13 @@ def configure_logging() -> None:
     rendering: list[Processor] = (
         [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
         if settings().log_format == "json"
-        else [structlog.dev.ConsoleRenderer(colors=sys.stderr.isatty())]
+        else [
+            structlog.dev.ConsoleRenderer(
+                colors=sys.stderr.isatty(),
+                # Never the pretty one: it prints local variables, and some of those are secrets.
+                exception_formatter=structlog.dev.plain_traceback,
+            )
+        ]
     )
     structlog.configure(
         processors=[
@@ -42,5 +48,5 @@ def configure_logging() -> None:
     root = logging.getLogger()
     root.handlers = [handler]
     root.setLevel(settings().log_level.upper())
-    for chatty in ("uvicorn.access", "httpx", "celery.app.trace"):
+    for chatty in ("uvicorn.access", "httpx2", "celery.app.trace"):
         logging.getLogger(chatty).setLevel("WARNING")

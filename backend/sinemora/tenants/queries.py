@@ -37,7 +37,7 @@ def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSe
         .join(Tenant, Tenant.id == BrowserSession.tenant_id)
         .where(BrowserSession.secret_digest == digest, BrowserSession.expires_at > now)
     ).one_or_none()
-    return row._tuple() if row else None
+    return row
 
 
 def living_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:
@@ -47,7 +47,7 @@ def living_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, 
         .join(Tenant, Tenant.id == ApiKey.tenant_id)
         .where(ApiKey.secret_digest == digest, ApiKey.expires_at > now)
     ).one_or_none()
-    return row._tuple() if row else None
+    return row
 
 
 def end_session(session: Session, digest: bytes) -> None:

@@ -1,0 +1,147 @@
+"""Those who call the API in tests: somebody unknown, people of tenants, programs, agents."""
+
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+from fastapi.testclient import TestClient
+from httpx2 import Response
+
+PASSWORD = "correct horse battery"
+
+
+@dataclass
+class Caller:
+    """One caller with its own headers and cookies; every caller of a test shares one running API."""
+
+    http: TestClient
+    headers: dict[str, str] = field(default_factory=dict)
+    cookies: dict[str, str] = field(default_factory=dict)
+
+    def request(self, method: str, path: str, **options: Any) -> Response:
+        """Send a request as this caller; `json=`, `content=`, `params=`, `headers=` as in httpx."""
+        headers = {**self.headers, **options.pop("headers", {})}
+        if self.cookies:
+            headers["Cookie"] = "; ".join(f"{name}={value}" for name, value in self.cookies.items())
+        self.http.cookies.clear()
+        return self.http.request(method, path, headers=headers, **options)
+
+    def get(self, path: str, **options: Any) -> Response:
+        """GET."""
+        return self.request("GET", path, **options)
+
+    def post(self, path: str, **options: Any) -> Response:
+        """POST."""
+        return self.request("POST", path, **options)
+
+    def put(self, path: str, **options: Any) -> Response:
+        """PUT."""
+        return self.request("PUT", path, **options)
+
+    def patch(self, path: str, **options: Any) -> Response:
+        """PATCH, of whatever version is there unless the test says which."""
+        options["headers"] = {"If-Match": "*", **options.get("headers", {})}
+        return self.request("PATCH", path, **options)
+
+    def delete(self, path: str, **options: Any) -> Response:
+        """DELETE."""
+        return self.request("DELETE", path, **options)
+
+    def created(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
+        """POST that must succeed; what was made."""
+        answer = self.post(path, json=body)
+        assert answer.status_code == 201, answer.text
+        found: dict[str, Any] = answer.json()
+        return found
+
+
+@dataclass
+class Member(Caller):
+    """A person signed in to a tenant."""
+
+    tenant_id: UUID = field(default_factory=lambda: UUID(int=0))
+    tenant_key: int = 0
+    user_id: UUID = field(default_factory=lambda: UUID(int=0))
+    email: str = ""
+
+
+@dataclass
+class AgentCaller(Caller):
+    """An enrolled agent, by its credential."""
+
+    agent_id: UUID = field(default_factory=lambda: UUID(int=0))
+    vm_id: UUID = field(default_factory=lambda: UUID(int=0))
+    vm_key: int = 0
+    name: str = ""
+
+
+@dataclass
+class MeshWorld:
+    """A mesh of `owner` and its enrolled agents, in the order they enrolled (zones a, b, c in turn)."""
+
+    owner: Member
+    id: UUID
+    key: int
+    name: str
+    agents: list[AgentCaller]
+
+
+def sign_in(http: TestClient, email: str, password: str = PASSWORD) -> Member:
+    """Sign in as a browser does, keeping its cookies."""
+    http.cookies.clear()
+    answer = http.post("/v1/auth/sign-in", json={"email": email, "password": password})
+    assert answer.status_code == 200, answer.text
+    found = answer.json()
+    return Member(
+        http,
+        headers={"X-CSRF-Token": found["csrf_token"]},
+        cookies=dict(answer.cookies),
+        tenant_id=UUID(found["tenant"]["id"]),
+        tenant_key=found["tenant"]["key"],
+        user_id=UUID(found["user"]["id"]),
+        email=email,
+    )
+
+
+def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> AgentCaller:
+    """Enrol an agent named `name`."""
+    answer = http.post(
+        "/v1/agents/enrol",
+        json={
+            "token": token,
+            "hostname": name,
+            "zone": {"provider": "test", "region": "r1", "name": zone},
+            "probe_address": address,
+            "event_port": 20319,
+            "general_port": 20320,
+            "agent_version": "0.1.0",
+            "description": {"kernel": "6.1"},
+        },
+    )
+    assert answer.status_code == 201, answer.text
+    found = answer.json()
+    return AgentCaller(
+        http,
+        headers={"Authorization": f"Bearer {found['credential']}"},
+        agent_id=UUID(found["agent_id"]),
+        vm_id=UUID(found["vm_id"]),
+        vm_key=found["vm_key"],
+        name=name,
+    )
+
+
+def make_mesh(owner: Member, agents: int, name: str = "demo", **settings: Any) -> MeshWorld:
+    """A mesh with `agents` agents: a-1, b-1, c-1, a-2 … on 10.0.x.y."""
+    mesh = owner.created("/v1/meshes", {"name": name, **settings})
+    token = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"], "max_uses": max(agents, 1)})["token"]
+    enrolled = [
+        enrol(
+            owner.http,
+            token,
+            f"{name}-{'abc'[n % 3]}-{n // 3 + 1}" if name != "demo" else f"{'abc'[n % 3]}-{n // 3 + 1}",
+            "abc"[n % 3],
+            f"10.0.{n // 250}.{n % 250 + 1}",
+        )
+        for n in range(agents)
+    ]
+    return MeshWorld(owner, UUID(mesh["id"]), mesh["key"], name, enrolled)
