@@ -1,9 +1,6 @@
-"""The demonstration mesh: agents on loopback addresses of this machine, in three zones, with real packets.
+"""The demonstration mesh: agents on loopback addresses of this machine, in three zones, with real packets."""
 
-`python -m sinemora.embedded.demo NAME=HAS_IDENTITY …` makes the mesh and prints `{"token": …}`; it is a process of its
-own, like everything that needs the backend in memory.
-"""
-
+import json
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -42,9 +39,17 @@ class Machine:
         return self.event_port + 2
 
     @property
-    def has_identity(self) -> bool:
-        """Whether this agent was enrolled before."""
-        return (self.state_dir / "identity.json").is_file()
+    def identity_file(self) -> Path:
+        """What the agent keeps of its enrolment."""
+        return self.state_dir / "identity.json"
+
+    @property
+    def agent_id(self) -> str:
+        """Who this agent was enrolled as; empty when it never was, or the file cannot be read."""
+        try:
+            return str(json.loads(self.identity_file.read_text())["agent_id"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return ""
 
 
 def machines(count: int, folder: DataFolder) -> list[Machine]:
@@ -66,13 +71,13 @@ def machines(count: int, folder: DataFolder) -> list[Machine]:
     ]
 
 
-def arguments(found: list[Machine]) -> list[str]:
-    """What the preparing process is told."""
-    return [f"{machine.name}={int(machine.has_identity)}" for machine in found]
+def programs(
+    found: list[Machine], token: str, strangers: list[str], backend: str, env: dict[str, str]
+) -> list[Program]:
+    """The agents as programs; the `strangers` among them enrol with `token`, whatever identity they had.
 
-
-def programs(found: list[Machine], token: str, backend: str, env: dict[str, str]) -> list[Program]:
-    """The agents as programs. Raises TroubleError when the agent is not built."""
+    Raises TroubleError when the agent is not built.
+    """
     root = checkout()
     binary = root / "agent" / "target" / "release" / "sinemora-agent" if root else Path("sinemora-agent")
     if not binary.is_file():
@@ -80,6 +85,9 @@ def programs(found: list[Machine], token: str, backend: str, env: dict[str, str]
             "The agent is not built, so there is no demonstration.",
             "make setup builds it; without a demonstration: SINEMORA_DEMO_AGENTS=0",
         )
+    for machine in found:
+        if machine.name in strangers:
+            machine.identity_file.unlink(missing_ok=True)
     clean = {key: value for key, value in env.items() if not key.startswith("SINEMORA_")}
     return [
         Program(
@@ -87,7 +95,7 @@ def programs(found: list[Machine], token: str, backend: str, env: dict[str, str]
             title=f"Agent {machine.name}",
             command=[str(binary), "run"],
             cwd=machine.state_dir.parent,
-            environment=clean | _settings(machine, "" if machine.has_identity else token, backend),
+            environment=clean | _settings(machine, token if machine.name in strangers else "", backend),
             needs=("api",),
             stop_patience_s=3,
         )

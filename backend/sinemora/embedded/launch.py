@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
@@ -68,13 +69,14 @@ def up(settings: Settings) -> int:
             print(user.warning)
         supervisor = Supervisor(folder, settings.public_url, _say)
         supervisor.install()
+        launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user))
         try:
-            launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user))
             launch.run()
             supervisor.run()
         except StopRequestedError:
             pass
         finally:
+            launch.say_password()
             print("\nStopping …", flush=True)
             started = time.monotonic()
             supervisor.stop()
@@ -92,14 +94,15 @@ class _Launch:
         self.engines = engines
         self.progress = Progress()
         self.env: dict[str, str] = {}
-        self.owner: dict[str, str] = {}
+        self.machines: list[demo.Machine] = []
+        self.made: dict[str, Any] = {}
 
     def run(self) -> None:
         """All steps, then the summary with the address and the owner's password."""
         for title, action in (
             ("Starting the database and Valkey", self.start_engines),
             ("Migrating the database", self.migrate),
-            ("First tenant and its owner", self.make_owner),
+            ("First tenant, owner and mesh", self.make_owner),
             ("Starting API, worker and beat", self.start_services),
             (f"Starting the demonstration mesh ({self.settings.demo_agents} agents)", self.start_demo),
         ):
@@ -124,10 +127,13 @@ class _Launch:
         return ""
 
     def make_owner(self) -> str:
-        """The first tenant and its owner."""
-        answer = self._run_module("Creating the owner", "owner.log", "sinemora.embedded.first_run")
-        self.owner = json.loads(answer)
-        return "" if self.owner["created"] else "there already"
+        """The first tenant, its owner, and the mesh of the demonstration."""
+        if self.settings.demo_agents:
+            self.machines = demo.machines(self.settings.demo_agents, self.folder)
+        known = [f"{machine.name}={machine.agent_id}" for machine in self.machines]
+        answer = self._run_module("Creating the owner", "first-run.log", "sinemora.embedded.first_run", *known)
+        self.made = json.loads(answer)
+        return "" if self.made["created"] else "there already"
 
     def start_services(self) -> str:
         """API, worker and beat; the API must answer that it is ready."""
@@ -138,13 +144,11 @@ class _Launch:
 
     def start_demo(self) -> str:
         """The demonstration mesh and its agents."""
-        if self.settings.demo_agents == 0:
+        if not self.machines:
             return "none wanted"
-        machines = demo.machines(self.settings.demo_agents, self.folder)
-        answer = self._run_module(
-            "Preparing the demonstration mesh", "demo.log", "sinemora.embedded.demo", *demo.arguments(machines)
+        programs = demo.programs(
+            self.machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env
         )
-        programs = demo.programs(machines, json.loads(answer)["token"], local_address(self.settings), self.env)
         self.supervisor.add(programs)
         self.supervisor.wait_up([program.name for program in programs], patience_s=30)
         return ""
@@ -155,11 +159,15 @@ class _Launch:
             f"\n{self.progress.summary()}\n\n"
             f"  Open      {self.settings.public_url}\n  E-mail    {self.settings.owner_email}"
         )
-        if password := self.owner.get("password"):
-            print(f"  Password  {password}\n            shown only this once: note it down")
-        elif self.owner.get("created"):
+        if self.made["created"] and not self.made["password"]:
             print("  Password  the one set in SINEMORA_OWNER_PASSWORD")
+        self.say_password()
         print("\nCtrl-C stops it. In another terminal: make status, make logs, make down.\n", flush=True)
+
+    def say_password(self) -> None:
+        """Show a generated password, once; also when a later step failed, for nobody could sign in without it."""
+        if password := self.made.pop("password", None):
+            print(f"  Password  {password}\n            shown only this once: note it down", flush=True)
 
     def _run_module(self, what: str, log_name: str, module: str, *arguments: str) -> str:
         """Run one of our modules to its end and return what it printed; its complaints go to a log."""
