@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Counters rise from the start of the process; gauges say how things stand now.
 ///
@@ -120,42 +120,100 @@ pub struct Event {
     pub detail: String,
 }
 
-/// Events waiting to be sent; bounded, the oldest give way.
+/// Events waiting to be sent; bounded, the oldest give way and are counted.
 #[derive(Debug, Default)]
-pub struct EventQueue(Mutex<VecDeque<Event>>);
+pub struct EventQueue {
+    waiting: Mutex<VecDeque<Event>>,
+    dropped: AtomicU64,
+}
 
 impl EventQueue {
     const LIMIT: usize = 256;
 
+    /// Queues an event; `at_ns` is Unix ns in the backend's time.
     pub fn raise(&self, kind: EventKind, at_ns: i64, detail: impl Into<String>) {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if queue.len() == Self::LIMIT {
-            queue.pop_front();
-        }
-        queue.push_back(Event {
+        let mut waiting = self.lock();
+        waiting.push_back(Event {
             kind,
             at_ns,
             detail: detail.into(),
         });
+        self.shorten(&mut waiting);
     }
 
     /// Takes everything that waits, oldest first.
     pub fn drain(&self) -> Vec<Event> {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .drain(..)
-            .collect()
+        self.lock().drain(..).collect()
     }
 
-    /// Puts events back in front after they could not be sent; the oldest give way when there is no room.
+    /// Puts events back in front after they could not be sent.
     pub fn put_back(&self, events: Vec<Event>) {
-        let mut queue = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut waiting = self.lock();
         for event in events.into_iter().rev() {
-            if queue.len() == Self::LIMIT {
-                break;
-            }
-            queue.push_front(event);
+            waiting.push_front(event);
         }
+        self.shorten(&mut waiting);
+    }
+
+    /// Events that gave way since the start.
+    pub fn dropped(&self) -> u64 {
+        self.dropped.load(Relaxed)
+    }
+
+    fn shorten(&self, waiting: &mut VecDeque<Event>) {
+        while waiting.len() > Self::LIMIT {
+            waiting.pop_front();
+            self.dropped.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, VecDeque<Event>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_events_give_way_and_are_counted() {
+        let queue = EventQueue::default();
+        for at_ns in 0..300 {
+            queue.raise(EventKind::Error, at_ns, "x");
+        }
+        let events = queue.drain();
+        assert_eq!(
+            (events.len(), events[0].at_ns, queue.dropped()),
+            (256, 44, 44)
+        );
+        queue.raise(EventKind::ClockStep, 300, "newer");
+        queue.put_back(events);
+        let events = queue.drain();
+        assert_eq!(
+            (events[0].at_ns, events[255].at_ns, queue.dropped()),
+            (45, 300, 45)
+        );
+    }
+
+    #[test]
+    fn sources_of_time_are_empty_until_known() {
+        let counters = Counters::default();
+        assert_eq!(
+            (
+                counters.timestamp_source(),
+                counters.clock_source().as_str()
+            ),
+            ("", "")
+        );
+        counters.set_timestamp_source(TimestampSource::Kernel);
+        counters.set_clock_source("tsc");
+        assert_eq!(
+            (
+                counters.timestamp_source(),
+                counters.clock_source().as_str()
+            ),
+            ("kernel", "tsc")
+        );
     }
 }

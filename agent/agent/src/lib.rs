@@ -3,16 +3,20 @@
 pub mod backend;
 pub mod backoff;
 pub mod calendar;
+pub mod check;
+pub mod cli;
 pub mod clock;
 pub mod config;
 pub mod counters;
 pub mod enrol;
 pub mod event_loop;
 pub mod identity;
+pub mod metrics;
 pub mod occasionally;
 pub mod plan;
 pub mod ptp;
 pub mod report;
+pub mod run;
 pub mod state_dir;
 pub mod stop;
 

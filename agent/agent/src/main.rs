@@ -1,3 +1,83 @@
-//! `sinemora-agent`.
+//! `sinemora-agent`: the command line around the library.
 
-fn main() {}
+use std::io::{IsTerminal, Write};
+use std::process::ExitCode;
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use sinemora_agent::check::check;
+use sinemora_agent::cli::{self, Task};
+use sinemora_agent::config::{Config, LogFormat, host_name};
+use sinemora_agent::run::{RunError, enrol_only, run};
+use sinemora_agent::stop::Stop;
+
+fn main() -> ExitCode {
+    let matches = cli::command().get_matches();
+    let settings = cli::task_and_settings(&matches, std::env::vars_os())
+        .and_then(|(task, layers)| Config::resolve(&layers, &host_name()).map(|config| (task, layers, config)));
+    let (task, layers, config) = match settings {
+        Ok(settings) => settings,
+        Err(error) => return fail(&RunError::Config(error)),
+    };
+    start_logging(&config);
+    let done = match task {
+        Task::Check => {
+            return match check(&config, &layers, &mut std::io::stdout().lock()) {
+                Ok(true) => ExitCode::SUCCESS,
+                // A reader that went away (`| head`) is no finding.
+                Ok(false) | Err(_) => ExitCode::FAILURE,
+            };
+        }
+        Task::Enrol { force } => enrol_only(&config, force).map(|identity| {
+            // Whoever closed standard output does not want to read it.
+            let _ = writeln!(
+                std::io::stdout(),
+                "Enrolled {} as agent {}. Start it with: sinemora-agent run",
+                config.name,
+                identity.agent_id
+            );
+        }),
+        Task::Run => {
+            let stop = Stop::default();
+            stop_on_signals(&stop).and_then(|()| run(&config, &stop))
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => fail(&error),
+    }
+}
+
+fn fail(error: &RunError) -> ExitCode {
+    let _ = writeln!(std::io::stderr(), "sinemora-agent: {error}");
+    ExitCode::from(error.exit_code())
+}
+
+/// The first signal asks the agent to finish, a second one ends it at once.
+fn stop_on_signals(stop: &Stop) -> Result<(), RunError> {
+    let failed = |e: std::io::Error| RunError::Io { at: "signals".to_owned(), why: e.to_string() };
+    let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
+    let stop = stop.clone();
+    let body = move || {
+        for signal in signals.forever() {
+            if stop.is_set() {
+                std::process::exit(128 + signal);
+            }
+            tracing::info!("stopping: the windows so far go to the spool");
+            stop.set();
+        }
+    };
+    std::thread::Builder::new().name("signals".to_owned()).spawn(body).map_err(failed).map(|_| ())
+}
+
+fn start_logging(config: &Config) {
+    let to_stderr = tracing_subscriber::fmt()
+        .with_max_level(config.log_level)
+        .with_target(false)
+        .with_ansi(std::io::stderr().is_terminal())
+        .with_writer(std::io::stderr);
+    match config.log_format {
+        LogFormat::Text => to_stderr.init(),
+        LogFormat::Json => to_stderr.json().flatten_event(true).init(),
+    }
+}

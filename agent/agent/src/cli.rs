@@ -1,0 +1,222 @@
+//! The command line: what to do, and every setting as a flag.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
+
+use crate::config::{
+    ConfigError, DEFAULT_CONFIG_FILE, ENV_PREFIX, Layers, SETTINGS, SaidBy, Setting,
+};
+
+/// What the agent is asked to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Measure until stopped; enrol first if need be.
+    Run,
+    /// Become known to the backend, then end. `force`: although there is an identity.
+    Enrol { force: bool },
+    /// Say whether this machine is ready to run.
+    Check,
+}
+
+const ABOUT: &str =
+    "Measures the network delay between this VM and the others of its mesh, in each direction";
+
+const EXAMPLES: &str = "\
+Examples:
+  sinemora-agent run --backend https://sinemora.example --token sme_…
+      Enrols this VM and measures. From then on `sinemora-agent run` is enough.
+  sinemora-agent check
+      Shows the settings in force and tries everything the agent needs.
+
+Every setting can stand in the file, in the environment or on the command line; the latter wins.
+  event_port = 10319                 in /etc/sinemora/agent.toml
+  SINEMORA_AGENT_EVENT_PORT=10319    in the environment
+  --event-port 10319                 on the command line";
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 stopped as asked, 1 failed, 2 a setting is wrong, 3 the backend refused the enrolment";
+
+/// The whole command line, for parsing and for `--help`.
+pub fn command() -> Command {
+    let with_settings =
+        |command: Command| command.args(SETTINGS.iter().map(flag)).arg(config_flag());
+    let force = Arg::new("force")
+        .long("force")
+        .action(ArgAction::SetTrue)
+        .help("Replace an identity this agent already has, for example after it was revoked");
+    Command::new("sinemora-agent")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about(ABOUT)
+        .after_help(EXAMPLES)
+        .subcommand_required(true)
+        .arg_required_else_help(true)
+        .max_term_width(110)
+        .subcommand(with_settings(
+            Command::new("run").about("Measure until stopped; enrols first if a token is given").after_help(EXIT_CODES),
+        ))
+        .subcommand(with_settings(
+            Command::new("enrol")
+                .visible_alias("enroll")
+                .about("Make this VM known to the backend, then end")
+                .arg(force)
+                .after_help(EXIT_CODES),
+        ))
+        .subcommand(with_settings(
+            Command::new("check")
+                .about("Show the settings in force and try the backend, the ports and the state folder")
+                .after_help("Exit codes: 0 all is well, 1 something is not, 2 a setting is wrong"),
+        ))
+}
+
+/// What to do, and what flags, environment and file say, the strongest first.
+pub fn task_and_settings(
+    matches: &ArgMatches,
+    environment: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<(Task, Layers), ConfigError> {
+    let Some((name, matches)) = matches.subcommand() else {
+        return Err(ConfigError::new(
+            "the command",
+            "must be run, enrol or check",
+        ));
+    };
+    let task = match name {
+        "enrol" => Task::Enrol {
+            force: matches.get_flag("force"),
+        },
+        "check" => Task::Check,
+        _ => Task::Run,
+    };
+    let mut layers = Layers::default();
+    for setting in SETTINGS {
+        if let Some(text) = matches.get_one::<String>(setting.key) {
+            layers.add(setting, text, SaidBy::Flag);
+        }
+    }
+    let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
+    let named = environment
+        .iter()
+        .find(|(name, _)| *name == *format!("{ENV_PREFIX}CONFIG"));
+    let from_env = named
+        .filter(|(_, value)| !value.is_empty())
+        .map(|(_, value)| PathBuf::from(value));
+    let file = matches.get_one::<PathBuf>("config").cloned().or(from_env);
+    layers.add_environment(environment)?;
+    layers.add_file(file.as_deref())?;
+    Ok((task, layers))
+}
+
+fn flag(setting: &'static Setting) -> Arg {
+    let default = setting
+        .default
+        .map_or(String::new(), |default| format!(" [default: {default}]"));
+    let arg = Arg::new(setting.key)
+        .long(setting.flag())
+        .value_name(setting.value_name)
+        .help(format!(
+            "{}{default} [env: {}]",
+            setting.help,
+            setting.env()
+        ));
+    if setting.is_switch {
+        arg.num_args(0..=1).default_missing_value("true")
+    } else {
+        arg
+    }
+}
+
+fn config_flag() -> Arg {
+    let help = format!(
+        "File of settings (TOML) [default: {DEFAULT_CONFIG_FILE}, if it is there] [env: {ENV_PREFIX}CONFIG]"
+    );
+    Arg::new("config")
+        .long("config")
+        .value_name("FILE")
+        .value_parser(value_parser!(PathBuf))
+        .help(help)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(args: &[&str], env: &[(&str, &str)]) -> Result<(Task, Layers), ConfigError> {
+        let matches = command()
+            .try_get_matches_from([&["sinemora-agent"], args].concat())
+            .unwrap();
+        task_and_settings(&matches, env.iter().map(|(k, v)| (k.into(), v.into())))
+    }
+
+    #[test]
+    fn is_well_formed() {
+        command().debug_assert();
+    }
+
+    #[test]
+    fn tasks() {
+        assert_eq!(parse(&["run"], &[]).unwrap().0, Task::Run);
+        assert_eq!(
+            parse(&["enrol"], &[]).unwrap().0,
+            Task::Enrol { force: false }
+        );
+        assert_eq!(
+            parse(&["enroll", "--force"], &[]).unwrap().0,
+            Task::Enrol { force: true }
+        );
+        assert_eq!(parse(&["check"], &[]).unwrap().0, Task::Check);
+    }
+
+    #[test]
+    fn a_flag_beats_the_environment_which_beats_the_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("agent.toml");
+        std::fs::write(&file, "name = 'f'\nevent_port = 3\ninsecure_http = true").unwrap();
+        let env = [
+            ("SINEMORA_AGENT_CONFIG", file.to_str().unwrap()),
+            ("SINEMORA_AGENT_EVENT_PORT", "2"),
+        ];
+        let (_, layers) = parse(&["run", "--name", "a"], &env).unwrap();
+        let text = |key: &str| layers.get(key).map(|said| said.text.as_str());
+        assert_eq!(
+            (text("name"), text("event_port"), text("insecure_http")),
+            (Some("a"), Some("2"), Some("true"))
+        );
+    }
+
+    #[test]
+    fn a_switch_stands_with_and_without_a_value() {
+        for (args, expected) in [
+            (&["run", "--insecure-http"][..], "true"),
+            (&["run", "--insecure-http=false"], "false"),
+        ] {
+            assert_eq!(
+                parse(args, &[])
+                    .unwrap()
+                    .1
+                    .get("insecure_http")
+                    .unwrap()
+                    .text,
+                expected
+            );
+        }
+    }
+
+    #[test]
+    fn help_names_every_setting_its_default_and_its_variable() {
+        let mut command = command();
+        let help = command
+            .find_subcommand_mut("run")
+            .unwrap()
+            .render_long_help()
+            .to_string();
+        for setting in SETTINGS {
+            assert!(
+                help.contains(&format!("--{}", setting.flag())),
+                "{}",
+                setting.key
+            );
+            assert!(help.contains(&setting.env()), "{}", setting.key);
+        }
+    }
+}
