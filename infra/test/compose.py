@@ -61,6 +61,7 @@ def build(folder: Path) -> None:
             step(f"image {target}", partial(stand_in, engine, target))
         step("image backend", lambda: engine.compose("build", *proxy_arguments(), "api", limit_s=1800))
         step("image proxy", lambda: engine.compose("build", *proxy_arguments(), "proxy"))
+        engine.docker("image", "prune", "--force")
 
 
 def stand_in(engine: Engine, target: str) -> None:
@@ -89,7 +90,8 @@ def write_settings(folder: Path) -> None:
         "REDIS_IMAGE": f"{IMAGES}/base",
         "DATABASE_IMAGE": f"{IMAGES}/database",
     }
-    (folder / "tls").mkdir(exist_ok=True)
+    shutil.rmtree(folder / "tls", ignore_errors=True)
+    (folder / "tls").mkdir()
     (folder / "env").write_text("".join(f"SINEMORA_{key}={value}\n" for key, value in settings.items()))
 
 
