@@ -13,6 +13,8 @@ from pydantic import ValidationError
 from sinemora.embedded.data_folder import DataFolder, RunningError
 from sinemora.embedded.launch import data_folder, up
 from sinemora.embedded.logs import follow
+from sinemora.embedded.product import operator_environment
+from sinemora.embedded.service_user import service_user
 from sinemora.embedded.trouble import TroubleError
 from sinemora.embedded.waiting import wait
 from sinemora.kit.config import Settings, settings
@@ -40,6 +42,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     command.add_argument("of", nargs="*", help="processes, for example api worker postgres (default: all)")
     command.add_argument("--no-follow", action="store_true", help="print the end of each log and return")
     command.set_defaults(run=_command(_logs))
+
+    command = commands.add_parser("run", help="run a command with the settings and the database tools of the product")
+    command.add_argument("command", nargs=argparse.REMAINDER, help="for example: pg_dump --format custom")
+    command.set_defaults(run=_command(_run))
 
     command = commands.add_parser("clean-data", help="delete the data folder")
     command.add_argument("--yes", action="store_true", help="without a question")
@@ -119,6 +125,20 @@ def _status(found: Settings, options: argparse.Namespace) -> int:
 
 def _logs(found: Settings, options: argparse.Namespace) -> int:
     return follow(data_folder(found).logs, options.of, endless=not options.no_follow)
+
+
+def _run(found: Settings, options: argparse.Namespace) -> int:
+    folder = data_folder(found)
+    if not folder.is_ours():
+        raise TroubleError(f"There is no data folder {folder.path} yet.", "Start the product first: make up")
+    if not options.command:
+        raise TroubleError("No command was given.", "For example: sinemora run pg_dump --format custom")
+    env = operator_environment(found, folder, service_user(found.service_user))
+    os.environ["PATH"] = env["PATH"]  # where execvpe looks
+    try:
+        os.execvpe(options.command[0], options.command, env)
+    except OSError as error:
+        raise TroubleError(f"{options.command[0]} cannot be run: {error.strerror}.", "Check its name.") from None
 
 
 def _clean_data(found: Settings, options: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ import shutil
 import signal
 import subprocess
 import time
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import quote
 
@@ -65,8 +66,6 @@ class PostgresServer:
         self.cluster = self.data_dir / "postgres"
         self.log = self.data_dir / "logs" / "postgres.log"
         self.durable = durable
-        self._home: Path | None = None
-        self._sockets: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def prepare(self) -> None:
@@ -76,8 +75,6 @@ class PostgresServer:
         """
         private_dir(self.data_dir, self.user)
         self.log.parent.mkdir(mode=0o755, exist_ok=True)
-        self._home = postgres_home(self.data_dir / "engine", self.user)
-        self._sockets = socket_dir(self.data_dir, "postgres", f".s.PGSQL.{_PORT}.lock", self.user)
         self.stop_leftover()
         if not self.cluster.exists():
             self._initdb()
@@ -86,7 +83,7 @@ class PostgresServer:
 
     def command(self) -> list[str]:
         """The command line of the server, to be run in the foreground as `user` with `cluster` as working directory."""
-        return [str(self._bin("postgres")), "-D", str(self.cluster)]
+        return [str(self.programs / "postgres"), "-D", str(self.cluster)]
 
     def environment(self) -> dict[str, str]:
         """The environment the server needs: none of the caller's `PG…` variables may reach it."""
@@ -96,12 +93,15 @@ class PostgresServer:
         """A connection URL for libpq; no password, the socket tells who calls."""
         return f"postgresql://{role}@/{quote(database)}?host={quote(str(self.socket_folder), safe='')}"
 
-    @property
+    @cached_property
     def socket_folder(self) -> Path:
-        """Where the server's socket is; known after `prepare`."""
-        if self._sockets is None:
-            raise RuntimeError("prepare() first")
-        return self._sockets
+        """Where the server's socket is; made when first asked for."""
+        return socket_dir(self.data_dir, "postgres", f".s.PGSQL.{_PORT}.lock", self.user)
+
+    @cached_property
+    def programs(self) -> Path:
+        """The folder with `postgres`, `psql`, `pg_dump` …, within reach of the service user."""
+        return postgres_home(self.data_dir / "engine", self.user) / "bin"
 
     def ready(self) -> bool:
         """Whether the server takes connections now (not while it starts or recovers)."""
@@ -203,7 +203,7 @@ class PostgresServer:
         with self.log.open("ab") as log:
             done = subprocess.run(
                 [
-                    str(self._bin("initdb")),
+                    str(self.programs / "initdb"),
                     f"--pgdata={staging}",
                     f"--username={SUPERUSER}",
                     "--auth-local=peer",
@@ -229,7 +229,7 @@ class PostgresServer:
 
     def _check_version(self) -> None:
         have = (self.cluster / "PG_VERSION").read_text().strip()
-        printed = subprocess.run([self._bin("postgres"), "--version"], capture_output=True, text=True, check=True)
+        printed = subprocess.run([self.programs / "postgres", "--version"], capture_output=True, text=True, check=True)
         runs = printed.stdout.split()[-1]
         if have != runs.split(".", 1)[0]:
             raise TroubleError(
@@ -256,11 +256,6 @@ class PostgresServer:
         if not self.user.is_caller:
             os.chown(path, self.user.uid, self.user.gid)
         path.chmod(0o600)
-
-    def _bin(self, name: str) -> Path:
-        if self._home is None:
-            raise RuntimeError("prepare() first")
-        return self._home / "bin" / name
 
     def _trouble(self, what: str) -> TroubleError:
         tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-12:])

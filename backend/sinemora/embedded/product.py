@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sinemora.embedded.data_folder import DataFolder, checkout
-from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.postgres import DATABASE, OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.embedded.programs import Program
 from sinemora.embedded.service_user import ServiceUser
 from sinemora.embedded.valkey import ValkeyServer
@@ -84,6 +84,17 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
     root = checkout()
     if settings.frontend_dir is None and root and (root / "frontend" / "dist" / "index.html").is_file():
         env["SINEMORA_FRONTEND_DIR"] = str(root / "frontend" / "dist")
+    return env
+
+
+def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUser) -> dict[str, str]:
+    """The environment of a command an operator runs beside the product: its settings, and PostgreSQL's own tools."""
+    engines = Engines.of(settings, folder, user)
+    env = environment(settings, folder, engines)
+    if engines.postgres:
+        tools = (str(Path(sys.executable).parent), str(engines.postgres.programs), env.get("PATH", os.defpath))
+        env["PATH"] = os.pathsep.join(tools)
+        env |= {"PGHOST": str(engines.postgres.socket_folder), "PGUSER": SUPERUSER, "PGDATABASE": DATABASE}
     return env
 
 

@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from functools import cached_property
 from pathlib import Path
 
 import redis
@@ -24,17 +25,13 @@ class ValkeyServer:
         self.user = user or service_user()
         self.folder = self.data_dir / "valkey"
         self.log = self.data_dir / "logs" / "valkey.log"
-        self._binary: Path | None = None
-        self._sockets: Path | None = None
         self._process: subprocess.Popen[bytes] | None = None
 
     def prepare(self) -> None:
-        """Make the folders and find the binary."""
+        """Make the folders."""
         private_dir(self.data_dir, self.user)
         self.log.parent.mkdir(mode=0o755, exist_ok=True)
         private_dir(self.folder, self.user)
-        self._binary = valkey_server(self.data_dir / "engine", self.user)
-        self._sockets = socket_dir(self.data_dir, "valkey", _SOCKET, self.user)
 
     def command(self) -> list[str]:
         """The command line of the server, to be run in the foreground as `user`."""
@@ -49,18 +46,21 @@ class ValkeyServer:
             "maxmemory": "256mb",
             "maxmemory-policy": "noeviction",  # a broker must refuse rather than forget
         }
-        return [str(self._binary), *(part for key, value in options.items() for part in (f"--{key}", value))]
+        return [str(self.program), *(part for key, value in options.items() for part in (f"--{key}", value))]
 
     def environment(self) -> dict[str, str]:
         """The environment the server needs."""
         return {"PATH": os.defpath, "LANG": "C", "TZ": "UTC"}
 
-    @property
+    @cached_property
     def socket_path(self) -> Path:
-        """Where the server's socket is; known after `prepare`."""
-        if self._sockets is None:
-            raise RuntimeError("prepare() first")
-        return self._sockets / _SOCKET
+        """Where the server's socket is; its folder is made when first asked for."""
+        return socket_dir(self.data_dir, "valkey", _SOCKET, self.user) / _SOCKET
+
+    @cached_property
+    def program(self) -> Path:
+        """The server, within reach of the service user."""
+        return valkey_server(self.data_dir / "engine", self.user)
 
     def url(self, database: int = 0) -> str:
         """A connection URL for redis-py and Celery's result backend."""
