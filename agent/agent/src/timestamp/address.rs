@@ -1,0 +1,113 @@
+//! Socket addresses as the kernel writes them.
+
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
+
+/// Room for an address of either family, and how much of it is used.
+#[derive(Clone, Copy)]
+pub(super) struct RawAddress {
+    pub storage: libc::sockaddr_storage,
+    pub len: libc::socklen_t,
+}
+
+const V4_LEN: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+const V6_LEN: libc::socklen_t = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
+
+impl RawAddress {
+    /// Room for the kernel to write to.
+    pub fn empty() -> Self {
+        Self {
+            // SAFETY: sockaddr_storage is plain integers, for which zero is a value.
+            storage: unsafe { std::mem::zeroed() },
+            len: size_of::<libc::sockaddr_storage>() as libc::socklen_t,
+        }
+    }
+
+    pub fn new(address: SocketAddr) -> Self {
+        let mut raw = Self::empty();
+        let place = &raw mut raw.storage;
+        match address {
+            SocketAddr::V4(v4) => {
+                let native = libc::sockaddr_in {
+                    sin_family: libc::AF_INET as libc::sa_family_t,
+                    sin_port: v4.port().to_be(),
+                    sin_addr: in_addr(*v4.ip()),
+                    sin_zero: [0; 8],
+                };
+                // SAFETY: sockaddr_storage is at least as large and as aligned as any sockaddr (POSIX).
+                unsafe { place.cast::<libc::sockaddr_in>().write(native) };
+                raw.len = V4_LEN;
+            }
+            SocketAddr::V6(v6) => {
+                let native = libc::sockaddr_in6 {
+                    sin6_family: libc::AF_INET6 as libc::sa_family_t,
+                    sin6_port: v6.port().to_be(),
+                    sin6_flowinfo: v6.flowinfo(),
+                    sin6_addr: in6_addr(*v6.ip()),
+                    sin6_scope_id: v6.scope_id(),
+                };
+                // SAFETY: as above.
+                unsafe { place.cast::<libc::sockaddr_in6>().write(native) };
+                raw.len = V6_LEN;
+            }
+        }
+        raw
+    }
+
+    /// The address the kernel wrote; `None` when it is of no family of ours.
+    pub fn get(&self) -> Option<SocketAddr> {
+        let place = &raw const self.storage;
+        match i32::from(self.storage.ss_family) {
+            libc::AF_INET if self.len >= V4_LEN => {
+                // SAFETY: the family says that it is a sockaddr_in, the length that all of it was written.
+                let native = unsafe { place.cast::<libc::sockaddr_in>().read() };
+                let ip = ipv4(native.sin_addr);
+                Some(SocketAddrV4::new(ip, u16::from_be(native.sin_port)).into())
+            }
+            libc::AF_INET6 if self.len >= V6_LEN => {
+                // SAFETY: as above, for a sockaddr_in6.
+                let native = unsafe { place.cast::<libc::sockaddr_in6>().read() };
+                let (ip, port) = (
+                    native.sin6_addr.s6_addr.into(),
+                    u16::from_be(native.sin6_port),
+                );
+                Some(SocketAddrV6::new(ip, port, native.sin6_flowinfo, native.sin6_scope_id).into())
+            }
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn in_addr(ip: Ipv4Addr) -> libc::in_addr {
+    libc::in_addr {
+        s_addr: u32::from_ne_bytes(ip.octets()),
+    }
+}
+
+pub(super) fn in6_addr(ip: Ipv6Addr) -> libc::in6_addr {
+    libc::in6_addr {
+        s6_addr: ip.octets(),
+    }
+}
+
+pub(super) fn ipv4(address: libc::in_addr) -> Ipv4Addr {
+    address.s_addr.to_ne_bytes().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_goes_in_comes_out() {
+        for text in [
+            "127.0.0.1:319",
+            "255.1.2.3:65535",
+            "[::1]:320",
+            "[fe80::1%5]:9",
+        ] {
+            let address: SocketAddr = text.parse().unwrap();
+            assert_eq!(RawAddress::new(address).get(), Some(address));
+        }
+        assert_eq!(RawAddress::empty().get(), None);
+    }
+}

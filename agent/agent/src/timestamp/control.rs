@@ -1,0 +1,129 @@
+//! Control messages: what the kernel tells beside a packet, and what it is told.
+
+use std::net::IpAddr;
+
+use super::address::{in_addr, in6_addr, ipv4};
+use super::clock::RealTime;
+
+/// Room for the control messages of one packet: stamps 64, packet info 40, queue overflow 24, error 64 bytes.
+/// Whole `u64` because `cmsghdr` must be aligned like one.
+pub(super) type Room = [u64; 32];
+
+/// What came beside a packet.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(super) struct Told {
+    /// `SCM_TIMESTAMPING`, software stamp.
+    pub stamp: Option<RealTime>,
+    /// `IP_PKTINFO`: the local address it was sent to.
+    pub to: Option<IpAddr>,
+    /// `SO_RXQ_OVFL`: packets this socket has dropped so far.
+    pub overflows: Option<u32>,
+    /// From the error queue: which packet sent the stamp is of.
+    pub departure_id: Option<u32>,
+}
+
+/// Reads the control messages of a header that `recvmmsg` has filled in.
+///
+/// # Safety
+/// `header.msg_control` must point to `header.msg_controllen` bytes written by the kernel.
+pub(super) unsafe fn read(header: &libc::msghdr) -> Told {
+    let mut told = Told::default();
+    // SAFETY: the CMSG macros stay within msg_controllen, which the caller vouches for (cmsg(3)).
+    let mut next = unsafe { libc::CMSG_FIRSTHDR(header) };
+    while !next.is_null() {
+        // SAFETY: not null, so it lies in the buffer, aligned as the kernel laid it out.
+        let (kind, data) = unsafe { (*next, libc::CMSG_DATA(next)) };
+        // SAFETY: CMSG_LEN only adds.
+        let payload = kind
+            .cmsg_len
+            .saturating_sub(unsafe { libc::CMSG_LEN(0) } as usize);
+        // SAFETY: `data` is followed by `payload` bytes of this message.
+        unsafe { told.take(kind.cmsg_level, kind.cmsg_type, data, payload) };
+        // SAFETY: as for CMSG_FIRSTHDR.
+        next = unsafe { libc::CMSG_NXTHDR(header, next) };
+    }
+    told
+}
+
+impl Told {
+    /// # Safety
+    /// `data` must be readable for `len` bytes.
+    unsafe fn take(&mut self, level: i32, kind: i32, data: *const u8, len: usize) {
+        // SAFETY: the caller vouches for `len` bytes; `get` compares that with what it reads.
+        unsafe {
+            match (level, kind) {
+                (libc::SOL_SOCKET, libc::SCM_TIMESTAMPING) => {
+                    // struct scm_timestamping: software, deprecated, hardware; zero is "none".
+                    let software: Option<libc::timespec> = get(data, len);
+                    self.stamp = software
+                        .filter(|time| (time.tv_sec, time.tv_nsec) != (0, 0))
+                        .map(|time| RealTime(time.tv_sec * 1_000_000_000 + time.tv_nsec));
+                }
+                (libc::SOL_SOCKET, libc::SO_RXQ_OVFL) => self.overflows = get(data, len),
+                (libc::IPPROTO_IP, libc::IP_PKTINFO) => {
+                    let info: Option<libc::in_pktinfo> = get(data, len);
+                    self.to = info.map(|info| ipv4(info.ipi_addr).into());
+                }
+                (libc::IPPROTO_IPV6, libc::IPV6_PKTINFO) => {
+                    let info: Option<libc::in6_pktinfo> = get(data, len);
+                    self.to = info.map(|info| IpAddr::V6(info.ipi6_addr.s6_addr.into()));
+                }
+                (libc::IPPROTO_IP, libc::IP_RECVERR) | (libc::IPPROTO_IPV6, libc::IPV6_RECVERR) => {
+                    let error: Option<libc::sock_extended_err> = get(data, len);
+                    // With OPT_ID, ee_data numbers the packets of the socket from 0; ee_info says where the
+                    // stamp was taken, 0 being the driver (SCM_TSTAMP_SND).
+                    self.departure_id = error
+                        .filter(|e| {
+                            e.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING && e.ee_info == 0
+                        })
+                        .map(|e| e.ee_data);
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `data` must be readable for `len` bytes, and every bit pattern a valid `T`.
+unsafe fn get<T: Copy>(data: *const u8, len: usize) -> Option<T> {
+    // SAFETY: enough bytes, no alignment asked for; the caller vouches for the rest.
+    (len >= size_of::<T>()).then(|| unsafe { data.cast::<T>().read_unaligned() })
+}
+
+/// Writes the source address of a packet to `room`; how many bytes of it are used.
+pub(super) fn write_source(source: IpAddr, room: &mut Room) -> usize {
+    match source {
+        IpAddr::V4(v4) => {
+            let info = libc::in_pktinfo {
+                ipi_ifindex: 0,
+                ipi_spec_dst: in_addr(v4),
+                ipi_addr: in_addr(v4),
+            };
+            write(libc::IPPROTO_IP, libc::IP_PKTINFO, info, room)
+        }
+        IpAddr::V6(v6) => {
+            let info = libc::in6_pktinfo {
+                ipi6_addr: in6_addr(v6),
+                ipi6_ifindex: 0,
+            };
+            write(libc::IPPROTO_IPV6, libc::IPV6_PKTINFO, info, room)
+        }
+    }
+}
+
+fn write<T>(level: i32, kind: i32, payload: T, room: &mut Room) -> usize {
+    const { assert!(size_of::<T>() <= 64) };
+    let header = room.as_mut_ptr().cast::<libc::cmsghdr>();
+    // SAFETY: the room is aligned for a cmsghdr and has space for one and 64 bytes; CMSG_DATA is within it, and
+    // CMSG_LEN and CMSG_SPACE only add.
+    unsafe {
+        header.write(libc::cmsghdr {
+            cmsg_len: libc::CMSG_LEN(size_of::<T>() as u32) as usize,
+            cmsg_level: level,
+            cmsg_type: kind,
+        });
+        libc::CMSG_DATA(header).cast::<T>().write_unaligned(payload);
+        libc::CMSG_SPACE(size_of::<T>() as u32) as usize
+    }
+}

@@ -1,0 +1,31 @@
+//! Sockets whose packets the kernel stamps, and the clocks those stamps are read against.
+//!
+//! The kernel stamps a packet when it passes the driver, so it does not matter for precision when this process
+//! wakes (`Documentation/networking/timestamping.rst`). Stamps are of `CLOCK_REALTIME`; [`ClockMap`] carries them
+//! over to `CLOCK_MONOTONIC_RAW`, which no time daemon touches.
+//!
+//! All unsafe code of the agent is in this module, each use beside the contract of the kernel it relies on.
+//! Structures are those of 64-bit Linux.
+
+#![expect(unsafe_code, reason = "system calls that the standard library lacks")]
+
+mod address;
+mod bind;
+mod clock;
+mod clock_map;
+mod control;
+mod receive;
+mod socket;
+mod transmit;
+mod transmitter;
+
+pub use bind::BindError;
+pub use clock::{RealTime, Sighting, clock_source, raw_now, sight};
+pub use clock_map::ClockMap;
+pub use receive::{Datagram, Inbox};
+pub use socket::{Ready, Socket, Stamps, wait};
+pub use transmit::Outgoing;
+pub use transmitter::{Departed, Transmitter};
+
+/// Packets per system call.
+pub const BATCH: usize = 64;

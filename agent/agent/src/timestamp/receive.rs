@@ -1,0 +1,159 @@
+//! Reading packets in batches.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use super::BATCH;
+use super::address::RawAddress;
+use super::clock::RealTime;
+use super::control::{self, Room, Told};
+use super::socket::Socket;
+
+/// Longer than any message of ours; what is longer still is cut, and its message length gives it away.
+const PACKET: usize = 256;
+
+/// A received packet.
+#[derive(Debug, PartialEq)]
+pub struct Datagram<'a> {
+    pub from: SocketAddr,
+    /// Our address that it was sent to.
+    pub to: Option<IpAddr>,
+    pub bytes: &'a [u8],
+    /// When the kernel took it from the driver.
+    pub stamp: Option<RealTime>,
+}
+
+/// Room for a batch, used again and again.
+pub struct Inbox {
+    slots: Box<[Slot]>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    bytes: [u8; PACKET],
+    control: Room,
+    from: RawAddress,
+    len: usize,
+    told: Told,
+}
+
+impl Inbox {
+    pub fn new() -> Self {
+        let slot = Slot {
+            bytes: [0; PACKET],
+            control: [0; 32],
+            from: RawAddress::empty(),
+            len: 0,
+            told: Told::default(),
+        };
+        Self {
+            slots: vec![slot; BATCH].into_boxed_slice(),
+        }
+    }
+
+    /// The first `count` packets of the last batch; those of unknown senders are left out.
+    pub fn datagrams(&self, count: usize) -> impl Iterator<Item = Datagram<'_>> {
+        self.slots[..count.min(BATCH)].iter().filter_map(|slot| {
+            Some(Datagram {
+                from: slot.from.get()?,
+                to: slot.told.to,
+                bytes: &slot.bytes[..slot.len],
+                stamp: slot.told.stamp,
+            })
+        })
+    }
+
+    /// Stamps of departures in the first `count` slots, by number.
+    pub(super) fn departures(&self, count: usize) -> impl Iterator<Item = (u32, RealTime)> {
+        self.slots[..count.min(BATCH)]
+            .iter()
+            .filter_map(|slot| Some((slot.told.departure_id?, slot.told.stamp?)))
+    }
+
+    /// One `recvmmsg(2)`; how many slots it filled, 0 when nothing waits.
+    fn fill(&mut self, socket: &Socket, flags: i32) -> io::Result<usize> {
+        // SAFETY: iovec and mmsghdr are plain pointers and integers, for which zero is a value.
+        let (mut vectors, mut headers): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
+            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        for ((slot, vector), header) in self.slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
+            *vector = libc::iovec {
+                iov_base: slot.bytes.as_mut_ptr().cast(),
+                iov_len: PACKET,
+            };
+            slot.from.storage.ss_family = 0;
+            let header = &mut header.msg_hdr;
+            header.msg_name = (&raw mut slot.from.storage).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            header.msg_iov = vector;
+            header.msg_iovlen = 1;
+            header.msg_control = slot.control.as_mut_ptr().cast();
+            header.msg_controllen = size_of::<Room>() as _;
+        }
+        // SAFETY: recvmmsg(2) fills at most BATCH headers; each points to a name, one vector and control room of
+        // the sizes it states, all of which outlive the call. No timeout is given: it does not work (its page,
+        // BUGS), and the socket does not block.
+        let filled = unsafe {
+            libc::recvmmsg(
+                socket.fd(),
+                headers.as_mut_ptr(),
+                BATCH as u32,
+                flags | libc::MSG_DONTWAIT,
+                std::ptr::null_mut(),
+            )
+        };
+        let Ok(filled) = usize::try_from(filled) else {
+            return nothing_yet(io::Error::last_os_error());
+        };
+        for (slot, header) in self.slots.iter_mut().zip(&headers).take(filled) {
+            slot.len = (header.msg_len as usize).min(PACKET);
+            slot.from.len = header.msg_hdr.msg_namelen;
+            // SAFETY: the kernel has set msg_controllen to what it wrote to the slot's room.
+            slot.told = unsafe { control::read(&header.msg_hdr) };
+        }
+        Ok(filled)
+    }
+}
+
+impl Default for Inbox {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Socket {
+    /// Reads the next packets into `inbox`; how many. Fewer than [`BATCH`] means that no more wait.
+    pub fn receive(&mut self, inbox: &mut Inbox) -> io::Result<usize> {
+        let count = inbox.fill(self, 0)?;
+        let newest = inbox.slots[..count]
+            .iter()
+            .rev()
+            .find_map(|slot| slot.told.overflows);
+        self.overflows = newest.unwrap_or(self.overflows);
+        Ok(count)
+    }
+
+    /// Packets dropped since the socket was opened because they were not read in time, modulo 2^32.
+    pub fn overflows(&self) -> u32 {
+        self.overflows
+    }
+
+    /// Reads the next stamps of departures, as [`Self::receive`].
+    pub(super) fn receive_departures(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        inbox.fill(self, libc::MSG_ERRQUEUE)
+    }
+}
+
+/// What passes by itself counts as "nothing": an empty queue, a signal, an earlier packet that met no receiver, an
+/// interface or memory that is away for a moment.
+fn nothing_yet(error: io::Error) -> io::Result<usize> {
+    use io::ErrorKind::{
+        ConnectionRefused, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable,
+        OutOfMemory, WouldBlock,
+    };
+    match error.kind() {
+        WouldBlock | Interrupted | ConnectionRefused | HostUnreachable | NetworkUnreachable
+        | NetworkDown | OutOfMemory => Ok(0),
+        _ if error.raw_os_error() == Some(libc::ENOBUFS) => Ok(0),
+        _ => Err(error),
+    }
+}

@@ -1,0 +1,141 @@
+//! A UDP socket with kernel stamps.
+
+use std::io;
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::{AsRawFd, RawFd};
+use std::time::Duration;
+
+use super::bind::BindError;
+
+/// Room for a second of the fastest meshes; the kernel may grant less.
+const RECEIVE_BUFFER: i32 = 4 << 20;
+
+/// Which packets of a socket are stamped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stamps {
+    Received,
+    SentAndReceived,
+}
+
+/// One of the agent's two ports.
+#[derive(Debug)]
+pub struct Socket {
+    socket: UdpSocket,
+    local: SocketAddr,
+    pub(super) overflows: u32,
+    stamps_departures: bool,
+}
+
+impl Socket {
+    /// Opens `at`. Without support for stamps in the kernel the socket still works.
+    pub fn bind(at: SocketAddr, stamps: Stamps) -> Result<Self, BindError> {
+        let error = |source| BindError { at, source };
+        let socket = UdpSocket::bind(at).map_err(error)?;
+        socket.set_nonblocking(true).map_err(error)?;
+        let local = socket.local_addr().map_err(error)?;
+        let fd = socket.as_raw_fd();
+        // Each of these may be refused: an old kernel, a sandbox. The agent measures without, and says so.
+        let _ = set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER);
+        let _ = set(fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
+        let _ = match local {
+            SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
+            SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
+        };
+        let stamped = set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags(stamps)).is_ok();
+        Ok(Self {
+            socket,
+            local,
+            overflows: 0,
+            stamps_departures: stamped && stamps == Stamps::SentAndReceived,
+        })
+    }
+
+    /// The address and port in use.
+    pub fn local(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Whether the kernel was willing to stamp what this socket sends.
+    pub fn stamps_departures(&self) -> bool {
+        self.stamps_departures
+    }
+
+    /// Lets the kernel number departures from 0 again: the counter starts when OPT_ID is switched on.
+    pub(super) fn renumber_departures(&self) -> io::Result<()> {
+        let flags = flags(Stamps::SentAndReceived);
+        let without = flags & !libc::SOF_TIMESTAMPING_OPT_ID;
+        set(self.fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, without)?;
+        set(self.fd(), libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags)
+    }
+
+    pub(super) fn fd(&self) -> RawFd {
+        self.socket.as_raw_fd()
+    }
+}
+
+/// Software stamps on both ways; of what is sent only the stamp comes back (TSONLY), numbered (ID).
+fn flags(stamps: Stamps) -> u32 {
+    let received = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
+    match stamps {
+        Stamps::Received => received,
+        Stamps::SentAndReceived => {
+            received
+                | libc::SOF_TIMESTAMPING_TX_SOFTWARE
+                | libc::SOF_TIMESTAMPING_OPT_ID
+                | libc::SOF_TIMESTAMPING_OPT_TSONLY
+                | libc::SOF_TIMESTAMPING_OPT_CMSG
+        }
+    }
+}
+
+fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
+    // SAFETY: setsockopt(2) reads as many bytes as it is told, which is the size of the local `value`.
+    let result = unsafe {
+        libc::setsockopt(
+            fd,
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<T>() as libc::socklen_t,
+        )
+    };
+    if result == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
+}
+
+/// What a socket has to be read.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Ready {
+    pub packets: bool,
+    /// Stamps of departures, on the error queue.
+    pub departures: bool,
+}
+
+/// Sleeps until one of two sockets has something, at most `timeout`.
+pub fn wait(event: &Socket, general: &Socket, timeout: Duration) -> io::Result<[Ready; 2]> {
+    let mut polls = [event, general].map(|socket| libc::pollfd {
+        fd: socket.fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    let timeout = libc::timespec {
+        tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
+        tv_nsec: timeout.subsec_nanos().into(),
+    };
+    // SAFETY: ppoll(2) writes the revents of two entries and reads one timespec; a null mask changes no signals.
+    let ready = unsafe { libc::ppoll(polls.as_mut_ptr(), 2, &raw const timeout, std::ptr::null()) };
+    if ready < 0 {
+        let error = io::Error::last_os_error();
+        return match error.kind() {
+            io::ErrorKind::Interrupted => Ok([Ready::default(); 2]),
+            _ => Err(error),
+        };
+    }
+    Ok(polls.map(|poll| Ready {
+        packets: poll.revents & libc::POLLIN != 0,
+        departures: poll.revents & libc::POLLERR != 0,
+    }))
+}

@@ -1,0 +1,96 @@
+//! Sending packets in batches.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use super::BATCH;
+use super::address::RawAddress;
+use super::control::{self, Room};
+use super::socket::Socket;
+
+/// A packet on its way out.
+#[derive(Debug, Clone, Copy)]
+pub struct Outgoing<T> {
+    pub to: SocketAddr,
+    /// The address it comes from; `None` leaves it to the kernel.
+    pub from: Option<IpAddr>,
+    pub bytes: [u8; 96],
+    pub len: usize,
+    /// What its sender knows it by.
+    pub token: T,
+}
+
+impl Socket {
+    /// Sends packets in order. `each` hears of every packet whether it left; one that the system refuses (no
+    /// route, a firewall) does not hold up the others, and a full queue ends the batch.
+    ///
+    /// Whether all left.
+    pub fn send<T>(
+        &self,
+        packets: &[Outgoing<T>],
+        mut each: impl FnMut(&Outgoing<T>, bool),
+    ) -> bool {
+        let mut rest = packets;
+        let mut all = true;
+        while !rest.is_empty() {
+            match self.send_batch(&rest[..rest.len().min(BATCH)]) {
+                Ok(sent) => {
+                    let (left, after) = rest.split_at(sent);
+                    left.iter().for_each(|packet| each(packet, true));
+                    rest = after;
+                }
+                Err(error) => {
+                    all = false;
+                    let full = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS));
+                    let (refused, after) = rest.split_at(if full { rest.len() } else { 1 });
+                    refused.iter().for_each(|packet| each(packet, false));
+                    rest = after;
+                }
+            }
+        }
+        all
+    }
+
+    /// One `sendmmsg(2)` of at most [`BATCH`] packets; how many left, at least one.
+    fn send_batch<T>(&self, packets: &[Outgoing<T>]) -> io::Result<usize> {
+        // SAFETY: all of these are plain integers and pointers, for which zero is a value.
+        let (mut vectors, mut headers): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
+            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
+        let mut names = [RawAddress::empty(); BATCH];
+        let mut rooms: [Room; BATCH] = [[0; 32]; BATCH];
+        let wildcard = self.local().ip().is_unspecified();
+        let places = names
+            .iter_mut()
+            .zip(&mut vectors)
+            .zip(&mut rooms)
+            .zip(&mut headers);
+        for (packet, (((name, vector), room), header)) in packets.iter().zip(places) {
+            *name = RawAddress::new(packet.to);
+            *vector = libc::iovec {
+                iov_base: packet.bytes.as_ptr().cast_mut().cast(),
+                iov_len: packet.len.min(packet.bytes.len()),
+            };
+            let header = &mut header.msg_hdr;
+            header.msg_name = (&raw mut name.storage).cast();
+            header.msg_namelen = name.len;
+            header.msg_iov = vector;
+            header.msg_iovlen = 1;
+            // A socket bound to one address needs no telling where its packets come from.
+            if let Some(source) = packet.from.filter(|_| wildcard) {
+                header.msg_controllen = control::write_source(source, room) as _;
+                header.msg_control = room.as_mut_ptr().cast();
+            }
+        }
+        // SAFETY: sendmmsg(2) reads as many headers as there are packets; names, vectors, rooms and the packets
+        // they point to outlive the call, and it writes nothing but msg_len.
+        let sent = unsafe {
+            libc::sendmmsg(
+                self.fd(),
+                headers.as_mut_ptr(),
+                packets.len().min(BATCH) as u32,
+                libc::MSG_DONTWAIT,
+            )
+        };
+        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+    }
+}

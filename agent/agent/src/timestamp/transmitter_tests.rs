@@ -1,0 +1,221 @@
+use super::super::RealTime;
+use super::super::{ClockMap, Stamps, sight, wait};
+use super::*;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+fn bind(address: &str, stamps: Stamps) -> Socket {
+    Socket::bind(address.parse().unwrap(), stamps).unwrap()
+}
+
+fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
+    let mut bytes = [0; 96];
+    bytes[..4].copy_from_slice(&token.to_be_bytes());
+    Outgoing {
+        to,
+        from: None,
+        bytes,
+        len: 44,
+        token,
+    }
+}
+
+/// Everything that has reached `socket`, waiting up to a few seconds for `count` packets.
+fn received(
+    socket: &mut Socket,
+    other: &Socket,
+    count: usize,
+) -> Vec<(u32, SocketAddr, Option<RealTime>)> {
+    let (mut inbox, mut all) = (Inbox::new(), Vec::new());
+    for _ in 0..100 {
+        let n = socket.receive(&mut inbox).unwrap();
+        all.extend(inbox.datagrams(n).map(|d| {
+            assert_eq!(d.bytes.len(), 44);
+            (
+                u32::from_be_bytes(d.bytes[..4].try_into().unwrap()),
+                d.from,
+                d.stamp,
+            )
+        }));
+        if all.len() >= count {
+            break;
+        }
+        wait(socket, other, Duration::from_millis(50)).unwrap();
+    }
+    all
+}
+
+/// Sends `tokens` from one socket to another, and returns when each left and arrived.
+fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTime, RawTime)> {
+    let sender = bind(from, Stamps::SentAndReceived);
+    let mut receiver = bind(to, Stamps::Received);
+    let mut transmitter = Transmitter::new(&sender);
+    let map = ClockMap::new(sight());
+    // The kernel switches receive stamps on for the whole machine, a moment after the first socket asks for them.
+    let stamped = (0..1000).any(|_| {
+        let warm_up = [outgoing(receiver.local(), 0)];
+        transmitter
+            .send(&sender, &warm_up, &map, |_, _| {})
+            .unwrap();
+        received(&mut receiver, &sender, 1)[0].2.is_some()
+    });
+    assert!(stamped);
+    transmitter.departed();
+    let packets: Vec<_> = tokens
+        .map(|token| outgoing(receiver.local(), token))
+        .collect();
+    transmitter
+        .send(&sender, &packets, &map, |_, left| assert!(left))
+        .unwrap();
+    for _ in 0..20 {
+        wait(&sender, &sender, Duration::from_millis(10)).unwrap();
+        transmitter.collect(&sender, &map).unwrap();
+    }
+    let departed: Vec<_> = transmitter.departed().collect();
+    let arrived = received(&mut receiver, &sender, packets.len());
+    assert_eq!(arrived.len(), packets.len());
+    arrived
+        .into_iter()
+        .map(|(token, origin, stamp)| {
+            assert_eq!(origin, sender.local());
+            let departure = departed
+                .iter()
+                .find(|d| d.token == token)
+                .and_then(|d| d.at);
+            (token, departure.unwrap(), map.raw(stamp.unwrap()).unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn every_departure_and_arrival_is_stamped_by_the_kernel() {
+    let before = raw_now();
+    let travelled = travel("127.0.0.1:0", "127.0.0.1:0", 0..200);
+    let after = raw_now();
+    assert_eq!(travelled.len(), 200);
+    for (i, (token, left, arrived)) in travelled.into_iter().enumerate() {
+        assert_eq!(token, i as u32);
+        assert!(before.plus(-SLACK_NS) < left && left <= arrived && arrived < after.plus(SLACK_NS));
+    }
+}
+
+#[test]
+fn works_over_ipv6() {
+    if std::net::UdpSocket::bind("[::1]:0").is_ok() {
+        assert_eq!(travel("[::1]:0", "[::1]:0", 0..3).len(), 3);
+    }
+}
+
+#[test]
+fn the_reply_comes_from_the_address_that_was_asked() {
+    let mut everywhere = bind("0.0.0.0:0", Stamps::SentAndReceived);
+    let mut asker = bind("127.9.8.7:0", Stamps::SentAndReceived);
+    let port = everywhere.local().port();
+    let to = SocketAddr::new("127.4.5.6".parse().unwrap(), port);
+    asker.send(&[outgoing(to, 1)], |_, left| assert!(left));
+    wait(&everywhere, &asker, Duration::from_secs(5)).unwrap();
+    let mut inbox = Inbox::new();
+    assert_eq!(everywhere.receive(&mut inbox).unwrap(), 1);
+    let asked = inbox.datagrams(1).next().unwrap();
+    assert_eq!((asked.from, asked.to), (asker.local(), Some(to.ip())));
+    let reply = Outgoing {
+        from: asked.to,
+        ..outgoing(asked.from, 2)
+    };
+    everywhere.send(&[reply], |_, left| assert!(left));
+    let replies = received(&mut asker, &everywhere, 1);
+    assert_eq!((replies[0].0, replies[0].1), (2, to));
+}
+
+#[test]
+fn a_refused_packet_neither_stops_the_others_nor_shifts_their_stamps() {
+    let sender = bind("127.0.0.1:0", Stamps::SentAndReceived);
+    let mut receiver = bind("127.0.0.1:0", Stamps::Received);
+    let mut transmitter = Transmitter::new(&sender);
+    let map = ClockMap::new(sight());
+    // From a loopback address there is no way to the world.
+    let nowhere: SocketAddr = "192.0.2.1:319".parse().unwrap();
+    let good = receiver.local();
+    let mut left = Vec::new();
+    for (i, to) in [good, nowhere, good, good, nowhere, good]
+        .into_iter()
+        .enumerate()
+    {
+        let packet = outgoing(to, i as u32);
+        transmitter
+            .send(&sender, &[packet], &map, |p, l| left.push((p.token, l)))
+            .unwrap();
+    }
+    let batch = [good, nowhere, good].map(|to| outgoing(to, 9));
+    transmitter
+        .send(&sender, &batch, &map, |p, l| left.push((p.token, l)))
+        .unwrap();
+    let words: Vec<_> = left.iter().map(|(_, l)| *l).collect();
+    assert_eq!(
+        words,
+        [true, false, true, true, false, true, true, false, true]
+    );
+    transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
+    let stamped: Vec<_> = transmitter
+        .departed()
+        .filter(|d| d.at.is_some())
+        .map(|d| d.token)
+        .collect();
+    assert_eq!(stamped, [0, 2, 3, 5, 9, 9]);
+    assert_eq!(received(&mut receiver, &sender, 6).len(), 6);
+    assert!(transmitter.kernel_stamps());
+}
+
+#[test]
+fn without_stamps_from_the_kernel_it_takes_its_own() {
+    // A socket that was not asked for stamps of departures never gives one.
+    let sender = bind("127.0.0.1:0", Stamps::Received);
+    let to = bind("127.0.0.1:0", Stamps::Received).local();
+    let mut transmitter = Transmitter::new(&sender);
+    assert!(!transmitter.kernel_stamps());
+    let map = ClockMap::new(sight());
+    transmitter
+        .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
+        .unwrap();
+    let at = transmitter.departed().next().unwrap().at.unwrap();
+    assert!(raw_now().since(at) >= 0);
+
+    // And a kernel that accepts the request but never delivers is found out.
+    transmitter.kernel_stamps = true;
+    for round in 0..GIVE_UP {
+        assert!(transmitter.kernel_stamps(), "{round}");
+        transmitter
+            .send(&sender, &[outgoing(to, 7)], &map, |_, _| {})
+            .unwrap();
+        transmitter.expire(raw_now().plus(2 * PATIENCE_NS));
+        assert_eq!(transmitter.departed().next().unwrap().at, None);
+    }
+    assert!(!transmitter.kernel_stamps());
+    assert_eq!(transmitter.missing(), GIVE_UP);
+}
+
+#[test]
+fn a_port_in_use_is_named_with_what_to_do() {
+    let first = bind("127.0.0.1:0", Stamps::Received);
+    let error = Socket::bind(first.local(), Stamps::Received)
+        .unwrap_err()
+        .to_string();
+    let port = first.local().port();
+    assert!(
+        error.contains(&format!("127.0.0.1:{port} is in use")),
+        "{error}"
+    );
+    assert!(error.contains("event_port"), "{error}");
+    let error = Socket::bind("192.0.2.1:5".parse().unwrap(), Stamps::Received)
+        .unwrap_err()
+        .to_string();
+    assert!(error.contains("192.0.2.1"), "{error}");
+    let refused = super::super::BindError {
+        at: "0.0.0.0:319".parse().unwrap(),
+        source: io::Error::from_raw_os_error(libc::EACCES),
+    };
+    assert!(
+        refused.to_string().contains("CAP_NET_BIND_SERVICE"),
+        "{refused}"
+    );
+}
