@@ -13,6 +13,8 @@ from sinemora.kit.config import settings
 from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
+from sinemora.measurements import routes as measurements
+from sinemora.measurements import runtime
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.tenants import routes as tenants
@@ -24,6 +26,7 @@ ROUTERS = (
     meshes.door,
     meshes.agent_router,
     inventory.agent_router,
+    measurements.agent_router,
     inventory.router,
     meshes.router,
 )
@@ -34,7 +37,8 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """What runs as long as the API does."""
     configure_logging()
     app.state.plan_watch = PlanWatch()
-    yield
+    async with runtime.lifespan(app):
+        yield
     await app.state.plan_watch.close()
 
 
@@ -49,10 +53,13 @@ def create_app() -> FastAPI:
         redoc_url=None,
         openapi_url="/v1/openapi.json",
         generate_unique_id_function=_operation_id,
-        max_body_size=settings().body_limit_bytes,
     )
     errors.install(app)
-    app.add_middleware(Edge, hsts=settings().public_url.startswith("https://"))
+    app.add_middleware(
+        Edge,
+        hsts=settings().public_url.startswith("https://"),
+        body_limit_bytes=settings().body_limit_bytes,
+    )
     for router in ROUTERS:
         app.include_router(router)
     folder = settings().frontend_dir

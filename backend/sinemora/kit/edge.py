@@ -9,6 +9,7 @@ from uuid import uuid4
 import structlog
 from fastapi import Request
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from sinemora.kit.errors import internal_error, problem
@@ -33,9 +34,10 @@ _SECURITY = {
 class Edge:
     """ASGI middleware. Handlers may leave headers for the answer in `request.state.answer_headers`."""
 
-    def __init__(self, app: ASGIApp, *, hsts: bool) -> None:
+    def __init__(self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int) -> None:
         self.app = app
         self.hsts = hsts
+        self.body_limit_bytes = body_limit_bytes
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -51,6 +53,15 @@ class Edge:
         structlog.contextvars.bind_contextvars(request_id=request_id)
         started = time.perf_counter()
         begun = False
+        taken_bytes = 0
+
+        async def take() -> Message:
+            nonlocal taken_bytes
+            message = await receive()
+            taken_bytes += len(message.get("body", b""))
+            if taken_bytes > self.body_limit_bytes:
+                raise HTTPException(413)  # the one exception FastAPI lets through while it reads a body
+            return message
 
         async def answer(message: Message) -> None:
             nonlocal begun
@@ -61,7 +72,7 @@ class Edge:
             await send(message)
 
         try:
-            await self.app(scope, receive, answer)
+            await self.app(scope, take, answer)
         except Exception:
             log.exception("request failed", method=scope["method"], path=scope["path"])
             if begun:

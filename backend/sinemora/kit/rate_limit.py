@@ -4,6 +4,7 @@ A fixed window counted in Redis. Without Redis nobody is held back: a counter th
 """
 
 import time
+from contextlib import suppress
 
 from fastapi import Request
 from redis import RedisError
@@ -47,3 +48,9 @@ def count(key: str, window_s: int) -> int | None:
             return int(pipe.execute()[0])
     except RedisError:
         return None
+
+
+def uncount(key: str) -> None:
+    """Take one back."""
+    with suppress(RedisError):
+        client().decr(key)

@@ -1,6 +1,5 @@
 """Use cases of tenants: the first owner, signing in and out, API keys."""
 
-import hashlib
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -8,12 +7,11 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
-from sinemora.kit import rate_limit
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.security import check_password, digest, hash_password, new_secret, shown_prefix
-from sinemora.tenants import audit, queries
+from sinemora.tenants import audit, queries, throttle
 from sinemora.tenants.access import KEY_PREFIX, Actor
 from sinemora.tenants.models import ApiKey, BrowserSession, Membership, Role, Tenant, User
 from sinemora.tenants.schemas import ApiKeyCreate, SignIn
@@ -74,10 +72,10 @@ def create_owner(tenant_name: str, email: str, password: str | None = None) -> O
 def sign_in(body: SignIn, address: str) -> SignedInNow:
     """Open a browser session. ProductError `bad_credentials` (401), `too_many_attempts` (429).
 
-    An unknown user costs the same time as a wrong password. Attempts are counted per account and client `address`.
+    An unknown user costs the same time as a wrong password. Failures are counted, see `throttle`.
     """
     email = body.email.strip().lower()
-    _throttle(email, address)
+    counted = throttle.begin(email, address)
     now = datetime.now(UTC)
     with system_session() as session:
         user = queries.user_by_email(session, email)
@@ -87,6 +85,7 @@ def sign_in(body: SignIn, address: str) -> SignedInNow:
         membership = queries.first_membership(session, user.id) if user and fits else None
         if user is None or membership is None:
             raise ProductError("bad_credentials", 401, "E-mail address or password is wrong.")
+        throttle.forgive(counted)
         secret = secrets.token_urlsafe(32)
         session.add(
             BrowserSession(
@@ -97,20 +96,6 @@ def sign_in(body: SignIn, address: str) -> SignedInNow:
             )
         )
         return SignedInNow(user, session.get_one(Tenant, membership.tenant_id), membership.role, secret)
-
-
-def _throttle(email: str, address: str) -> None:
-    window_s = settings().sign_in_window_s
-    for key in (f"account:{email}", f"address:{address}"):
-        # Hashed: what people type into the wrong field is nobody's business.
-        attempts = rate_limit.count(f"sign-in:{hashlib.sha256(key.encode()).hexdigest()}", window_s)
-        if attempts is not None and attempts > settings().sign_in_attempts:
-            raise ProductError(
-                "too_many_attempts",
-                429,
-                f"Too many attempts to sign in. Wait {window_s // 60 or 1} minutes.",
-                headers={"Retry-After": str(window_s)},
-            )
 
 
 def sign_out(secret: str) -> None:

@@ -1,0 +1,131 @@
+"""Tenancy holds in ORM statements, in raw SQL, and in references; a session for nobody cannot ask anything."""
+
+from collections.abc import Callable
+
+import pytest
+from sqlalchemy import Engine, func, select, text
+from sqlalchemy.exc import IntegrityError, ProgrammingError
+from sqlalchemy.orm import Session, aliased
+
+from sinemora.inventory.models import Vm, Zone
+from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
+from sinemora.meshes.models import MeshVm
+from tests.callers import Member, MeshWorld
+
+
+@pytest.fixture
+def worlds(owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]) -> tuple[MeshWorld, MeshWorld]:
+    return make_mesh(owner, 3), make_mesh(other_owner, 2)
+
+
+def counts(session: Session) -> list[int | None]:
+    other = aliased(Vm)
+    return [
+        len(session.scalars(select(Vm)).all()),
+        session.scalar(select(func.count()).select_from(Vm)),
+        session.scalar(select(func.count(Vm.name))),
+        session.scalar(select(func.count()).select_from(Vm).join(other, other.id == Vm.id)),
+        session.scalar(select(func.count()).select_from(select(Vm).subquery())),
+        len(session.execute(select(Vm.id).union(select(Vm.id))).all()),
+    ]
+
+
+def test_orm_statements_see_one_tenant(worlds):
+    mine, theirs = worlds
+    with tenant_session(mine.owner.tenant_id) as session:
+        assert counts(session) == [3] * 6
+        assert session.get(Vm, theirs.agents[0].vm_id) is None
+        session.execute(Vm.__table__.update().values(name=Vm.name))
+    with tenant_session(theirs.owner.tenant_id) as session:
+        assert counts(session) == [2] * 6
+    with system_session() as session:
+        assert counts(session) == [5] * 6
+
+
+def test_raw_sql_sees_one_tenant(worlds):
+    mine, theirs = worlds
+    with tenant_session(mine.owner.tenant_id) as session:
+        assert session.scalar(text("SELECT count(*) FROM vms")) == 3
+        assert session.scalar(text("SELECT count(*) FROM tenants")) == 1
+        assert session.scalar(text("SELECT count(*) FROM users")) == 1
+        stolen = session.execute(text("UPDATE vms SET name = 'stolen' WHERE id = :id"), {"id": theirs.agents[0].vm_id})
+        assert stolen.rowcount == 0
+
+
+def test_raw_sql_cannot_write_into_another_tenant(worlds):
+    mine, theirs = worlds
+    with (
+        pytest.raises(ProgrammingError, match="row-level security"),
+        tenant_session(mine.owner.tenant_id) as session,
+    ):
+        session.execute(
+            text(
+                "INSERT INTO zones (id, tenant_id, provider, region, name, version)"
+                " VALUES (gen_random_uuid(), :other, 'p', 'r', 'n', 1)"
+            ),
+            {"other": theirs.owner.tenant_id},
+        )
+
+
+def test_a_connection_told_nothing_sees_nothing(worlds):
+    with engine().connect() as connection:
+        assert connection.scalar(text("SELECT count(*) FROM vms")) == 0
+        assert connection.scalar(text("SELECT count(*) FROM tenants")) == 0
+
+
+def test_settings_end_with_the_transaction(worlds):
+    with tenant_session(worlds[0].owner.tenant_id) as session:
+        session.scalar(text("SELECT 1"))
+    with engine().connect() as connection:  # most likely the same pooled connection
+        assert connection.scalar(text("SELECT current_setting('sinemora.tenant_id', true)")) in (None, "")
+
+
+def test_a_reference_to_another_tenants_row_cannot_be_stored(worlds):
+    mine, theirs = worlds
+    with pytest.raises(IntegrityError), tenant_session(mine.owner.tenant_id) as session:
+        session.add(MeshVm(mesh_id=mine.id, vm_id=theirs.agents[0].vm_id))
+
+
+def test_new_rows_are_stamped_and_foreign_ones_refused(worlds):
+    mine, theirs = worlds
+    with tenant_session(mine.owner.tenant_id) as session:
+        zone = Zone(provider="p", region="r", name="stamped")
+        session.add(zone)
+        session.flush()
+        assert zone.tenant_id == mine.owner.tenant_id
+    with pytest.raises(ValueError, match="in a session of"), tenant_session(mine.owner.tenant_id) as session:
+        session.add(Zone(provider="p", region="r", name="n", tenant_id=theirs.owner.tenant_id))
+
+
+def test_a_session_for_nobody_asks_nothing(database: Engine):
+    with SessionMaker(bind=database) as session, pytest.raises(KeyError):
+        session.scalars(select(Vm)).all()
+
+
+def test_unknown_tenant_opens_no_session(database: Engine, owner: Member):
+    with pytest.raises(LookupError), tenant_session(owner.user_id):
+        pass
+
+
+def test_every_tenants_table_is_confined_for_its_owner_too(database: Engine):
+    with database.connect() as connection:
+        loose = connection.scalars(
+            text(
+                "SELECT c.relname FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid"
+                " WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition"
+                " AND a.attname IN ('tenant_id', 'tenant_key')"
+                " AND NOT (c.relrowsecurity AND c.relforcerowsecurity"
+                "          AND EXISTS (SELECT FROM pg_policy p WHERE p.polrelid = c.oid))"
+            )
+        ).all()
+    assert loose == []
+
+
+def test_the_application_can_neither_escape_nor_change_the_schema(database: Engine):
+    with database.connect() as connection:
+        role = connection.execute(
+            text("SELECT rolsuper, rolbypassrls, rolcreaterole FROM pg_roles WHERE rolname = current_user")
+        ).one()
+        assert not any(role)
+    with database.connect() as connection, pytest.raises(ProgrammingError):
+        connection.execute(text("ALTER TABLE vms DISABLE ROW LEVEL SECURITY"))

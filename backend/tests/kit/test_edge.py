@@ -1,0 +1,163 @@
+"""Every answer says who it was, how to be careful with it, and what went wrong."""
+
+from typing import Any
+
+import pytest
+from redis import ConnectionError as RedisAway
+
+from sinemora.kit import config, rate_limit
+from tests.callers import Caller, Member
+from tests.conftest import Servers
+
+
+def test_an_unknown_address_is_a_problem(client: Caller):
+    answer = client.get("/v1/nothing")
+    assert answer.status_code == 404
+    assert answer.headers["content-type"] == "application/problem+json"
+    problem = answer.json()
+    assert problem["code"] == "route_unknown"
+    assert problem["instance"] == "/v1/nothing"
+    assert problem["request_id"] == answer.headers["X-Request-Id"]
+
+
+def test_a_wrong_method_says_which_are_right(client: Caller):
+    answer = client.delete("/v1/about")
+    assert (answer.status_code, answer.json()["code"]) == (405, "method_not_allowed")
+    assert "GET" in answer.headers["Allow"]
+
+
+@pytest.mark.parametrize(
+    ("body", "pointers"),
+    [
+        ({}, ["#/name"]),
+        ({"name": ""}, ["#/name"]),
+        ({"name": "m", "window_s": 0, "rate_hz": 3}, ["#/window_s", "#/rate_hz"]),
+        ({"name": "m", "wndow_s": 10}, ["#/wndow_s"]),
+        ({"name": "m", "a/b~c": 1}, ["#/a~1b~0c"]),
+    ],
+)
+def test_malformed_input_is_pointed_at(owner: Member, body: dict[str, Any], pointers: list[str]):
+    answer = owner.post("/v1/meshes", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert [error["pointer"] for error in answer.json()["errors"]] == pointers
+
+
+def test_broken_json_is_malformed_input(owner: Member):
+    answer = owner.post("/v1/meshes", content=b'{"name": ', headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+
+
+def test_a_body_without_its_type_is_not_read(owner: Member):
+    # A form of another site can send a body, but not with this type unless we allow it (CORS).
+    answer = owner.post("/v1/meshes", content=b'{"name": "m"}', headers={"Content-Type": "text/plain"})
+    assert answer.status_code == 422
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_body_too_large_is_refused(owner: Member, told: bool):
+    size = config.settings().body_limit_bytes + 1
+    content = b"x" * size if told else iter([b"x" * 65536] * (size // 65536 + 1))
+    answer = owner.post("/v1/meshes", content=content, headers={"Content-Type": "application/json"})
+    assert (answer.status_code, answer.json()["code"]) == (413, "body_too_large")
+
+
+def test_a_request_id_is_taken_over_when_it_is_one(client: Caller):
+    assert client.get("/healthz", headers={"X-Request-Id": "trace-0123456789"}).headers["X-Request-Id"] == (
+        "trace-0123456789"
+    )
+    assert client.get("/healthz", headers={"X-Request-Id": "a b\tc<script>"}).headers["X-Request-Id"] != (
+        "a b\tc<script>"
+    )
+
+
+def test_answers_are_careful(client: Caller):
+    headers = client.get("/v1/about").headers
+    assert headers["X-Content-Type-Options"] == "nosniff"
+    assert headers["X-Frame-Options"] == "DENY"
+    assert "default-src 'none'" in headers["Content-Security-Policy"]
+    assert headers["Cache-Control"] == "no-store"
+
+
+def test_a_fault_of_ours_tells_only_where_to_look(owner: Member, monkeypatch: pytest.MonkeyPatch):
+    def broken(*_: object) -> None:
+        raise RuntimeError("a secret of the house")
+
+    monkeypatch.setattr("sinemora.meshes.service.get_mesh", broken)
+    answer = owner.get("/v1/meshes/00000000-0000-0000-0000-000000000000")
+    assert (answer.status_code, answer.json()["code"]) == (500, "internal_error")
+    assert "secret" not in answer.text
+    assert answer.json()["request_id"] == answer.headers["X-Request-Id"]
+
+
+def test_requests_are_counted_and_limited(owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "rate_limit_per_minute", 3)
+    left = [owner.get("/v1/zones").headers["RateLimit-Remaining"] for _ in range(3)]
+    assert left in (["2", "1", "0"], ["2", "1", "2"], ["2", "2", "1"])  # a new minute may begin in between
+    monkeypatch.setattr(rate_limit, "count", lambda *_: 4)
+    over = owner.get("/v1/zones")
+    assert (over.status_code, over.json()["code"]) == (429, "too_many_requests")
+    assert 1 <= int(over.headers["Retry-After"]) <= 60
+    assert over.headers["RateLimit-Remaining"] == "0"
+
+
+def test_without_redis_nobody_is_held_back(owner: Member, monkeypatch: pytest.MonkeyPatch):
+    def away() -> None:
+        raise RedisAway("gone")
+
+    monkeypatch.setattr(rate_limit, "client", away)
+    answer = owner.get("/v1/zones")
+    assert answer.status_code == 200
+    assert "RateLimit-Limit" not in answer.headers
+
+
+def test_metrics_name_routes_not_ids(owner: Member):
+    owner.get("/v1/meshes/00000000-0000-0000-0000-000000000000")
+    found = owner.get("/metrics").text
+    assert 'sinemora_http_requests_total{method="GET",route="/v1/meshes/{mesh_id}",status="404"}' in found
+    assert "00000000-0000" not in found
+
+
+def test_health_names_each_dependency(client: Caller):
+    assert client.get("/healthz").json() == {"status": "ok"}
+    ready = client.get("/readyz")
+    assert ready.status_code == 200
+    assert {name: one["state"] for name, one in ready.json()["dependencies"].items()} == {
+        "database": "up",
+        "schema": "up",
+        "redis": "up",
+    }
+    about = client.get("/v1/about").json()
+    assert about["database_engine"] == "postgresql"
+    assert about["timescaledb"] is False
+
+
+def test_while_the_database_is_away(owner: Member, client: Caller, servers: Servers):
+    servers.postgres.stop()
+    try:
+        answer = owner.get("/v1/zones")
+        assert (answer.status_code, answer.json()["code"]) == (503, "database_unavailable")
+        assert int(answer.headers["Retry-After"]) > 0
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (503, "not_ready")
+        assert ready.json()["dependencies"]["database"]["state"] == "down"
+        assert client.get("/healthz").status_code == 200
+        assert client.get("/v1/about").json()["database_engine"] is None
+    finally:
+        servers.postgres.start()
+    assert owner.get("/v1/zones").status_code == 200
+
+
+def test_while_redis_is_away(owner: Member, client: Caller, servers: Servers):
+    servers.valkey.stop()
+    try:
+        assert owner.get("/v1/zones").status_code == 200
+        ready = client.get("/readyz")
+        assert (ready.status_code, ready.json()["status"]) == (200, "degraded")
+        assert (
+            client.post(
+                "/v1/auth/sign-in", json={"email": owner.email, "password": "correct horse battery"}
+            ).status_code
+            == 200
+        )
+    finally:
+        servers.valkey.start()

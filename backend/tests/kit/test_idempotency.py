@@ -1,0 +1,98 @@
+"""The same key and request is carried out once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.tenants.tasks import sweep
+from tests.callers import Member
+
+KEY = {"Idempotency-Key": "a-key-of-mine"}
+ZONE = {"provider": "p", "region": "r", "name": "a"}
+
+
+def zones(owner: Member) -> list[str]:
+    return [zone["name"] for zone in owner.get("/v1/zones").json()["items"]]
+
+
+def test_a_repeated_request_gets_the_first_answer(owner: Member):
+    first = owner.post("/v1/zones", json=ZONE, headers=KEY)
+    again = owner.post("/v1/zones", json=ZONE, headers=KEY)
+    assert (first.status_code, again.status_code) == (201, 201)
+    assert again.json() == first.json()
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert zones(owner) == ["a"]
+
+
+def test_another_request_with_the_key_is_refused(owner: Member):
+    owner.post("/v1/zones", json=ZONE, headers=KEY)
+    other = owner.post("/v1/zones", json=ZONE | {"name": "b"}, headers=KEY)
+    assert (other.status_code, other.json()["code"]) == (422, "idempotency_key_reused")
+    assert zones(owner) == ["a"]
+
+
+def test_a_request_that_failed_may_be_tried_again(owner: Member):
+    owner.post("/v1/zones", json=ZONE)
+    assert owner.post("/v1/zones", json=ZONE, headers=KEY).status_code == 409
+    owner.delete(f"/v1/zones/{owner.get('/v1/zones').json()['items'][0]['id']}")
+    assert owner.post("/v1/zones", json=ZONE, headers=KEY).status_code == 201
+
+
+def test_requests_at_the_same_moment_are_one(owner: Member):
+    def press(_: int) -> tuple[int, str]:
+        answer = owner.post("/v1/zones", json=ZONE, headers=KEY)
+        return answer.status_code, answer.json()["id"]
+
+    with ThreadPoolExecutor(6) as pool:
+        answers = list(pool.map(press, range(6)))
+    assert len(set(answers)) == 1
+    assert zones(owner) == ["a"]
+
+
+def test_keys_of_others_do_not_matter(owner: Member, other_owner: Member):
+    assert owner.post("/v1/zones", json=ZONE, headers=KEY).status_code == 201
+    theirs = other_owner.post("/v1/zones", json=ZONE, headers=KEY)
+    assert theirs.status_code == 201
+    assert "Idempotent-Replayed" not in theirs.headers
+
+
+def test_a_secret_is_neither_kept_nor_shown_again(owner: Member):
+    mesh = owner.created("/v1/meshes", {"name": "demo"})
+    body = {"mesh_id": mesh["id"]}
+    secret = owner.post("/v1/enrolment-tokens", json=body, headers=KEY).json()["token"]
+    again = owner.post("/v1/enrolment-tokens", json=body, headers=KEY)
+    assert (again.status_code, again.json()["code"]) == (409, "secret_shown_once")
+    assert len(owner.get("/v1/enrolment-tokens").json()["items"]) == 1
+    with system_session() as session:
+        everything = session.scalars(text("SELECT row_to_json(k)::text FROM idempotency_keys k")).all()
+    assert everything
+    assert all(secret not in row and secret.encode().hex() not in row for row in everything)
+
+
+def test_a_short_key_is_refused(owner: Member):
+    answer = owner.post("/v1/zones", json=ZONE, headers={"Idempotency-Key": "short"})
+    assert answer.status_code == 422
+    assert answer.json()["errors"][0]["pointer"] == "#/header/idempotency-key"
+
+
+def test_a_key_is_free_again_after_a_day(owner: Member):
+    owner.post("/v1/zones", json=ZONE, headers=KEY)
+    with system_session() as session:
+        session.execute(
+            text("UPDATE idempotency_keys SET created_at = :then"), {"then": datetime.now(UTC) - timedelta(hours=25)}
+        )
+    assert owner.post("/v1/zones", json=ZONE | {"name": "b"}, headers=KEY).status_code == 201
+
+
+def test_the_sweep_forgets_old_keys_twice_the_same(owner: Member):
+    owner.post("/v1/zones", json=ZONE, headers=KEY)
+    with system_session() as session:
+        session.execute(
+            text("UPDATE idempotency_keys SET created_at = :then"), {"then": datetime.now(UTC) - timedelta(hours=25)}
+        )
+    sweep()
+    sweep()
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM idempotency_keys")) == 0

@@ -1,0 +1,59 @@
+"""Pages cover a list exactly once, whatever their size."""
+
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sinemora.kit.errors import ProductError
+from sinemora.kit.paging import decode_cursor, encode_cursor
+from tests.callers import Member
+
+NAMES = [f"zone-{n:02}" for n in range(7)]
+
+
+@pytest.mark.parametrize("limit", [1, 2, 3, 7, 100])
+def test_pages_cover_the_list_once(owner: Member, limit: int):
+    for name in NAMES:
+        owner.created("/v1/zones", {"provider": "p", "region": "r", "name": name})
+    seen: list[str] = []
+    cursor = None
+    while True:
+        page = owner.get("/v1/zones", params={"limit": limit} | ({"cursor": cursor} if cursor else {})).json()
+        assert len(page["items"]) <= limit
+        seen += [zone["name"] for zone in page["items"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            break
+    assert seen == NAMES
+
+
+def test_a_page_is_stable_under_inserts(owner: Member):
+    for name in NAMES:
+        owner.created("/v1/zones", {"provider": "p", "region": "r", "name": name})
+    first = owner.get("/v1/zones", params={"limit": 3}).json()
+    owner.created("/v1/zones", {"provider": "p", "region": "r", "name": "a-newcomer-before"})
+    rest = owner.get("/v1/zones", params={"limit": 100, "cursor": first["next_cursor"]}).json()
+    assert [zone["name"] for zone in first["items"] + rest["items"]] == NAMES
+
+
+@given(st.text(), st.uuids(), st.datetimes(timezones=st.just(UTC)), st.integers())
+def test_cursor_is_the_inverse_of_itself(name: str, id: UUID, at: datetime, number: int):
+    values = [name, id, at, number]
+    assert decode_cursor(encode_cursor(values), [str, UUID, datetime, int]) == values
+
+
+@pytest.mark.parametrize("cursor", ["x", "bm90IGpzb24", "WzFd", "%%%", "W10", "bnVsbA"])
+def test_a_made_up_cursor_is_refused(cursor: str):
+    with pytest.raises(ProductError) as refused:
+        decode_cursor(cursor, [str, UUID])
+    assert (refused.value.code, refused.value.status) == ("cursor_invalid", 422)
+
+
+@pytest.mark.parametrize("query", ["limit=0", "limit=501", "limit=x", "cursor=%F0%9F"])
+def test_wrong_paging_is_told(owner: Member, query: str):
+    answer = owner.get(f"/v1/zones?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["code"] in ("request_invalid", "cursor_invalid")

@@ -1,0 +1,142 @@
+"""Signing in and out as a browser does."""
+
+import time
+
+import pytest
+from redis import Redis
+from sqlalchemy import Engine, text
+
+from sinemora.kit import config
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
+from sinemora.tenants import throttle
+from sinemora.tenants.tasks import sweep
+from tests.callers import PASSWORD, Caller, Member
+
+
+def attempt(client: Caller, email: str, password: str):
+    return client.post("/v1/auth/sign-in", json={"email": email, "password": password})
+
+
+def test_signing_in_opens_a_session(client: Caller, owner: Member):
+    answer = attempt(client, owner.email.upper(), PASSWORD)
+    assert answer.status_code == 200
+    found = answer.json()
+    assert found["user"]["email"] == owner.email
+    assert found["role"] == "owner"
+    session, csrf = (
+        next(c for c in answer.headers.get_list("set-cookie") if c.startswith(name))
+        for name in ("sinemora_session", "sinemora_csrf")
+    )
+    assert "HttpOnly" in session
+    assert "SameSite=lax" in session
+    assert "HttpOnly" not in csrf
+    assert found["csrf_token"] in csrf
+    assert owner.get("/v1/auth/session").json()["tenant"]["id"] == str(owner.tenant_id)
+
+
+def test_cookies_are_for_https_only_behind_https(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "cookie_secure", True)
+    cookies = attempt(client, owner.email, PASSWORD).headers.get_list("set-cookie")
+    assert all("Secure" in cookie for cookie in cookies)
+
+
+@pytest.mark.parametrize(("email", "password"), [("{owner}", "wrong password"), ("nobody@sinemora.example", PASSWORD)])
+def test_wrong_credentials_look_alike(client: Caller, owner: Member, email: str, password: str):
+    answer = attempt(client, email.format(owner=owner.email), password)
+    assert (answer.status_code, answer.json()["code"]) == (401, "bad_credentials")
+    assert "set-cookie" not in answer.headers
+
+
+def test_an_unknown_user_costs_a_hash_too(client: Caller, owner: Member):
+    def seconds(email: str) -> float:
+        started = time.perf_counter()
+        attempt(client, email, "wrong password")
+        return time.perf_counter() - started
+
+    known = min(seconds(owner.email) for _ in range(3))
+    unknown = min(seconds(f"nobody-{n}@sinemora.example") for n in range(3))
+    assert unknown > known / 2
+
+
+def test_attempts_are_counted_per_account(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 3)
+    codes = [attempt(client, owner.email, "wrong password").status_code for _ in range(3)]
+    assert codes == [401] * 3
+    refused = attempt(client, owner.email, PASSWORD)
+    assert (refused.status_code, refused.json()["code"]) == (429, "too_many_attempts")
+    assert int(refused.headers["Retry-After"]) > 0
+
+
+def test_success_is_not_counted(client: Caller, owner: Member, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(config.settings(), "sign_in_attempts", 1)
+    assert [attempt(client, owner.email, PASSWORD).status_code for _ in range(12)] == [200] * 12
+
+
+def test_who_guesses_locks_himself_out_and_not_the_owner(database: Engine, redis: Redis):
+    counted = [throttle.begin("owner@sinemora.example", "203.0.113.9") for _ in range(settings().sign_in_attempts)]
+    assert len(counted) == settings().sign_in_attempts
+    with pytest.raises(ProductError, match="Too many"):
+        throttle.begin("owner@sinemora.example", "203.0.113.9")
+    throttle.begin("owner@sinemora.example", "198.51.100.7")
+
+
+def test_guessing_from_everywhere_is_throttled_too(database: Engine, redis: Redis):
+    for n in range(settings().sign_in_attempts * 10):
+        throttle.begin("owner@sinemora.example", f"198.51.{n // 250}.{n % 250}")
+    with pytest.raises(ProductError, match="Too many"):
+        throttle.begin("owner@sinemora.example", "203.0.113.9")
+
+
+def test_an_account_under_attack_leaves_the_address_in_peace(client: Caller, owner: Member, other_owner: Member):
+    for _ in range(settings().sign_in_attempts + 1):
+        attempt(client, owner.email, "wrong password")
+    assert attempt(client, owner.email, PASSWORD).status_code == 429
+    assert attempt(client, other_owner.email, PASSWORD).status_code == 200
+
+
+def test_signing_out_ends_the_session(owner: Member):
+    assert owner.post("/v1/auth/sign-out").status_code == 204
+    answer = owner.get("/v1/auth/session")
+    assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_required")
+
+
+def test_a_session_ends_by_itself(owner: Member):
+    with system_session() as session:
+        session.execute(text("UPDATE sessions SET expires_at = now() - interval '1 s'"))
+    assert owner.get("/v1/auth/session").status_code == 401
+    sweep()
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM sessions")) == 0
+
+
+def test_a_session_ends_with_the_membership(owner: Member):
+    with system_session() as session:
+        session.execute(text("DELETE FROM memberships"))
+    assert owner.get("/v1/auth/session").status_code == 401
+
+
+@pytest.mark.parametrize("method", ["POST", "PATCH", "PUT", "DELETE"])
+@pytest.mark.parametrize("token", [None, "", "made-up"])
+def test_unsafe_requests_need_the_csrf_token(owner: Member, method: str, token: str | None):
+    del owner.headers["X-CSRF-Token"]
+    headers = {} if token is None else {"X-CSRF-Token": token}
+    answer = owner.request(method, "/v1/meshes" if method == "POST" else "/v1/zones/0", headers=headers, json={})
+    if method == "PUT":
+        answer = owner.request(method, f"/v1/meshes/{owner.tenant_id}/vms/{owner.tenant_id}", headers=headers, json={})
+    assert (answer.status_code, answer.json()["code"]) == (403, "csrf_token_invalid")
+
+
+def test_a_csrf_token_of_another_session_does_not_fit(owner: Member, other_owner: Member):
+    owner.headers["X-CSRF-Token"] = other_owner.headers["X-CSRF-Token"]
+    assert owner.post("/v1/meshes", json={"name": "m"}).status_code == 403
+
+
+def test_neither_passwords_nor_cookies_are_kept(owner: Member):
+    with system_session() as session:
+        users = session.scalars(text("SELECT password_hash FROM users")).all()
+        sessions = session.scalars(text("SELECT row_to_json(s)::text FROM sessions s")).all()
+    assert all(one.startswith("$argon2id$") for one in users)
+    secret = owner.cookies["sinemora_session"]
+    assert all(secret not in row and secret.encode().hex() not in row for row in sessions)
