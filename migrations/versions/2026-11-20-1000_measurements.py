@@ -93,7 +93,8 @@ BEGIN
     IF parent NOT IN ('probe_frames', 'probe_frames_1m', 'spikes') THEN
         RAISE EXCEPTION '% is not partitioned by day', parent;
     END IF;
-    SELECT count(*) INTO dropped FROM drop_chunks(to_regclass('public.' || parent), (day::text || ' 00:00+00')::timestamptz);
+    SELECT count(*) INTO dropped
+        FROM drop_chunks(to_regclass('public.' || parent), (day::text || ' 00:00+00')::timestamptz);
     RETURN dropped;
 END $$;
 """

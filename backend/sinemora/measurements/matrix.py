@@ -142,10 +142,11 @@ class Matrix:
         return header + self.codes().astype("<u2").tobytes() + self.states.tobytes()
 
 
-def vm_cells(axis: Ints, pairs: Pairs, now_s: float | None, stale_windows: int) -> Cells:
+def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stale_windows: int) -> Cells:
     """Cells of the VMs `axis` (keys, in the order of the roster): for each path the newest window among `pairs`.
 
-    A window is stale when it ended more than `stale_windows` of its lengths before `now_s`; None: never.
+    `planned` says which paths are meant to be measured. A window is stale when it ended more than `stale_windows` of
+    its lengths before `now_s`; None: never.
     """
     n, size = pairs.clients.size, axis.size
     rows, columns = _positions(axis, pairs.clients), _positions(axis, pairs.targets)
@@ -160,7 +161,7 @@ def vm_cells(axis: Ints, pairs: Pairs, now_s: float | None, stale_windows: int) 
         Table(pairs.stats.columns[:, ROUND_TRIP], pairs.stats.quantiles[:, ROUND_TRIP]),
         at,
         np.where(at == NONE, NONE, at % max(n, 1)),
-        ~np.eye(size, dtype=bool),
+        planned,
         (at != NONE) & np.append(np.tile(old, 2), False)[at],
     )
 

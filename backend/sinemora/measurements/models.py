@@ -4,6 +4,8 @@ Frames, their rollups and spikes are partitioned by day (or TimescaleDB hypertab
 instead of deleting rows. None has foreign keys: a report is stored though its mesh may be gone, and rosters never go.
 """
 
+from typing import Any
+
 from sqlalchemy import (
     BigInteger,
     CheckConstraint,
@@ -21,7 +23,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 
 from sinemora.kit.db import Base
 
-_BY_DAY = {"postgresql_partition_by": "RANGE (started_at)"}
+_BY_DAY: dict[str, Any] = {"postgresql_partition_by": "RANGE (started_at)"}
 _AT = DateTime(timezone=True)
 
 

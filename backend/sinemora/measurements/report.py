@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import frame, sketch
-from sinemora.measurements.agent_pb2 import Columns, Evidence, MeshWindow, Report
+from sinemora.measurements.agent_pb2 import Columns, Evidence, Health, MeshWindow, Report
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -34,6 +34,7 @@ from sinemora.measurements.sketch import Ints
 DIRECTIONS = ("outbound", "inbound", "round_trip")
 EVIDENCE_MAX = 64
 WINDOW_S_MAX = 60
+WORD_MAX = 64
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 _NAMES = {
     COUNT: "count",
@@ -46,6 +47,7 @@ _NAMES = {
 }
 _FLOAT32_MAX = float(np.finfo(np.float32).max)
 _NS = 1_000_000_000
+_HEALTH = tuple(field.name for field in Health.DESCRIPTOR.fields)
 
 
 class MalformedReport(ProductError):
@@ -125,6 +127,21 @@ def parse(body: bytes, media_type: str) -> Report:
     except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise MalformedReport("", f"The body is no JSON form of a Report: {error}") from error
     return report
+
+
+def health_of(report: Report) -> dict[str, int | str] | None:
+    """What the agent says of itself, by the names of the contract; None when it says nothing."""
+    _plain(report.agent_version, "agent_version")
+    if not report.HasField("health"):
+        return None
+    _plain(report.health.timestamp_source, "health.timestamp_source")
+    _plain(report.health.clock_source, "health.clock_source")
+    return {name: getattr(report.health, name) for name in _HEALTH}
+
+
+def _plain(word: str, path: str) -> None:
+    if len(word) > WORD_MAX or not word.isprintable():
+        raise MalformedReport(path, f"at most {WORD_MAX} printable characters")
 
 
 def windows_of(report: Report, own_key: int) -> list[Window]:

@@ -28,6 +28,11 @@ def pairs_of(windows: list[tuple[int, RawWindow]]) -> tuple[Pairs, frame.Sketche
     return Pairs(clients, targets, ended, np.full(clients.size, 10), stats), sketches
 
 
+def vm_cells(axis: np.ndarray, pairs: Pairs) -> matrix.Cells:
+    """Cells of a full mesh."""
+    return matrix.vm_cells(axis, ~np.eye(axis.size, dtype=bool), pairs, NOW, 3)
+
+
 def raw_paths(windows: list[tuple[int, RawWindow]]) -> dict[tuple[int, int], tuple[int, Raw, int]]:
     """(source, target) → (end, what happened, direction) of the newest window, later in the list wins a tie."""
     found: dict[tuple[int, int], tuple[int, Raw, int]] = {}
@@ -70,7 +75,7 @@ worlds = st.dictionaries(
 @given(worlds, st.sampled_from(Metric), st.sampled_from(Statistic))
 def test_vm_matrix_is_the_naive_one(windows, metric, statistic):
     pairs, _ = pairs_of(windows)
-    found = matrix.measure(matrix.vm_cells(AXIS, pairs, NOW, 3), metric, statistic)
+    found = matrix.measure(vm_cells(AXIS, pairs), metric, statistic)
     known = raw_paths(windows)
     for i, source in enumerate(AXIS.tolist()):
         for j, target in enumerate(AXIS.tolist()):
@@ -106,7 +111,7 @@ def naive_cell(known, source, target, metric, statistic):
 @given(worlds, st.sampled_from([Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.LOSS]), st.sampled_from(Statistic))
 def test_zone_matrix_merges_all_values_of_its_paths(windows, metric, statistic):
     pairs, sketches = pairs_of(windows)
-    vms = matrix.vm_cells(AXIS, pairs, NOW, 3)
+    vms = vm_cells(AXIS, pairs)
     found = matrix.measure(matrix.zone_cells(vms, ZONE_OF, 2, sketches), metric, statistic)
     zone_of = dict(zip(AXIS.tolist(), ZONE_OF.tolist(), strict=True))
     known = raw_paths(windows)
@@ -137,7 +142,7 @@ def test_zone_matrix_merges_all_values_of_its_paths(windows, metric, statistic):
 
 def test_a_zone_of_one_vm_has_no_path_inside():
     pairs, sketches = pairs_of([(NOW, RawWindow(10, {20: simple(50_000)}))])
-    vms = matrix.vm_cells(np.array([10, 20]), pairs, NOW, 3)
+    vms = vm_cells(np.array([10, 20]), pairs)
     found = matrix.measure(matrix.zone_cells(vms, np.array([0, 1]), 2, sketches), Metric.ONE_WAY_DELAY, Statistic.P50)
     assert found.states.tolist() == [[State.NOT_PLANNED, State.MEASURED], [State.MEASURED, State.NOT_PLANNED]]
 
@@ -150,7 +155,7 @@ def test_the_newest_window_of_a_path_wins_whoever_was_client():
             (NOW - 20, RawWindow(10, {99: simple(1)})),  # no longer in the roster
         ]
     )
-    found = matrix.measure(matrix.vm_cells(np.array([10, 20]), pairs, NOW, 3), Metric.ONE_WAY_DELAY, Statistic.MIN)
+    found = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MIN)
     assert found.values.tolist() == [[0, 70_000], [80_000, 0]]
     assert found.codes().tolist() == [[0, 1 + sketch.bins_of(70_000)], [1 + sketch.bins_of(80_000), 0]]
 
@@ -158,7 +163,7 @@ def test_the_newest_window_of_a_path_wins_whoever_was_client():
 def test_a_blackout_is_lost_in_both_directions():
     """The client alone knows that it asked; nothing says what the peer sent."""
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: silent()}))])
-    cells = matrix.vm_cells(np.array([10, 20]), pairs, NOW, 3)
+    cells = vm_cells(np.array([10, 20]), pairs)
     delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
     assert delays.states[0, 1] == delays.states[1, 0] == State.LOST
     assert not delays.codes().any()
@@ -170,7 +175,7 @@ def test_a_blackout_is_lost_in_both_directions():
 def test_negative_delays_keep_their_sign_and_share_the_first_code():
     """A one-way delay may be below zero by the clock's error; it is no missing value."""
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: simple(-800, 60_000)}))])
-    cells = matrix.vm_cells(np.array([10, 20]), pairs, NOW, 3)
+    cells = vm_cells(np.array([10, 20]), pairs)
     found = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.MIN)
     assert (found.values[0, 1], found.codes()[0, 1]) == (-800, 1)
     asymmetry = matrix.measure(cells, Metric.ASYMMETRY, Statistic.MIN)
@@ -182,7 +187,7 @@ def test_negative_delays_keep_their_sign_and_share_the_first_code():
 
 def test_binary_layout():
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: simple(50_000, 90_000)}))])
-    found = matrix.measure(matrix.vm_cells(np.array([10, 20]), pairs, NOW, 3), Metric.ONE_WAY_DELAY, Statistic.MAX)
+    found = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MAX)
     blob = found.binary(7, NOW * 1000)
     assert struct.unpack_from("<4sIIIq", blob) == (b"SNM1", 2, 2, 7, NOW * 1000)
     codes = struct.unpack_from("<4H", blob, 24)
@@ -192,7 +197,7 @@ def test_binary_layout():
 
 def test_an_empty_mesh_has_an_empty_matrix():
     pairs, sketches = pairs_of([])
-    cells = matrix.vm_cells(np.empty(0, np.int64), pairs, NOW, 3)
+    cells = vm_cells(np.empty(0, np.int64), pairs)
     assert matrix.measure(cells, Metric.LOSS, Statistic.P50).states.shape == (0, 0)
     zones = matrix.zone_cells(cells, np.empty(0, np.int64), 0, sketches)
     assert matrix.measure(zones, Metric.ONE_WAY_DELAY, Statistic.P99).states.shape == (0, 0)

@@ -1,0 +1,158 @@
+"""What becomes of a report: which of its windows are taken in, and the rows they are stored as.
+
+Spools hold reports for days, so what a report says may be about meshes and VMs that have changed or gone since:
+
+- A window of a mesh that is not there any more, or older than what is kept, is skipped while others of the report are
+  stored; a report of which nothing is left is refused.
+- A peer that is no VM of the tenant any more is left out of its frame. VMs that only left the mesh stay in: readers go
+  by the roster and do not show them.
+- A window that ends in the future is no such matter but a wrong clock: the whole report is refused.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import numpy as np
+
+from sinemora.kit.errors import ProductError
+from sinemora.measurements import frame, metrics, sketch
+from sinemora.measurements.directory import MeshName, TenantKeys
+from sinemora.measurements.frame import INBOUND, OUTBOUND, Frame
+from sinemora.measurements.report import Spike, Window
+from sinemora.measurements.writes import FrameRow, SpikeRow
+
+FUTURE_TOLERANCE_S = 10
+_DAY_S = 86_400
+
+
+@dataclass(frozen=True, slots=True)
+class WindowSeen:
+    """A window of a mesh that has new data; told to those who watch the mesh."""
+
+    mesh: MeshName
+    started_at_s: int
+    window_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """A report ready to be stored. `skipped` windows of it are not."""
+
+    frames: list[FrameRow]
+    spikes: list[SpikeRow]
+    seen: list[WindowSeen]
+    skipped: int
+
+
+def check_time(windows: list[Window], now_s: float) -> None:
+    """Refuse windows that are not over yet. ProductError `window_in_future` names by how much and what to do."""
+    for window in windows:
+        ahead_s = window.started_at_s + window.window_s - now_s
+        if ahead_s > FUTURE_TOLERANCE_S:
+            raise ProductError(
+                "window_in_future",
+                422,
+                f"The window from {_iso(window.started_at_s)} ends {ahead_s:.0f} s after the time of this server,"
+                f" {_iso(now_s)}. The agent must take its windows from server_time_ns of its plan:"
+                " let it fetch its plan, or check the clocks of both machines.",
+                skew_s=round(ahead_s, 3),
+                server_time=_iso(now_s),
+            )
+
+
+def admit(
+    windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, now_s: float, raw_days: int
+) -> Admitted:
+    """Rows of a report's windows. ProductError `unknown_mesh`, `window_too_old` when none can be stored."""
+    admitted = Admitted([], [], [], 0)
+    refusals: list[ProductError] = []
+    for window in windows:
+        mesh = keys.meshes.get(window.mesh_key)
+        if mesh is None:
+            refusals.append(
+                ProductError(
+                    "unknown_mesh",
+                    404,
+                    f"This tenant has no mesh with key {window.mesh_key}. It may have been deleted:"
+                    " let the agent fetch its plan.",
+                    mesh_key=window.mesh_key,
+                )
+            )
+        elif window.started_at_s < now_s - raw_days * _DAY_S:
+            refusals.append(
+                ProductError(
+                    "window_too_old",
+                    422,
+                    f"The window from {_iso(window.started_at_s)} is older than the {raw_days} days that are kept.",
+                    started_at=_iso(window.started_at_s),
+                )
+            )
+        else:
+            _add(admitted, window, tenant_key, vm_key, keys)
+            admitted.seen.append(WindowSeen(mesh, window.started_at_s, window.window_s))
+    if refusals and not admitted.seen:
+        raise refusals[0]
+    for refusal in refusals:
+        metrics.WINDOWS_SKIPPED.labels(refusal.code).inc()
+    return Admitted(admitted.frames, admitted.spikes, admitted.seen, len(refusals))
+
+
+def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys: TenantKeys) -> None:
+    whole = Frame(vm_key, window.targets, window.stats, window.sketches)
+    living = keys.known(window.targets)
+    if not living.all():
+        metrics.PEERS_DROPPED.inc(int(np.count_nonzero(~living)))
+        kept = np.flatnonzero(living)
+        if not kept.size:
+            return
+        whole = Frame(vm_key, whole.targets[kept], whole.stats.take(kept), whole.sketches.take(kept))
+    metrics.PAIR_WINDOWS.inc(whole.targets.size)
+    if window.clamped:
+        metrics.NUMBERS_CLAMPED.inc(window.clamped)
+    for number, block in enumerate(whole.blocks()):
+        admitted.frames.append(
+            FrameRow(
+                tenant_key,
+                window.mesh_key,
+                window.started_at_s,
+                vm_key,
+                number,
+                window.window_s,
+                block.targets,
+                frame.encode_stats(block.stats),
+                frame.encode_sketches(block.sketches),
+            )
+        )
+    for spike in window.spikes:
+        at = int(np.searchsorted(whole.targets, spike.peer_key))
+        if at < whole.targets.size and whole.targets[at] == spike.peer_key:
+            admitted.spikes.append(_spike(window, spike, whole, at, tenant_key))
+
+
+def _spike(window: Window, spike: Spike, whole: Frame, at: int, tenant_key: int) -> SpikeRow:
+    """The row of a spike: of the direction whose largest delay stands out more above the median of its window."""
+    found = []
+    for direction, delays in ((OUTBOUND, spike.outbound_ns), (INBOUND, spike.inbound_ns)):
+        code = int(whole.stats.quantiles[0, direction, at])
+        median = int(sketch.VALUE_OF_BIN[code - 1]) if code else int(np.median(delays))
+        found.append((int(delays.max()), median, direction))
+    highest, median, direction = max(found, key=lambda one: one[0] - one[1])
+    ends = (whole.vm_key, spike.peer_key)
+    source, target = ends if direction == OUTBOUND else ends[::-1]
+    # Delays as source to target: the exchange's inbound is the other one's outbound.
+    forth, back = (spike.outbound_ns, spike.inbound_ns)[:: 1 if direction == OUTBOUND else -1]
+    return SpikeRow(
+        tenant_key,
+        window.mesh_key,
+        window.started_at_s,
+        source,
+        target,
+        window.window_s,
+        highest,
+        median,
+        frame.encode_evidence(np.stack((spike.at_ns, forth, back))),
+    )
+
+
+def _iso(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

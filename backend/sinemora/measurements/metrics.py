@@ -1,0 +1,24 @@
+"""Prometheus metrics of ingest and rollups."""
+
+from prometheus_client import Counter, Gauge, Histogram
+
+REPORTS = Counter(
+    "sinemora_ingest_reports", "Reports by how they ended: stored or the code of the refusal.", ["outcome"]
+)
+WINDOWS_SKIPPED = Counter("sinemora_ingest_windows_skipped", "Windows of good reports not stored, by why.", ["reason"])
+FRAMES = Counter("sinemora_ingest_frames", "Frames by outcome: stored, or already there.", ["outcome"])
+PAIR_WINDOWS = Counter("sinemora_ingest_pair_windows", "Pairs of VMs in the frames taken in.")
+PEERS_DROPPED = Counter("sinemora_ingest_peers_dropped", "Peers left out of frames: VMs that no longer exist.")
+NUMBERS_CLAMPED = Counter("sinemora_ingest_numbers_clamped", "Numbers beyond 32 bits, stored as the largest.")
+SPIKES = Counter("sinemora_ingest_spikes", "Spikes stored with their exchanges.")
+QUEUE = Gauge("sinemora_ingest_queue_reports", "Reports waiting to be stored.", multiprocess_mode="livesum")
+BATCH_REPORTS = Histogram(
+    "sinemora_ingest_batch_reports", "Reports stored in one transaction.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
+)
+BATCH_SECONDS = Histogram(
+    "sinemora_ingest_batch_seconds",
+    "Time to store one batch, seconds.",
+    buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
+)
+ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.")
+LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.", multiprocess_mode="livesum")

@@ -1,0 +1,138 @@
+"""What measurements run inside the API: intake of reports, announcing new windows, live streams."""
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import structlog
+from fastapi import FastAPI
+from sqlalchemy import exc
+from starlette.concurrency import run_in_threadpool
+
+from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
+from sinemora.kit.config import settings
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
+from sinemora.measurements import ingest, metrics, report, writes
+from sinemora.measurements.directory import Directory
+from sinemora.measurements.ingest import Admitted
+from sinemora.measurements.live import LiveHub
+from sinemora.measurements.publish import Publisher
+from sinemora.measurements.report import Window
+from sinemora.measurements.writer import BatchWriter
+
+log = structlog.get_logger(__name__)
+
+# Larger bodies are decoded in a thread, so that the event loop goes on answering.
+_LARGE_BODY = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """A report to be stored, and what it says of its agent."""
+
+    admitted: Admitted
+    note: ReportNote
+
+
+class Ingest:
+    """Takes reports in; one per process."""
+
+    def __init__(self) -> None:
+        self.directory = Directory()
+        self.publisher = Publisher()
+        self._rosters = writes.RosterKeys()
+        self._writer = BatchWriter(self._store, settings().ingest_queue_reports, settings().ingest_batch_ms)
+
+    async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
+        """Store a report; returns after the commit how many of its windows were skipped. ProductError says why not."""
+        try:
+            skipped = await self._take(agent, body, media_type, encoding)
+        except ProductError as error:
+            metrics.REPORTS.labels(error.code).inc()
+            raise
+        metrics.REPORTS.labels("stored").inc()
+        return skipped
+
+    async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
+        now_s = time.time()
+        if len(body) > _LARGE_BODY or media_type == report.JSON:
+            windows, note = await run_in_threadpool(_decode, agent, body, media_type, encoding, now_s)
+        else:
+            windows, note = _decode(agent, body, media_type, encoding, now_s)
+        keys = await self.directory.of(
+            agent.tenant_id, {window.mesh_key for window in windows}, [window.targets for window in windows]
+        )
+        admitted = ingest.admit(windows, agent.tenant_key, agent.vm_key, keys, now_s, settings().retention_raw_days)
+        size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 1024
+        await self._writer.write(Intake(admitted, note), size)
+        return admitted.skipped
+
+    def _store(self, intakes: Sequence[Intake]) -> None:
+        """One transaction for all of these; on the writer's thread."""
+        try:
+            self._commit(intakes)
+        except exc.IntegrityError as error:
+            if "no partition of relation" not in str(error.orig):
+                raise
+            log.warning("partitions were missing; the sweep that makes them ahead is late")
+            with system_session() as session:
+                writes.make_partitions(session, datetime.now(UTC), settings().retention_raw_days)
+            self._commit(intakes)
+
+    def _commit(self, intakes: Sequence[Intake]) -> None:
+        frames = [row for intake in intakes for row in intake.admitted.frames]
+        spikes = [row for intake in intakes for row in intake.admitted.spikes]
+        with system_session() as session:
+            stored, learnt = writes.store_frames(session, frames, self._rosters)
+            writes.store_spikes(session, spikes)
+            note_reports(session, [intake.note for intake in intakes])
+        self._rosters.learn(learnt)
+        metrics.FRAMES.labels("stored").inc(stored)
+        metrics.FRAMES.labels("already_there").inc(len(frames) - stored)
+        metrics.SPIKES.inc(len(spikes))
+        self.publisher.publish(seen for intake in intakes for seen in intake.admitted.seen)
+
+    def close(self) -> None:
+        """Store what waits, then stop."""
+        self._writer.close()
+        self.publisher.close()
+
+
+def _decode(
+    agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float
+) -> tuple[list[Window], ReportNote]:
+    plain = report.decompress(body, encoding, settings().body_limit_bytes)
+    message = report.parse(plain, media_type)
+    health = report.health_of(message)
+    windows = report.windows_of(message, agent.vm_key)
+    ingest.check_time(windows, now_s)
+    window_s = max((window.window_s for window in windows), default=10)
+    at = datetime.fromtimestamp(now_s, UTC)
+    return windows, ReportNote(agent.agent_id, at, health, message.agent_version, window_s)
+
+
+@asynccontextmanager
+async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+    """Run as long as the API does; leaves `ingest` and `live` in `app.state`."""
+    app.state.ingest = Ingest()
+    app.state.live = LiveHub()
+    ahead = asyncio.create_task(run_in_threadpool(_partitions_ahead))
+    try:
+        yield
+    finally:
+        ahead.cancel()
+        await app.state.live.close()
+        await run_in_threadpool(app.state.ingest.close)
+
+
+def _partitions_ahead() -> None:
+    try:
+        with system_session() as session:
+            writes.make_partitions(session, datetime.now(UTC), settings().retention_raw_days)
+    except exc.SQLAlchemyError as error:
+        # Not migrated or not up yet: the sweep tries again, and so does the first report that needs one.
+        log.warning("partitions not made at start", error=str(error).strip())

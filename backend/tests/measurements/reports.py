@@ -1,0 +1,74 @@
+"""Reports as agents make them, from raw values."""
+
+import time
+
+import numpy as np
+import zstandard
+from httpx2 import Response
+
+from sinemora.measurements import sketch
+from sinemora.measurements.agent_pb2 import Columns, MeshWindow, Report
+from tests.callers import AgentCaller
+from tests.measurements.worlds import Raw
+
+PROTOBUF = {"Content-Type": "application/x-protobuf"}
+ZSTD = {**PROTOBUF, "Content-Encoding": "zstd"}
+
+
+def window_start(windows_ago: int = 1, window_s: int = 10) -> int:
+    """Start of a window that ended lately: 1 is the newest that is over."""
+    return (int(time.time()) // window_s - windows_ago) * window_s
+
+
+def report_of(
+    mesh_key: int, peers: dict[int, Raw], started_at_s: int | None = None, window_s: int = 10, sequence: int = 1
+) -> Report:
+    """A report of one window."""
+    report = Report(sequence=sequence, made_at_ns=time.time_ns(), agent_version="0.1.0")
+    report.health.timestamp_source = "kernel"
+    report.health.packets_sent = 1000
+    add_window(report, mesh_key, peers, started_at_s, window_s)
+    return report
+
+
+def add_window(
+    report: Report, mesh_key: int, peers: dict[int, Raw], started_at_s: int | None = None, window_s: int = 10
+) -> MeshWindow:
+    """Add a window to a report."""
+    window = report.windows.add()
+    window.mesh_key, window.window_s = mesh_key, window_s
+    window.started_at_s = window_start(1, window_s) if started_at_s is None else started_at_s
+    keys = sorted(peers)
+    window.peer_keys.extend(keys)
+    window.flows.extend([peers[key].flows for key in keys])
+    for direction, columns in enumerate((window.outbound, window.inbound, window.round_trip)):
+        for key in keys:
+            _add(columns, direction, peers[key])
+    return window
+
+
+def _add(columns: Columns, direction: int, raw: Raw) -> None:
+    delays = raw.delays_ns[direction]
+    columns.count.append(len(delays))
+    columns.sent.append(raw.sent[direction])
+    columns.lost.append(raw.lost[direction])
+    columns.min_ns.append(min(delays, default=0))
+    columns.mean_ns.append(round(sum(delays) / len(delays)) if delays else 0)
+    columns.max_ns.append(max(delays, default=0))
+    columns.m2.append(float(np.var(np.array(delays, np.float64)) * len(delays)) if delays else 0.0)
+    columns.clock_error_ns.append(raw.clock_error_ns if delays and direction < 2 else 0)
+    words = sketch.encode(delays)
+    columns.sketch_words.append(words.size)
+    columns.sketch += words.astype("<u2").tobytes()
+
+
+def send(agent: AgentCaller, report: Report) -> Response:
+    """Send a report as the agent does."""
+    body = zstandard.ZstdCompressor(level=3).compress(report.SerializeToString())
+    return agent.post("/v1/agents/self/reports", content=body, headers=ZSTD)
+
+
+def sent(agent: AgentCaller, report: Report) -> None:
+    """Send a report that must be acknowledged."""
+    answer = send(agent, report)
+    assert answer.status_code == 204, answer.text
