@@ -23,6 +23,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _ALIVE_S = 1.0  # a program that cannot be asked counts as up once it has lived this long
 _TICK_S = 0.25
 _ROTATE_EVERY_S = 5.0
+_LAST_PATIENCE_S = 3.0  # between a kill and the next, harder one
 
 
 class StopRequestedError(Exception):
@@ -39,6 +40,7 @@ class Supervisor:
         self.children: dict[str, Child] = {}
         self.phase = "starting"
         self._stop_signals = 0
+        self._forced: set[str] = set()
         self._rotated_at = 0.0
         self._written: dict[str, object] = {}
         self._wake, wake = socket.socketpair()
@@ -113,25 +115,28 @@ class Supervisor:
         self._sleep(_TICK_S)
 
     def stop(self) -> None:
-        """Stop every program, the last started first, each stage within its patience; a second Ctrl-C forces.
-
-        A stage is a run of programs that do not need one another: they stop side by side.
-        """
+        """Stop every program, each once nothing running needs it, within its patience; a second Ctrl-C forces."""
         self.phase = "stopping"
-        asked = self._stop_signals
-        for stage in _stages(list(self.children.values())):
-            for child in stage:
-                child.due_at = None
-                child.ask_to_stop()
-            deadline = time.monotonic() + max(child.program.stop_patience_s for child in stage)
-            while any(child.pid for child in stage):
-                self._reap(time.monotonic(), restart=False)
-                self.write_state()
-                if self._stop_signals > asked or time.monotonic() > deadline:
-                    self._force(stage, politely=self._stop_signals <= asked)
-                    break
-                if any(child.pid for child in stage):
-                    self._sleep(_TICK_S)
+        before = self._stop_signals
+        deadlines: dict[str, float] = {}
+        for child in self.children.values():
+            child.due_at = None
+        while any(child.pid for child in self.children.values()):
+            now = time.monotonic()
+            for child in stoppable(list(self.children.values())):
+                name = child.program.name
+                if self._stop_signals > before and name not in self._forced:
+                    self._force(child, "killed as asked")
+                    deadlines[name] = now + _LAST_PATIENCE_S
+                elif name not in deadlines:
+                    child.ask_to_stop()
+                    deadlines[name] = now + child.program.stop_patience_s
+                elif now > deadlines[name]:
+                    self._force(child, "does not stop in time: killed")
+                    deadlines[name] = now + _LAST_PATIENCE_S
+            self.write_state()
+            self._sleep(_TICK_S)
+            self._reap(time.monotonic(), restart=False)
         self._end_orphans()
         self.phase = "stopped"
         self.write_state()
@@ -182,19 +187,13 @@ class Supervisor:
                     elif child.failures > 1:
                         self.say(f"{child.program.title} {child.last_end} again; its log: {child.log}")
 
-    def _force(self, stage: list[Child], *, politely: bool) -> None:
-        for child in stage:
-            if child.pid:
-                self.say(f"{child.program.title} does not stop{' in time' if politely else ''}: killed")
-                # PostgreSQL's immediate shutdown; the next start recovers from its log.
-                child.kill_group(signal.SIGQUIT if child.program.stop_signal == signal.SIGINT else signal.SIGKILL)
-        deadline = time.monotonic() + 3
-        while any(child.pid for child in stage) and time.monotonic() < deadline:
-            self._reap(time.monotonic(), restart=False)
-            time.sleep(0.02)
-        for child in stage:
-            child.kill_group(signal.SIGKILL)
-        self._reap(time.monotonic(), restart=False)
+    def _force(self, child: Child, how: str) -> None:
+        """Kill a program's group; PostgreSQL first gets the chance to end without a checkpoint (immediate shutdown)."""
+        again = child.program.name in self._forced
+        self._forced.add(child.program.name)
+        gently = child.program.stop_signal == signal.SIGINT and not again
+        self.say(f"{child.program.title} {how}")
+        child.kill_group(signal.SIGQUIT if gently else signal.SIGKILL)
 
     def _end_orphans(self) -> None:
         deadline = time.monotonic() + 3
@@ -219,15 +218,11 @@ class Supervisor:
         self._stop_signals += 1
 
 
-def _stages(children: list[Child]) -> list[list[Child]]:
-    """Children in the order to stop them: neighbours that do not need one another together, the last started first."""
-    stages: list[list[Child]] = []
-    for child in reversed(children):
-        if stages and not any(child.program.name in other.program.needs for other in stages[-1]):
-            stages[-1].append(child)
-        else:
-            stages.append([child])
-    return stages
+def stoppable(children: list[Child]) -> list[Child]:
+    """The running programs that no other running one needs."""
+    running = [child for child in children if child.pid]
+    needed = {name for child in running for name in child.program.needs}
+    return [child for child in running if child.program.name not in needed]
 
 
 def _children_of(pid: int) -> list[int]:

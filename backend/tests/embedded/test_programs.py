@@ -7,7 +7,7 @@ import pytest
 
 from sinemora.embedded import programs
 from sinemora.embedded.programs import Child, Program, delay_s
-from sinemora.embedded.supervisor import _stages
+from sinemora.embedded.supervisor import stoppable
 
 KILLED = 9
 FAILED = 1 << 8
@@ -64,11 +64,14 @@ def test_programs_stop_before_what_they_need() -> None:
         child("agent-1", ("api",)),
         child("agent-2", ("api",)),
     ]
-    stopped = [[one.program.name for one in stage] for stage in _stages(started)]
-    order = {name: number for number, stage in enumerate(stopped) for name in stage}
-    assert order["agent-1"] == order["agent-2"]
-    for one in started:
-        assert all(order[one.program.name] < order[needed] for needed in one.program.needs)
+    for number, one in enumerate(started):
+        one.pid = number + 1
+    order: list[set[str]] = []
+    while ready := stoppable(started):
+        order.append({one.program.name for one in ready})
+        for one in ready:
+            one.pid = None
+    assert order == [{"agent-1", "agent-2", "worker"}, {"api"}, {"postgres", "valkey"}]
 
 
 def test_a_long_log_is_set_aside_and_goes_on_in_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
