@@ -1,0 +1,139 @@
+/** What can be done: mutations, and which answers they make old. */
+
+import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
+import { useRef } from 'react'
+import { client, randomKey, unwrap } from './client'
+
+/**
+ * A mutation whose success makes some answers old. Each distinct input keeps one idempotency key until it succeeds:
+ * pressing the button again after a lost answer does the thing once.
+ */
+export function useAction<Input, Output>(act: (input: Input, key: string) => Promise<Output>, stale: QueryKey[]) {
+  const queryClient = useQueryClient()
+  const attempt = useRef<{ input: string; key: string } | null>(null)
+  return useMutation({
+    mutationFn: (input: Input) => {
+      const written = JSON.stringify(input) ?? ''
+      if (attempt.current?.input !== written) attempt.current = { input: written, key: randomKey() }
+      return act(input, attempt.current.key)
+    },
+    onSuccess: () => {
+      attempt.current = null
+      return Promise.all(stale.map((queryKey) => queryClient.invalidateQueries({ queryKey })))
+    },
+  })
+}
+
+const once = (key: string) => ({ 'Idempotency-Key': key })
+
+export const signIn = (email: string, password: string) =>
+  unwrap(client.POST('/v1/auth/sign-in', { body: { email, password } }))
+
+export const signOut = () => unwrap(client.POST('/v1/auth/sign-out'))
+
+export interface MeshInput {
+  name: string
+  window_s: number
+  rate_hz: number
+}
+
+export const useCreateMesh = () =>
+  useAction(
+    (body: MeshInput, key) => unwrap(client.POST('/v1/meshes', { body: { ...body, flows: 1 }, headers: once(key) })),
+    [['meshes']],
+  )
+
+export const useUpdateMesh = (meshId: string, etag: string) =>
+  useAction(
+    (body: MeshInput) =>
+      unwrap(
+        client.PATCH('/v1/meshes/{mesh_id}', {
+          params: { path: { mesh_id: meshId } },
+          body,
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['meshes']],
+  )
+
+export const useDeleteMesh = () =>
+  useAction(
+    (meshId: string) => unwrap(client.DELETE('/v1/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })),
+    [['meshes']],
+  )
+
+export const useAddVm = (meshId: string) =>
+  useAction(
+    (vmId: string) =>
+      unwrap(client.PUT('/v1/meshes/{mesh_id}/vms/{vm_id}', { params: { path: { mesh_id: meshId, vm_id: vmId } } })),
+    [['meshes']],
+  )
+
+export const useRemoveVm = (meshId: string) =>
+  useAction(
+    (vmId: string) =>
+      unwrap(client.DELETE('/v1/meshes/{mesh_id}/vms/{vm_id}', { params: { path: { mesh_id: meshId, vm_id: vmId } } })),
+    [['meshes']],
+  )
+
+export interface TokenInput {
+  mesh_id: string
+  expires_in_s: number
+  max_uses: number
+}
+
+export const useCreateToken = () =>
+  useAction(
+    (body: TokenInput, key) => unwrap(client.POST('/v1/enrolment-tokens', { body, headers: once(key) })),
+    [['enrolment-tokens']],
+  )
+
+export const useRevokeAgent = () =>
+  useAction(
+    (agentId: string, key) =>
+      unwrap(
+        client.POST('/v1/agents/{agent_id}/revoke', { params: { path: { agent_id: agentId } }, headers: once(key) }),
+      ),
+    [['agents'], ['vms'], ['meshes']],
+  )
+
+export const useDeleteVm = () =>
+  useAction(
+    (vmId: string) => unwrap(client.DELETE('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
+    [['agents'], ['vms'], ['meshes']],
+  )
+
+export interface ZoneInput {
+  provider: string
+  region: string
+  name: string
+  physical_id: string | null
+}
+
+export const useCreateZone = () =>
+  useAction((body: ZoneInput, key) => unwrap(client.POST('/v1/zones', { body, headers: once(key) })), [['zones']])
+
+export const useDeleteZone = () =>
+  useAction(
+    (zoneId: string) => unwrap(client.DELETE('/v1/zones/{zone_id}', { params: { path: { zone_id: zoneId } } })),
+    [['zones']],
+  )
+
+export interface ApiKeyInput {
+  name: string
+  scopes: ('read' | 'write')[]
+  expires_at: string
+}
+
+export const useCreateApiKey = () =>
+  useAction(
+    (body: ApiKeyInput, key) => unwrap(client.POST('/v1/api-keys', { body, headers: once(key) })),
+    [['api-keys']],
+  )
+
+export const useDeleteApiKey = () =>
+  useAction(
+    (apiKeyId: string) =>
+      unwrap(client.DELETE('/v1/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKeyId } } })),
+    [['api-keys']],
+  )

@@ -1,0 +1,70 @@
+/** The HTTP client: credentials, the token against forged requests, keys against doing things twice. */
+
+import createClient from 'openapi-fetch'
+import { Problem, Unreachable } from '~/lib/problem'
+import { reportAnswer, reportAway } from './connection'
+import type { paths } from './schema.gen'
+
+const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
+
+let onSignedOut: () => void = () => {}
+
+/** What to do when an answer says that the session is over. */
+export function whenSignedOut(action: () => void) {
+  onSignedOut = action
+}
+
+export function cookie(name: string): string | undefined {
+  const found = document.cookie.split('; ').find((pair) => pair.startsWith(`${name}=`))
+  return found && decodeURIComponent(found.slice(name.length + 1))
+}
+
+/** A random key; `crypto.randomUUID` exists on secure origins only, and a first look is often plain HTTP. */
+export function randomKey(): string {
+  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('')
+}
+
+async function send(request: Request): Promise<Response> {
+  if (!SAFE.has(request.method)) request.headers.set('X-CSRF-Token', cookie('sinemora_csrf') ?? '')
+  if (request.method === 'POST' && !request.headers.has('Idempotency-Key')) {
+    request.headers.set('Idempotency-Key', randomKey())
+  }
+  let response: Response
+  try {
+    response = await fetch(request)
+  } catch (cause) {
+    if (request.signal.aborted) throw cause
+    reportAway()
+    throw new Unreachable(cause)
+  }
+  if ([502, 503, 504].includes(response.status)) reportAway()
+  else reportAnswer(response)
+  if (response.status === 401 && !request.url.includes('/v1/auth/')) onSignedOut()
+  return response
+}
+
+export const client = createClient<paths>({ baseUrl: '', fetch: send })
+
+/** The data of an answer, or the `Problem` it states. */
+export async function unwrap<T>(call: Promise<{ data?: T; error?: unknown; response: Response }>): Promise<T> {
+  const { data, error, response } = await call
+  if (!response.ok) throw new Problem(typeof error === 'object' && error !== null ? error : {}, response)
+  return data as T
+}
+
+interface Page<T> {
+  items: T[]
+  next_cursor: string | null
+}
+
+/** Every item of a paged list; lists of the inventory are at most a few thousand long. */
+export async function everyItem<T>(page: (cursor: string | undefined) => Promise<Page<T>>): Promise<T[]> {
+  const items: T[] = []
+  let cursor: string | undefined
+  do {
+    const next = await page(cursor)
+    items.push(...next.items)
+    cursor = next.next_cursor ?? undefined
+  } while (cursor)
+  return items
+}

@@ -1,0 +1,131 @@
+/** What can be asked, as query options: one key and one function per question. */
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Granularity, Metric, Statistic } from '~/lib/search'
+import { client, everyItem, unwrap } from './client'
+import { parseMatrix } from './matrix'
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => unwrap(client.GET('/v1/auth/session')),
+  staleTime: 5 * 60_000,
+})
+
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  queryFn: () => unwrap(client.GET('/v1/about')),
+})
+
+export const apiKeysQuery = queryOptions({
+  queryKey: ['api-keys'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/api-keys', { params: { query: page(cursor) } }))),
+})
+
+export const zonesQuery = queryOptions({
+  queryKey: ['zones'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/zones', { params: { query: page(cursor) } }))),
+})
+
+export const vmsQuery = queryOptions({
+  queryKey: ['vms'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/vms', { params: { query: page(cursor) } }))),
+})
+
+export const agentsQuery = queryOptions({
+  queryKey: ['agents'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/agents', { params: { query: page(cursor) } }))),
+})
+
+export const meshesQuery = queryOptions({
+  queryKey: ['meshes'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/meshes', { params: { query: page(cursor) } }))),
+})
+
+const page = (cursor: string | undefined) => ({ limit: 500, ...(cursor ? { cursor } : {}) })
+
+/** A mesh with the version it was read at, which a change must name. */
+export const meshQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'mesh'],
+    queryFn: async () => {
+      const call = await client.GET('/v1/meshes/{mesh_id}', { params: { path: { mesh_id: meshId } } })
+      return { mesh: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+    },
+  })
+
+/** The VMs and zones of a mesh in the order of every matrix. */
+export const rosterQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'roster'],
+    queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/roster', { params: { path: { mesh_id: meshId } } })),
+  })
+
+async function readMatrix(meshId: string, by: Granularity, metric: Metric, statistic: Statistic, signal: AbortSignal) {
+  const bytes = await unwrap(
+    client.GET('/v1/meshes/{mesh_id}/matrix', {
+      params: { path: { mesh_id: meshId }, query: { by, metric, statistic } },
+      headers: { Accept: 'application/octet-stream' },
+      parseAs: 'arrayBuffer',
+      signal,
+    }),
+  )
+  return parseMatrix(bytes as ArrayBuffer)
+}
+
+/** The newest matrix together with the axes it belongs to: the same revision, or it is read again. */
+export const pictureQuery = (meshId: string, by: Granularity, metric: Metric, statistic: Statistic) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'matrix', by, metric, statistic],
+    queryFn: async ({ client: cache, signal }) => {
+      let matrix = await readMatrix(meshId, by, metric, statistic, signal)
+      let roster = await cache.ensureQueryData(rosterQuery(meshId))
+      if (roster.revision !== matrix.revision) {
+        roster = await cache.fetchQuery(rosterQuery(meshId))
+        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, signal)
+        if (roster.revision !== matrix.revision) throw new Error('The mesh is changing; the next window will fit it.')
+      }
+      return { matrix, roster, of: { by, metric, statistic } }
+    },
+    placeholderData: keepPreviousData,
+    // Two megabytes for a mesh of 1,000 VMs: do not keep every one that was ever looked at.
+    gcTime: 60_000,
+  })
+
+export const worstPathsQuery = (meshId: string, metric: Metric, statistic: Statistic, limit: number) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'worst-paths', metric, statistic, limit],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/worst-paths', {
+          params: { path: { mesh_id: meshId }, query: { metric, statistic, limit } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export const pathQuery = (meshId: string, source: string, target: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'path', source, target],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
+          params: { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target } },
+        }),
+      ),
+  })
+
+/** The last `seconds` of a path; the range is relative, so each refetch moves it on. */
+export const seriesQuery = (meshId: string, source: string, target: string, seconds: number, statistic: Statistic) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'series', source, target, seconds, statistic],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
+          params: {
+            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+            query: { from: new Date(Date.now() - seconds * 1_000).toISOString(), statistic },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })

@@ -1,0 +1,181 @@
+import { type KeyboardEvent, type MouseEvent, type ReactNode, useEffect, useId, useMemo, useRef, useState } from 'react'
+import { Axes, type Axis, gutters } from './Axes'
+import { type Cell, type Grid, pool, type Worst } from './grid'
+import styles from './heatmap.module.css'
+import type { ColourTable, Theme } from './palette'
+import { drawFigures, drawPicture, drawRules, makePicture } from './picture'
+import { useStage } from './useStage'
+import { useZoom } from './useZoom'
+import { cellAt, reveal, step, type View } from './view'
+
+interface Props {
+  /** What the grid is, for those who hear it. */
+  label: string
+  grid: Grid
+  axis: Axis
+  colours: ColourTable
+  worst: Worst
+  theme: Theme
+  /** A cell as a sentence. */
+  describe: (cell: Cell) => string
+  /** What to print in a cell with room; `null` for nothing. */
+  figure: (cell: Cell) => string | null
+  tooltip: (cell: Cell) => ReactNode
+  cursor: Cell | null
+  onCursor: (cell: Cell) => void
+  onHover: (cell: Cell | null) => void
+  onOpen: (cell: Cell) => void
+  view: View
+  onView: (view: View) => void
+  /** How many cells share a pixel in each direction: 1 when none do. */
+  onPooled: (factor: number) => void
+}
+
+/** A square grid of coloured cells on a canvas, usable by pointer, keyboard and screen reader. */
+export function Heatmap(props: Props) {
+  const { grid, axis, colours, worst, theme, figure, cursor } = props
+  const size = grid.rows
+  const frame = useRef<HTMLDivElement>(null)
+  const surface = useRef<HTMLDivElement>(null)
+  const canvas = useRef<HTMLCanvasElement>(null)
+  const scratch = useRef<HTMLCanvasElement>(null)
+  const room = useMemo(() => gutters(axis), [axis])
+  const { side, density } = useStage(frame, size, room)
+  const view = useZoom(surface, size, side, props.view, props.onView)
+  const [hovered, setHovered] = useState<Cell | null>(null)
+  const [focused, setFocused] = useState(false)
+  const cellId = useId()
+
+  const pixels = Math.round(side * density)
+  const factor = pixels === 0 ? 1 : Math.max(1, Math.ceil(view.count / pixels))
+  const pooled = useMemo(() => (factor === 1 ? grid : pool(grid, factor, worst)), [grid, factor, worst])
+  const picture = useMemo(() => makePicture(pooled, colours, factor), [pooled, colours, factor])
+  const boundaries = useMemo(() => axis.groups.slice(1).map((group) => group.first), [axis])
+
+  const { onPooled } = props
+  useEffect(() => onPooled(factor), [onPooled, factor])
+
+  useEffect(() => {
+    const context = canvas.current?.getContext('2d')
+    if (!context || pixels === 0) return
+    scratch.current ??= document.createElement('canvas')
+    drawPicture(context, scratch.current, picture, view, pixels, density, theme)
+    drawRules(context, boundaries, view, pixels, density, theme)
+    drawFigures(context, grid, colours, figure, view, pixels, density, theme)
+  }, [picture, view, pixels, density, theme, boundaries, grid, colours, figure])
+
+  function point(event: MouseEvent): Cell | null {
+    const box = event.currentTarget.getBoundingClientRect()
+    return cellAt(event.clientX - box.left, event.clientY - box.top, view, size, side)
+  }
+
+  function hover(cell: Cell | null) {
+    if (cell?.row === hovered?.row && cell?.column === hovered?.column) return
+    setHovered(cell)
+    props.onHover(cell)
+  }
+
+  function onKeyDown(event: KeyboardEvent) {
+    const from = cursor ?? { row: 0, column: 0 }
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault()
+      props.onOpen(from)
+      return
+    }
+    const next = step(from, event.key, event.ctrlKey || event.metaKey, size)
+    if (!next) return
+    event.preventDefault()
+    props.onCursor(next)
+    const followed = reveal(view, next, size)
+    if (followed.row !== view.row || followed.column !== view.column) props.onView(followed)
+  }
+
+  const active = hovered ?? (focused ? cursor : null)
+  const cell = side / view.count
+  const place = (target: Cell) => ({ x: (target.column - view.column) * cell, y: (target.row - view.row) * cell })
+  return (
+    <div ref={frame} className={styles.frame}>
+      <div className={styles.plot} style={{ width: room.left + side, height: room.top + side }}>
+        <Axes axis={axis} view={view} side={side} active={active} />
+        {/* biome-ignore lint/a11y/useSemanticElements: a canvas grid of up to a million cells cannot be a table */}
+        <div
+          role="grid"
+          tabIndex={0}
+          aria-label={props.label}
+          aria-rowcount={size}
+          aria-colcount={size}
+          aria-activedescendant={cellId}
+          aria-keyshortcuts="ArrowUp ArrowDown ArrowLeft ArrowRight Home End Enter"
+          className={styles.grid}
+          style={{ left: room.left, top: room.top, width: side, height: side }}
+          onKeyDown={onKeyDown}
+          onFocus={() => {
+            setFocused(true)
+            if (!cursor) props.onCursor({ row: 0, column: Math.min(1, size - 1) })
+          }}
+          onBlur={() => setFocused(false)}
+        >
+          {/* biome-ignore lint/a11y/useSemanticElements: see the grid */}
+          {/* biome-ignore lint/a11y/useFocusableInteractive: the grid holds the focus */}
+          <div role="row" aria-rowindex={(cursor?.row ?? 0) + 1} className={styles.reader}>
+            {/* biome-ignore lint/a11y/useSemanticElements: see the grid */}
+            {/* biome-ignore lint/a11y/useFocusableInteractive: the grid holds the focus */}
+            <div role="gridcell" id={cellId} aria-colindex={(cursor?.column ?? 0) + 1} aria-selected={cursor !== null}>
+              {props.describe(cursor ?? { row: 0, column: 0 })}
+            </div>
+          </div>
+          <div
+            ref={surface}
+            className={styles.stage}
+            style={{ width: side, height: side }}
+            onPointerMove={(event) => hover(point(event))}
+            onPointerLeave={() => hover(null)}
+            onClick={(event) => {
+              const clicked = point(event)
+              if (clicked) props.onOpen(clicked)
+            }}
+            aria-hidden="true"
+          >
+            <canvas
+              ref={canvas}
+              className={styles.canvas}
+              width={pixels}
+              height={pixels}
+              style={{ width: side, height: side }}
+            />
+            {active && (
+              <>
+                <div
+                  className={styles.band}
+                  style={{ left: -1, right: -1, top: place(active).y - 1, height: cell + 1 }}
+                />
+                <div
+                  className={styles.band}
+                  style={{ top: -1, bottom: -1, left: place(active).x - 1, width: cell + 1 }}
+                />
+              </>
+            )}
+            {focused && cursor && (
+              <div
+                className={styles.ring}
+                style={{ left: place(cursor).x, top: place(cursor).y, width: cell - 1, height: cell - 1 }}
+              />
+            )}
+          </div>
+        </div>
+        {hovered && (
+          <div className={styles.tip} style={tipPlace(place(hovered), cell, side, room)} aria-hidden="true">
+            {props.tooltip(hovered)}
+          </div>
+        )}
+      </div>
+    </div>
+  )
+}
+
+/** Beside the cell, on whichever side of the middle has room, so that the tip never covers what it speaks of. */
+function tipPlace({ x, y }: { x: number; y: number }, cell: number, side: number, room: { left: number; top: number }) {
+  const horizontal = x + cell / 2 < side / 2 ? { left: room.left + x + cell + 8 } : { right: side - x + 8 }
+  const vertical = y + cell / 2 < side / 2 ? { top: room.top + y } : { bottom: side - y - cell }
+  return { ...horizontal, ...vertical }
+}

@@ -1,0 +1,91 @@
+/**
+ * Colour ramps. Chosen for even, monotonic lightness under normal and colour-deficient vision; the direction
+ * follows the theme, so that more is always more contrast with the page.
+ */
+
+import { scaleLinear } from 'd3-scale'
+import { interpolateCividis, interpolatePuOr } from 'd3-scale-chromatic'
+
+export type Theme = 'light' | 'dark'
+export type Rgb = readonly [number, number, number]
+export type Ramp = (position: number) => Rgb
+
+export const PAGE: Record<Theme, Rgb> = { light: [255, 255, 255], dark: [16, 19, 24] }
+
+function parse(colour: string): Rgb {
+  if (colour.startsWith('#')) {
+    const bits = Number.parseInt(colour.slice(1), 16)
+    return [bits >> 16, (bits >> 8) & 255, bits & 255]
+  }
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/g) ?? []).map(Number)
+  return [Math.round(red), Math.round(green), Math.round(blue)]
+}
+
+/** Cividis: as it is on a dark page, reversed on a light one. 0 is the least, 1 the most. */
+export function sequential(theme: Theme): Ramp {
+  // The palest tenth of cividis nearly touches a white page; a value must stay apart from an empty cell.
+  return theme === 'dark' ? (t) => parse(interpolateCividis(0.06 + 0.94 * t)) : (t) => parse(interpolateCividis(1 - t))
+}
+
+// PuOr's middle is near white. On a dark page the arms are turned over: dark in the middle, bright at the ends,
+// in the same two hues, lightness rising with distance on both sides.
+const DARK_ARMS = scaleLinear<string>()
+  .domain([0, 0.2, 0.35, 0.5, 0.65, 0.8, 1])
+  .range(['#ffd08a', '#e08a22', '#8f5212', '#2a2d33', '#5f4a94', '#9486c4', '#d6d0f2'])
+
+/** PuOr, 0.5 in the middle: below is orange, above is purple; the middle is the quietest colour of the theme. */
+export function diverging(theme: Theme): Ramp {
+  return theme === 'dark' ? (t) => parse(DARK_ARMS(t)) : (t) => parse(interpolatePuOr(t))
+}
+
+/** Relative luminance, WCAG 2.2. */
+export function luminance([red, green, blue]: Rgb): number {
+  const linear = [red, green, blue].map((channel) => {
+    const c = channel / 255
+    return c <= 0.040_45 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4
+  })
+  return 0.2126 * (linear[0] as number) + 0.7152 * (linear[1] as number) + 0.0722 * (linear[2] as number)
+}
+
+/** Contrast ratio of two colours, 1 to 21, WCAG 2.2. */
+export function contrast(a: Rgb, b: Rgb): number {
+  const [light, dark] = [luminance(a), luminance(b)].sort((x, y) => y - x) as [number, number]
+  return (light + 0.05) / (dark + 0.05)
+}
+
+/** Blends a colour towards the page: a value no larger than its error must not stand out. */
+export function dimmed(colour: Rgb, theme: Theme): Rgb {
+  const mix = (channel: 0 | 1 | 2) => Math.round(PAGE[theme][channel] * 0.55 + colour[channel] * 0.45)
+  return [mix(0), mix(1), mix(2)]
+}
+
+/** Little-endian RGBA, as an `ImageData` buffer read in 32-bit words holds it. */
+export const pack = ([red, green, blue]: Rgb): number => (255 << 24) | (blue << 16) | (green << 8) | red
+
+export interface ColourTable {
+  plain: Uint32Array
+  faint: Uint32Array
+}
+
+const STEPS = 512
+
+/** Colours by code: `position` puts a code on the ramp (0 to 1, clamped), or `null` where it has no value. */
+export function colourTable(
+  length: number,
+  position: (code: number) => number | null,
+  ramp: Ramp,
+  theme: Theme,
+): ColourTable {
+  const colours = Array.from({ length: STEPS + 1 }, (_, step) => ramp(step / STEPS))
+  const plain = new Uint32Array(length)
+  const faint = new Uint32Array(length)
+  const steps = colours.map((colour) => [pack(colour), pack(dimmed(colour, theme))] as const)
+  for (let code = 0; code < length; code++) {
+    const at = position(code)
+    if (at === null || Number.isNaN(at)) continue
+    const [full, quiet] = steps[Math.round(Math.min(1, Math.max(0, at)) * STEPS)] as readonly [number, number]
+    plain[code] = full
+    faint[code] = quiet
+  }
+  return { plain, faint }
+}

@@ -1,0 +1,162 @@
+/** Drawing: a picture of one pixel per cell, scaled without smoothing; hatches and rules in device pixels above it. */
+
+import { type Cell, type Grid, LOOK } from './grid'
+import { HATCHES, type Hatch, tile } from './hatch'
+import { paint, stencil } from './paint'
+import { type ColourTable, PAGE, type Theme } from './palette'
+import type { View } from './view'
+
+/** A grid painted once; zooming and panning only copy from it. */
+export interface Picture {
+  base: HTMLCanvasElement
+  stencils: { hatch: Hatch; mask: HTMLCanvasElement }[]
+  /** How many cells share a pixel in each direction. */
+  factor: number
+}
+
+function canvasOf(width: number, height: number, fill: (pixels: Uint32Array) => void): HTMLCanvasElement {
+  const canvas = document.createElement('canvas')
+  canvas.width = Math.max(1, width)
+  canvas.height = Math.max(1, height)
+  const context = canvas.getContext('2d')
+  if (context && width > 0 && height > 0) {
+    const image = context.createImageData(width, height)
+    fill(new Uint32Array(image.data.buffer))
+    context.putImageData(image, 0, 0)
+  }
+  return canvas
+}
+
+export function makePicture(grid: Grid, colours: ColourTable, factor: number): Picture {
+  const present = HATCHES.filter((hatch) => grid.looks.includes(hatch))
+  return {
+    factor,
+    base: canvasOf(grid.columns, grid.rows, (pixels) => paint(grid, colours, pixels)),
+    stencils: present.map((hatch) => ({
+      hatch,
+      mask: canvasOf(grid.columns, grid.rows, (pixels) => stencil(grid.looks, hatch, pixels)),
+    })),
+  }
+}
+
+type Ink = readonly [number, number, number]
+
+const INK: Record<Theme, Ink> = { light: [20, 23, 27], dark: [236, 238, 241] }
+
+function hatchCanvas(hatch: Hatch, density: number, [red, green, blue]: Ink): HTMLCanvasElement {
+  const { size, alpha } = tile(hatch, density)
+  const ink = (blue << 16) | (green << 8) | red
+  return canvasOf(size, size, (pixels) => {
+    for (let i = 0; i < alpha.length; i++) pixels[i] = ((alpha[i] as number) << 24) | ink
+  })
+}
+
+/** A veil is page-coloured stripes over a colour; the other hatches are ink on the page. */
+export function hatchPattern(context: CanvasRenderingContext2D, hatch: Hatch, density: number, theme: Theme) {
+  return context.createPattern(hatchCanvas(hatch, density, hatch === LOOK.veiled ? PAGE[theme] : INK[theme]), 'repeat')
+}
+
+/** Blits what is in view, then pours each hatch through its stencil. `side` is in device pixels. */
+export function drawPicture(
+  context: CanvasRenderingContext2D,
+  scratch: HTMLCanvasElement,
+  picture: Picture,
+  view: View,
+  side: number,
+  density: number,
+  theme: Theme,
+) {
+  const { base, stencils, factor } = picture
+  const source = [view.column / factor, view.row / factor, view.count / factor, view.count / factor] as const
+  context.imageSmoothingEnabled = false
+  context.clearRect(0, 0, side, side)
+  context.drawImage(base, ...source, 0, 0, side, side)
+  scratch.width = side
+  scratch.height = side
+  const pour = scratch.getContext('2d')
+  if (!pour) return
+  pour.imageSmoothingEnabled = false
+  for (const { hatch, mask } of stencils) {
+    pour.globalCompositeOperation = 'source-over'
+    pour.clearRect(0, 0, side, side)
+    pour.drawImage(mask, ...source, 0, 0, side, side)
+    pour.globalCompositeOperation = 'source-in'
+    pour.fillStyle = hatchPattern(pour, hatch, density, theme) ?? 'transparent'
+    pour.fillRect(0, 0, side, side)
+    context.drawImage(scratch, 0, 0)
+  }
+}
+
+/** Below this many device-independent pixels a cell has no gap around it. */
+const GAP_FROM = 9
+
+/** Gaps between cells and rules between groups, in the colour of the page and of lines. */
+export function drawRules(
+  context: CanvasRenderingContext2D,
+  boundaries: number[],
+  view: View,
+  side: number,
+  density: number,
+  theme: Theme,
+) {
+  const cell = side / view.count
+  const at = (index: number, start: number) => Math.round((index - start) * cell)
+  const cross = (index: number, width: number) => {
+    context.fillRect(at(index, view.column) - Math.floor(width / 2), 0, width, side)
+    context.fillRect(0, at(index, view.row) - Math.floor(width / 2), side, width)
+  }
+  const last = Math.max(view.row, view.column) + view.count
+  context.fillStyle = `rgb(${PAGE[theme].join(' ')})`
+  if (cell / density >= GAP_FROM) {
+    const gap = Math.max(1, Math.round(density))
+    for (let i = Math.ceil(Math.min(view.row, view.column)); i <= last; i++) cross(i, gap)
+  }
+  const wide = Math.round((cell / density >= GAP_FROM ? 5 : 3) * density)
+  for (const boundary of boundaries) cross(boundary, wide)
+  context.fillStyle = theme === 'dark' ? '#59616d' : '#a6a8a4'
+  for (const boundary of boundaries) cross(boundary, Math.max(1, Math.round(density)))
+}
+
+/** Below this width, device-independent, a figure does not fit a cell. */
+const FIGURE_FROM = 46
+
+/** Prints the value in each cell that has room for it, in whichever ink reads better on its colour. */
+export function drawFigures(
+  context: CanvasRenderingContext2D,
+  grid: Grid,
+  colours: ColourTable,
+  figure: (cell: Cell) => string | null,
+  view: View,
+  side: number,
+  density: number,
+  theme: Theme,
+) {
+  const size = side / view.count
+  if (size / density < FIGURE_FROM) return
+  context.font = `500 ${12 * density}px "Inter Variable", system-ui, sans-serif`
+  context.textAlign = 'center'
+  context.textBaseline = 'middle'
+  for (let row = Math.floor(view.row); row < Math.min(grid.rows, view.row + view.count); row++) {
+    for (let column = Math.floor(view.column); column < Math.min(grid.columns, view.column + view.count); column++) {
+      const text = figure({ row, column })
+      if (text === null || context.measureText(text).width > size - 10 * density) continue
+      const index = row * grid.columns + column
+      const [x, y] = [(column - view.column + 0.5) * size, (row - view.row + 0.5) * size]
+      if (grid.looks[index] === LOOK.veiled) {
+        // Stripes would cut through the digits: they get a plate of their own.
+        const [width, height] = [context.measureText(text).width + 10 * density, 20 * density]
+        context.fillStyle = `rgb(${PAGE[theme].join(' ')})`
+        context.fillRect(x - width / 2, y - height / 2, width, height)
+        context.fillStyle = `rgb(${INK[theme].join(' ')})`
+        context.fillText(text, x, y)
+        continue
+      }
+      const table = grid.faint?.[index] ? colours.faint : colours.plain
+      const packed = table[grid.codes[index] as number] as number
+      // Rec. 601 luma is enough to choose between two inks.
+      const luma = 0.299 * (packed & 255) + 0.587 * ((packed >> 8) & 255) + 0.114 * ((packed >> 16) & 255)
+      context.fillStyle = luma > 132 ? '#0d1014' : '#ffffff'
+      context.fillText(text, x, y)
+    }
+  }
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { fits, percentiles, position, roundDomain, step, ticks, valueAt } from './scale'
+
+test.each([
+  [84_213, 'down', 70_000],
+  [84_213, 'up', 100_000],
+  [100_000, 'down', 100_000],
+  [100_000, 'up', 100_000],
+  [3, 'up', 3],
+  [0.0012, 'up', 0.0015],
+] as const)('%d stepped %s is %d', (value, direction, stepped) => {
+  expect(step(value, direction)).toBe(stepped)
+})
+
+test('the percentiles ignore cells without a value', () => {
+  const codes = [0, 0, 0, ...Array.from({ length: 100 }, (_, i) => i + 1)]
+  expect(percentiles(codes, (code) => code * 10)).toEqual({ low: 10, high: 990 })
+  expect(percentiles([0, 0], (code) => code)).toBeNull()
+})
+
+test.each([
+  ['log', { low: 71_000, high: 120_000 }, { low: 70_000, high: 150_000 }],
+  ['log', { low: 80_000, high: 81_000 }, { low: 70_000, high: 150_000 }],
+  ['linear', { low: 0.01, high: 0.012 }, { low: 0, high: 0.015 }],
+  ['linear', { low: 0, high: 0 }, { low: 0, high: 0.001 }],
+  ['symmetric', { low: -40, high: 12 }, { low: -50, high: 50 }],
+] as const)('a %s scale of %o ends at %o', (kind, shown, domain) => {
+  expect(roundDomain(kind, shown, 0.001)).toEqual(domain)
+})
+
+test.each(['log', 'linear', 'symmetric'] as const)('position and value undo each other on a %s scale', (kind) => {
+  const domain = kind === 'symmetric' ? { low: -500, high: 500 } : { low: 20, high: 5_000 }
+  for (const at of [0, 0.25, 0.5, 1]) expect(position(kind, domain, valueAt(kind, domain, at))).toBeCloseTo(at)
+})
+
+test('zero asymmetry sits in the middle of its ramp', () => {
+  expect(position('symmetric', { low: -70, high: 70 }, 0)).toBe(0.5)
+})
+
+test.each([
+  [70_000, 150_000, [70_000, 100_000, 150_000]],
+  [1_000, 1e7, [1_000, 10_000, 100_000, 1e6, 1e7]],
+  [50_000, 700_000, [50_000, 100_000, 200_000, 500_000, 700_000]],
+])('a log scale from %d to %d is labelled at %o', (low, high, labelled) => {
+  expect(ticks('log', { low, high }, 6)).toEqual(labelled)
+})
+
+test('a held scale is kept while it serves, and let go when the values leave it', () => {
+  const held = { low: 50_000, high: 200_000 }
+  expect(fits('log', held, { low: 52_000, high: 260_000 }, 1)).toBe(true)
+  expect(fits('log', held, { low: 50_000, high: 2_000_000 }, 1)).toBe(false)
+})

@@ -1,0 +1,91 @@
+/** From values to positions on a ramp, and back to ticks. */
+
+import { scaleLinear } from 'd3-scale'
+
+export type ScaleKind = 'log' | 'linear' | 'symmetric'
+
+export interface Domain {
+  low: number
+  high: number
+}
+
+/** Steps a scale may end on, per decade: coarse enough that it does not twitch with every window. */
+const STEPS = [1, 1.5, 2, 3, 5, 7, 10]
+
+/** The next step below (or above) a positive value: 84 213 → 70 000 (or 100 000). */
+export function step(value: number, direction: 'down' | 'up'): number {
+  const decade = 10 ** Math.floor(Math.log10(value))
+  const digits = Number((value / decade).toPrecision(12))
+  const found = direction === 'down' ? STEPS.findLast((s) => s <= digits) : STEPS.find((s) => s >= digits)
+  return Number(((found ?? 1) * decade).toPrecision(12))
+}
+
+/** The values below which 1 % and 99 % of the cells lie, counted by code. `null` when there is no cell. */
+export function percentiles(codes: Iterable<number>, value: (code: number) => number | null): Domain | null {
+  const counts = new Map<number, number>()
+  let total = 0
+  for (const code of codes) {
+    if (code === 0) continue
+    counts.set(code, (counts.get(code) ?? 0) + 1)
+    total += 1
+  }
+  if (total === 0) return null
+  const sorted = [...counts].sort(([a], [b]) => a - b)
+  const at = (q: number) => {
+    let left = Math.max(1, Math.ceil(q * total))
+    for (const [code, count] of sorted) {
+      left -= count
+      if (left <= 0) return value(code) ?? 0
+    }
+    return 0
+  }
+  return { low: at(0.01), high: at(0.99) }
+}
+
+/** Widens what is shown to ends a person would choose. `least` is the smallest useful extent of a linear scale. */
+export function roundDomain(kind: ScaleKind, shown: Domain, least: number): Domain {
+  if (kind === 'symmetric') {
+    const reach = step(Math.max(Math.abs(shown.low), Math.abs(shown.high), least), 'up')
+    return { low: -reach, high: reach }
+  }
+  if (kind === 'linear') return { low: 0, high: step(Math.max(shown.high, least), 'up') }
+  const low = step(Math.max(shown.low, 1), 'down')
+  const high = step(Math.max(shown.high, 1), 'up')
+  return high / low >= 2 ? { low, high } : { low, high: step(low * 2, 'up') }
+}
+
+/** The position of a value, 0 at `low` to 1 at `high`; beyond the ends it is clamped by the table. */
+export function position(kind: ScaleKind, { low, high }: Domain, value: number): number {
+  if (kind !== 'log') return (value - low) / (high - low)
+  return value <= low ? 0 : Math.log(value / low) / Math.log(high / low)
+}
+
+/** The value at a position: the inverse of `position`. */
+export function valueAt(kind: ScaleKind, { low, high }: Domain, at: number): number {
+  return kind === 'log' ? low * (high / low) ** at : low + (high - low) * at
+}
+
+/** At most about `count` round values, the ends of a log scale among them. */
+export function ticks(kind: ScaleKind, domain: Domain, count: number): number[] {
+  const { low, high } = domain
+  if (kind !== 'log') return scaleLinear().domain([low, high]).ticks(count)
+  // Two labels closer than a tenth of the bar would touch; the ends win.
+  const apart = (value: number) => position(kind, domain, value) > 0.1 && position(kind, domain, value) < 0.9
+  let inner: number[] = []
+  for (const digits of [[1, 2, 3, 5, 7], [1, 2, 5], [1]]) {
+    inner = []
+    for (let decade = 10 ** Math.floor(Math.log10(low)); decade <= high; decade *= 10) {
+      inner.push(...digits.map((digit) => digit * decade).filter(apart))
+    }
+    if (inner.length + 2 <= count) break
+  }
+  return [low, ...inner, high]
+}
+
+/** Whether the held scale still serves what is shown, or has been left far behind. */
+export function fits(kind: ScaleKind, held: Domain, shown: Domain, least: number): boolean {
+  const wanted = roundDomain(kind, shown, least)
+  if (kind !== 'log') return wanted.high <= held.high && wanted.high >= held.high / 5
+  const slack = Math.log(held.high / held.low) / 2
+  return Math.abs(Math.log(wanted.low / held.low)) <= slack && Math.abs(Math.log(wanted.high / held.high)) <= slack
+}

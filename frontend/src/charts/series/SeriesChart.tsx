@@ -1,0 +1,166 @@
+import { useEffect, useRef } from 'react'
+import uPlot from 'uplot'
+import 'uplot/dist/uPlot.min.css'
+import { type Clock, formatDay, formatMinute, formatTime } from '~/lib/time'
+import { band, isolated, type Values } from './lines'
+import styles from './series.module.css'
+
+export interface Line {
+  label: string
+  /** A CSS colour, custom properties included. */
+  colour: string
+  values: Values
+  /** Half the width of a band around the line. */
+  error?: Values
+}
+
+interface Props {
+  /** What the chart shows, for those who hear it. */
+  label: string
+  /** Seconds since 1970, one per value. */
+  times: number[]
+  lines: Line[]
+  /** The whole range asked for, seconds since 1970: gaps at either end stay visible. */
+  range: [number, number]
+  /** Each value holds for its whole interval (steps), or is one point of a line. */
+  shape: 'line' | 'steps'
+  /** The least extent of the vertical axis; it starts at zero where this is given. */
+  least?: number
+  formatTicks: (values: number[]) => string[]
+  height: number
+  /** Charts with the same name share one cursor. */
+  group: string
+  clock: Clock
+  /** Changes when colours must be read again. */
+  theme: string
+  onCursor: (index: number | null) => void
+}
+
+/** A colour as the canvas needs it: custom properties and light-dark() resolved. */
+function resolve(element: HTMLElement, colour: string): string {
+  const probe = document.createElement('span')
+  probe.style.color = colour
+  element.append(probe)
+  const resolved = getComputedStyle(probe).color
+  probe.remove()
+  return resolved
+}
+
+function withAlpha(colour: string, alpha: number): string {
+  return `rgb(from ${colour} r g b / ${alpha})`
+}
+
+function tables({ times, lines }: Pick<Props, 'times' | 'lines'>): uPlot.AlignedData {
+  const columns: (number | null)[][] = lines.map((line) => [...line.values])
+  for (const line of lines) {
+    if (!line.error) continue
+    const { low, high } = band(line.values, line.error)
+    columns.push(high, low)
+  }
+  return [times, ...columns]
+}
+
+/** What the chart is built of. Data, range and callbacks are read through `current` each time they are needed. */
+function options(element: HTMLElement, current: () => Props): uPlot.Options {
+  const { lines, clock, shape, least, group, height } = current()
+  const ink = resolve(element, 'var(--ink-3)')
+  const grid = resolve(element, 'var(--line)')
+  const font = '11px "Inter Variable", system-ui, sans-serif'
+  const axis: uPlot.Axis = { stroke: ink, font, grid: { stroke: grid, width: 1 }, ticks: { show: false } }
+  const withBand = lines.filter((line) => line.error)
+  const stepped = uPlot.paths.stepped?.({ align: 1 })
+  return {
+    width: Math.max(200, element.clientWidth),
+    height,
+    legend: { show: false },
+    cursor: {
+      sync: { key: group },
+      drag: { x: false, y: false },
+      points: { size: 7 },
+      y: false,
+    },
+    scales: {
+      x: { time: true, range: () => current().range },
+      y: least === undefined ? {} : { range: (_, __, most) => [0, Math.max(least, (most ?? 0) * 1.1)] },
+    },
+    axes: [
+      {
+        ...axis,
+        space: 80,
+        size: 30,
+        values: (_, splits, __, ___, increment) =>
+          splits.map((at) => {
+            const date = new Date(at * 1_000)
+            if (increment >= 86_400) return formatDay(date, clock)
+            return increment < 60 ? formatTime(date, clock) : formatMinute(date, clock)
+          }),
+      },
+      { ...axis, size: 62, space: 36, values: (_, splits) => current().formatTicks(splits) },
+    ],
+    series: [
+      {},
+      ...lines.map((line): uPlot.Series => {
+        const stroke = resolve(element, line.colour)
+        return {
+          label: line.label,
+          stroke,
+          width: 1.5,
+          spanGaps: false,
+          ...(shape === 'steps' && stepped ? { paths: stepped } : {}),
+          points: {
+            show: true,
+            size: 4,
+            fill: stroke,
+            filter: (u, series) => isolated((u.data[series] ?? []) as Values),
+          },
+        }
+      }),
+      ...withBand.flatMap((): uPlot.Series[] => [
+        { stroke: 'transparent', points: { show: false } },
+        { stroke: 'transparent', points: { show: false } },
+      ]),
+    ],
+    bands: withBand.map((line, i) => ({
+      series: [1 + lines.length + 2 * i, 2 + lines.length + 2 * i],
+      fill: withAlpha(resolve(element, line.colour), 0.13),
+    })),
+    ...(clock === 'utc' ? { tzDate: (at: number) => uPlot.tzDate(new Date(at * 1_000), 'Etc/UTC') } : {}),
+    hooks: { setCursor: [(u) => current().onCursor(u.cursor.idx ?? null)] },
+  }
+}
+
+/** Lines over time. Gaps stay gaps, nothing is smoothed. */
+export function SeriesChart(props: Props) {
+  const holder = useRef<HTMLDivElement>(null)
+  const chart = useRef<uPlot | null>(null)
+  const latest = useRef(props)
+  useEffect(() => {
+    latest.current = props
+  })
+  const structure = props.lines.map((line) => `${line.label}${line.error ? '±' : ''}`).join()
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the chart is rebuilt only when what it is built of changes; data follow below
+  useEffect(() => {
+    const element = holder.current
+    if (!element) return
+    const plot = new uPlot(
+      options(element, () => latest.current),
+      tables(latest.current),
+      element,
+    )
+    chart.current = plot
+    const observer = new ResizeObserver(() => plot.setSize({ width: element.clientWidth, height: props.height }))
+    observer.observe(element)
+    return () => {
+      observer.disconnect()
+      plot.destroy()
+      chart.current = null
+    }
+  }, [structure, props.theme, props.clock, props.group, props.shape, props.height])
+
+  useEffect(() => {
+    chart.current?.setData(tables({ times: props.times, lines: props.lines }))
+  }, [props.times, props.lines])
+
+  return <div ref={holder} className={styles.chart} role="img" aria-label={props.label} />
+}

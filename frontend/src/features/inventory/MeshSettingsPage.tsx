@@ -1,0 +1,127 @@
+import { Anchor, Button, Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useAddVm, useDeleteMesh, useRemoveVm, useUpdateMesh } from '~/api/actions'
+import { rosterQuery, vmsQuery } from '~/api/queries'
+import type { Mesh } from '~/api/types'
+import { Problem } from '~/lib/problem'
+import { Confirm } from '~/ui/Confirm'
+import { MeshFields, meshOf } from '~/ui/MeshFields'
+import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+
+/** How often a mesh measures, and which VMs are in it. */
+export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
+  const update = useUpdateMesh(mesh.id, etag)
+  const field = (name: string) => (update.error instanceof Problem ? update.error.field(name) : undefined)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    update.mutate(meshOf(event.currentTarget))
+  }
+
+  return (
+    <Page
+      title={`Settings of ${mesh.name}`}
+      lead={
+        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}>
+          Back to the heatmap
+        </Anchor>
+      }
+    >
+      <Panel title="Measurement">
+        <form className={pageStyles.form} onSubmit={submit}>
+          <MeshFields name={mesh.name} windowS={mesh.window_s} rateHz={mesh.rate_hz} problem={field} />
+          <Button type="submit" size="sm" loading={update.isPending}>
+            Save
+          </Button>
+        </form>
+        {update.isSuccess && <Notice tone="good">Saved. Agents follow within seconds.</Notice>}
+        <ActionError error={update.error} />
+      </Panel>
+      <Members mesh={mesh} />
+      <DeleteMesh mesh={mesh} />
+    </Page>
+  )
+}
+
+function Members({ mesh }: { mesh: Mesh }) {
+  const { data: roster } = useQuery(rosterQuery(mesh.id))
+  const { data: vms } = useQuery(vmsQuery)
+  const add = useAddVm(mesh.id)
+  const remove = useRemoveVm(mesh.id)
+  const members = new Set(roster?.vms.map(({ id }) => id))
+  const others = (vms ?? []).filter(({ id }) => !members.has(id))
+  return (
+    <Panel title={`Members, ${members.size}`}>
+      {roster && roster.vms.length > 0 && (
+        <Table label="Members">
+          <thead>
+            <tr>
+              <th scope="col">VM</th>
+              <th scope="col">Zone</th>
+              <th scope="col">Actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {roster.vms.map((vm) => (
+              <tr key={vm.id}>
+                <th scope="row">{vm.name}</th>
+                <td>{vm.zone_name}</td>
+                <td>
+                  <Anchor
+                    component="button"
+                    type="button"
+                    size="sm"
+                    onClick={() => remove.mutate(vm.id)}
+                    aria-label={`Take out ${vm.name}`}
+                  >
+                    Take out
+                  </Anchor>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+      <Select
+        label="Add a VM"
+        placeholder={others.length === 0 ? 'Every VM is a member' : 'Choose'}
+        disabled={others.length === 0}
+        searchable
+        data={others.map(({ id, name }) => ({ value: id, label: name }))}
+        value={null}
+        onChange={(vmId) => vmId && add.mutate(vmId)}
+        w={260}
+      />
+      <ActionError error={add.error ?? remove.error} />
+    </Panel>
+  )
+}
+
+function DeleteMesh({ mesh }: { mesh: Mesh }) {
+  const navigate = useNavigate()
+  const remove = useDeleteMesh()
+  const [asking, setAsking] = useState(false)
+  return (
+    <Panel title="Delete this mesh">
+      <div>
+        <Button variant="default" onClick={() => setAsking(true)}>
+          Delete…
+        </Button>
+      </div>
+      <Confirm
+        title={`Delete ${mesh.name}`}
+        action="Delete"
+        opened={asking}
+        pending={remove.isPending}
+        error={remove.error}
+        onConfirm={() => remove.mutate(mesh.id, { onSuccess: () => void navigate({ to: '/meshes' }) })}
+        onClose={() => setAsking(false)}
+      >
+        Its VMs stay and stop measuring one another. Its history can no longer be seen.
+      </Confirm>
+    </Panel>
+  )
+}

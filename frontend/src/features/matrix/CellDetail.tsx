@@ -1,0 +1,149 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Direction, Path, RoundTrip } from '~/api/types'
+import { LOOK, type Look } from '~/charts/heatmap/grid'
+import type { Clock } from '~/lib/time'
+import { formatWindow } from '~/lib/time'
+import { formatCount, formatDelay, formatRatio, NO_VALUE } from '~/lib/units'
+import styles from './matrix.module.css'
+import { STATE_FACTS, stateName } from './states'
+import type { Entry } from './usePicture'
+
+interface Props {
+  meshId: string
+  source: Entry
+  target: Entry
+  look: Look
+  path: Path | undefined
+  clock: Clock
+}
+
+const ROWS = [
+  ['min', 'min_ns'],
+  ['mean', 'mean_ns'],
+  ['p50', 'p50_ns'],
+  ['p90', 'p90_ns'],
+  ['p99', 'p99_ns'],
+  ['max', 'max_ns'],
+] as const
+
+const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(ns))
+
+export function lossOf(direction: Direction | null): number | null {
+  return direction && direction.sent > 0 && direction.lost >= 0 ? direction.lost / direction.sent : null
+}
+
+/** The newest window of one path, to the nanosecond. */
+export function CellDetail({ meshId, source, target, look, path, clock }: Props) {
+  const from = path?.started_at ? new Date(path.started_at) : null
+  return (
+    <section className={styles.card} aria-label="Path under the cursor">
+      <header className={styles.cardHead}>
+        <h2>
+          {source.name} <span aria-hidden="true">→</span>
+          <span className={styles.hidden}> to </span> {target.name}
+        </h2>
+        <p>
+          {source.zone}
+          {source.zone !== target.zone && ` → ${target.zone}`}
+        </p>
+      </header>
+      {look !== LOOK.plain && (
+        <p className={styles.stateLine}>
+          <strong>{stateName(look)}.</strong> {STATE_FACTS[look].about}
+        </p>
+      )}
+      {path?.outbound && path.inbound && path.round_trip ? (
+        <>
+          <Figures outbound={path.outbound} inbound={path.inbound} roundTrip={path.round_trip} />
+          {from && (
+            <p className={styles.footnote}>
+              Window {formatWindow(from, new Date(from.getTime() + path.window_s * 1_000), clock)}
+            </p>
+          )}
+        </>
+      ) : (
+        path === undefined && look !== LOOK.dotted && <p className={styles.footnote}>…</p>
+      )}
+      {source.id !== target.id && (
+        <Button
+          variant="default"
+          renderRoot={(root) => (
+            <Link
+              {...root}
+              to="/meshes/$meshId/paths/$source/$target"
+              params={{ meshId, source: source.id, target: target.id }}
+            />
+          )}
+        >
+          Open path
+        </Button>
+      )}
+    </section>
+  )
+}
+
+function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: RoundTrip }) {
+  const { outbound, inbound, roundTrip } = props
+  return (
+    <table className={styles.figures}>
+      <thead>
+        <tr>
+          <th scope="col">ns</th>
+          <th scope="col">
+            <span className={styles.key} style={{ background: 'var(--outbound)' }} />
+            Outbound
+          </th>
+          <th scope="col">
+            <span className={styles.key} style={{ background: 'var(--inbound)' }} />
+            Inbound
+          </th>
+          <th scope="col">
+            <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
+            Round trip
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {ROWS.map(([name, key]) => (
+          <tr key={name}>
+            <th scope="row">{name}</th>
+            <td>{exact(outbound[key])}</td>
+            <td>{exact(inbound[key])}</td>
+            <td>{exact(roundTrip[key])}</td>
+          </tr>
+        ))}
+        <tr className={styles.ruled}>
+          <th scope="row">clock error</th>
+          <td title={formatDelay(outbound.clock_error_ns)}>±{exact(outbound.clock_error_ns)}</td>
+          <td title={formatDelay(inbound.clock_error_ns)}>±{exact(inbound.clock_error_ns)}</td>
+          <td>none</td>
+        </tr>
+        <tr>
+          <th scope="row">loss</th>
+          <td>{formatRatio(lossOf(outbound))}</td>
+          <td>{formatRatio(lossOf(inbound))}</td>
+          <td />
+        </tr>
+        <tr>
+          <th scope="row">sent</th>
+          <td>{formatCount(outbound.sent)}</td>
+          <td>{formatCount(inbound.sent)}</td>
+          <td />
+        </tr>
+        <tr>
+          <th scope="row">lost</th>
+          <td>{formatCount(outbound.lost)}</td>
+          <td>{formatCount(inbound.lost)}</td>
+          <td />
+        </tr>
+        <tr>
+          <th scope="row">measured</th>
+          <td>{formatCount(outbound.count)}</td>
+          <td>{formatCount(inbound.count)}</td>
+          <td>{formatCount(roundTrip.count)}</td>
+        </tr>
+      </tbody>
+    </table>
+  )
+}

@@ -1,0 +1,48 @@
+import { SegmentedControl, Select, Tooltip } from '@mantine/core'
+import { type Granularity, type MatrixSearch, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
+import styles from './matrix.module.css'
+import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from './metrics'
+import type { Shown } from './usePicture'
+
+interface Props {
+  wanted: Shown
+  onSearch: (patch: MatrixSearch) => void
+}
+
+/** What the heatmap shows. A change of metric lets go of a fixed scale, a change of axis of the zoom. */
+export function Controls({ wanted, onSearch }: Props) {
+  const { hasStatistic, name, about } = facts(wanted.metric)
+  return (
+    <div className={styles.controls}>
+      <SegmentedControl
+        aria-label="Rows and columns"
+        data={[
+          { value: 'vm', label: 'VM × VM' },
+          { value: 'zone', label: 'Zone × zone' },
+        ]}
+        value={wanted.by}
+        onChange={(by) => onSearch({ by: by as Granularity, view: '', cell: '' })}
+      />
+      <Tooltip label={about} position="bottom-start">
+        <Select
+          aria-label="Metric"
+          w={152}
+          size="xs"
+          allowDeselect={false}
+          data={METRIC_OPTIONS}
+          value={wanted.metric}
+          onChange={(value) => onSearch({ metric: METRICS.find((m) => m === value) as Metric, scale: '' })}
+        />
+      </Tooltip>
+      <Tooltip label={`${name} is one number per window.`} disabled={hasStatistic}>
+        <SegmentedControl
+          aria-label="Statistic"
+          data={STATISTIC_OPTIONS}
+          disabled={!hasStatistic}
+          value={wanted.statistic}
+          onChange={(value) => onSearch({ statistic: STATISTICS.find((s) => s === value) as Statistic, scale: '' })}
+        />
+      </Tooltip>
+    </div>
+  )
+}

@@ -1,0 +1,133 @@
+import { Button, NumberInput, Popover } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { ColourBar } from '~/charts/heatmap/ColourBar'
+import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
+import { HATCHES } from '~/charts/heatmap/hatch'
+import { dimmed, type Theme } from '~/charts/heatmap/palette'
+import { Swatch } from '~/charts/heatmap/Swatch'
+import { type Domain, position, ticks } from '~/charts/heatmap/scale'
+import type { Metric } from '~/lib/search'
+import { formatCount } from '~/lib/units'
+import styles from './matrix.module.css'
+import { facts, ramp, tickLabels, title } from './metrics'
+import { STATE_FACTS } from './states'
+import type { Shown } from './usePicture'
+
+interface Props {
+  shown: Shown
+  grid: Grid
+  domain: Domain
+  isFixed: boolean
+  theme: Theme
+  /** The value under the pointer or cursor. */
+  marked: number | null
+  pooled: number
+  onScale: (scale: string) => void
+}
+
+const SCALE_NAMES = { log: 'log scale', linear: 'linear scale', symmetric: 'linear scale, zero in the middle' }
+
+/** What the colours mean, and the four looks of having no value. */
+export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, onScale }: Props) {
+  const { scale, format, isClocked } = facts(shown.metric)
+  const values = ticks(scale, domain, 7)
+  const { unit, labels } = tickLabels(shown.metric, values)
+  const counts = countLooks(grid)
+  const colours = ramp(shown.metric, theme)
+  const [red, green, blue] = dimmed(colours(0.7), theme)
+  const faint = grid.faint?.reduce((sum, one) => sum + one, 0) ?? 0
+  return (
+    <section className={styles.legend} aria-label="Legend">
+      <div className={styles.scale}>
+        <p className={styles.scaleTitle}>
+          <strong>{title(shown.metric, shown.statistic)}</strong>
+          <span>
+            {unit}, {SCALE_NAMES[scale]}
+            {isFixed ? ', fixed' : ', 1st to 99th percentile'}
+          </span>
+          <ScaleEditor metric={shown.metric} domain={domain} isFixed={isFixed} onScale={onScale} />
+          <span className={styles.marked}>{marked !== null && format(marked)}</span>
+        </p>
+        <ColourBar
+          ramp={colours}
+          ticks={values.map((value, i) => ({ at: position(scale, domain, value), label: labels[i] as string }))}
+          marker={marked === null ? null : { at: position(scale, domain, marked), label: format(marked) }}
+        />
+      </div>
+      <ul className={styles.looks}>
+        {HATCHES.map((hatch) => (
+          <li key={hatch} title={STATE_FACTS[hatch].about}>
+            <Swatch hatch={hatch} theme={theme} under={colours(0.5)} />
+            {STATE_FACTS[hatch].name}
+            <span className={styles.count}>{formatCount(counts[hatch])}</span>
+          </li>
+        ))}
+        {isClocked && grid.faint && (
+          <li title="The clocks alone could explain the whole value.">
+            <span className={styles.faint} style={{ background: `rgb(${red} ${green} ${blue})` }} />
+            Within clock error
+            <span className={styles.count}>{formatCount(faint)}</span>
+          </li>
+        )}
+        {grid.codes.length > 0 && counts[LOOK.plain] === 0 && <li>No path has a fresh value.</li>}
+        {pooled > 1 && <li>Each pixel shows the worst of {pooled * pooled} paths.</li>}
+      </ul>
+    </section>
+  )
+}
+
+/** Ends of the colour scale, chosen by hand and kept in the address. */
+function ScaleEditor(props: { metric: Metric; domain: Domain; isFixed: boolean; onScale: (scale: string) => void }) {
+  const { metric, domain, isFixed, onScale } = props
+  const [opened, setOpened] = useState(false)
+  const factor = metric === 'loss' ? 0.01 : 1_000
+  const unit = metric === 'loss' ? '%' : 'µs'
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    onScale(`${Number(form.get('low')) * factor},${Number(form.get('high')) * factor}`)
+    setOpened(false)
+  }
+
+  return (
+    <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus shadow="md">
+      <Popover.Target>
+        <Button variant="subtle" size="compact-xs" onClick={() => setOpened(!opened)}>
+          Scale…
+        </Button>
+      </Popover.Target>
+      <Popover.Dropdown>
+        <form className={styles.scaleForm} onSubmit={submit}>
+          <NumberInput
+            name="low"
+            label={`From, ${unit}`}
+            size="xs"
+            w={96}
+            hideControls
+            defaultValue={domain.low / factor}
+          />
+          <NumberInput
+            name="high"
+            label={`To, ${unit}`}
+            size="xs"
+            w={96}
+            hideControls
+            defaultValue={domain.high / factor}
+          />
+          <Button type="submit">Fix</Button>
+          <Button
+            variant="default"
+            disabled={!isFixed}
+            onClick={() => {
+              onScale('')
+              setOpened(false)
+            }}
+          >
+            Fit
+          </Button>
+        </form>
+      </Popover.Dropdown>
+    </Popover>
+  )
+}

@@ -1,0 +1,277 @@
+import { ActionIcon, Button, Tooltip, useComputedColorScheme } from '@mantine/core'
+import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { pathQuery } from '~/api/queries'
+import type { Mesh } from '~/api/types'
+import { type Cell, LOOK, type Look } from '~/charts/heatmap/grid'
+import { Heatmap } from '~/charts/heatmap/Heatmap'
+import { clampView, isWhole, type View, wholeView } from '~/charts/heatmap/view'
+import { valueOfCode } from '~/lib/codes'
+import { type MatrixSearch, numbers } from '~/lib/search'
+import { formatDelay, formatExact } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { FitIcon, MinusIcon, PlusIcon } from '~/ui/icons'
+import { Empty, Failed, Loading, Notice } from '~/ui/State'
+import { CellDetail } from './CellDetail'
+import { Controls } from './Controls'
+import { Legend } from './Legend'
+import styles from './matrix.module.css'
+import { facts, measure, title, worst } from './metrics'
+import { sentence, stateName } from './states'
+import { type Shown, usePicture } from './usePicture'
+import { WindowStamp } from './WindowStamp'
+import { WorstPaths } from './WorstPaths'
+
+interface Props {
+  mesh: Mesh
+  search: MatrixSearch
+  onSearch: (patch: MatrixSearch) => void
+}
+
+function viewOf(text: string | undefined, size: number): View {
+  const parts = numbers(text, 3)
+  return parts
+    ? clampView({ row: parts[0] as number, column: parts[1] as number, count: parts[2] as number }, size)
+    : wholeView(size)
+}
+
+const written = ({ row, column, count }: View) => [row, column, count].map((part) => Number(part.toFixed(2))).join(',')
+
+/** The heatmap of a mesh, with what its cells say in words and numbers. */
+export function MatrixPage({ mesh, search, onSearch }: Props) {
+  const navigate = useNavigate()
+  const clock = useClock()
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const wanted: Shown = {
+    by: search.by ?? 'vm',
+    metric: search.metric ?? 'one_way_delay',
+    statistic: search.statistic ?? 'p50',
+  }
+  const { query, shown, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
+    mesh.id,
+    wanted,
+    search,
+    theme,
+  )
+  const { format } = facts(shown.metric)
+  const size = grid?.rows ?? 0
+
+  const [cursor, setCursor] = useState<Cell | null>(() => {
+    const parts = numbers(search.cell, 2)
+    return parts ? { row: parts[0] as number, column: parts[1] as number } : null
+  })
+  const [hovered, setHovered] = useState<Cell | null>(null)
+  const [pooled, setPooled] = useState(1)
+  const inGrid = (cell: Cell | null) => (cell && cell.row < size && cell.column < size ? cell : null)
+  const active = inGrid(hovered) ?? inGrid(cursor)
+
+  const rememberCell = useDebouncedCallback((cell: Cell) => onSearch({ cell: `${cell.row},${cell.column}` }), 400)
+  const onCursor = useCallback(
+    (cell: Cell) => {
+      setCursor(cell)
+      rememberCell(cell)
+    },
+    [rememberCell],
+  )
+  const onView = useCallback(
+    (next: View) => onSearch({ view: isWhole(next, size) ? '' : written(next) }),
+    [onSearch, size],
+  )
+  const view = useMemo(() => viewOf(search.view, size), [search.view, size])
+
+  const read = useMemo(() => {
+    const at = (cell: Cell) => cell.row * size + cell.column
+    return {
+      look: (cell: Cell) => (grid?.looks[at(cell)] ?? LOOK.lined) as Look,
+      value: (cell: Cell) => valueOfCode(shown.metric, grid?.codes[at(cell)] ?? 0),
+    }
+  }, [grid, size, shown.metric])
+
+  // Only a cell that is looked at for a moment is asked about; sweeping over a row asks nothing.
+  const [settled] = useDebouncedValue(active, 120)
+  const source = settled && entries[settled.row]
+  const target = settled && entries[settled.column]
+  const isPath = shown.by === 'vm' && source && target && source.id !== target.id
+  const detail = useQuery({ ...pathQuery(mesh.id, source?.id ?? '', target?.id ?? ''), enabled: Boolean(isPath) })
+
+  const figure = useCallback(
+    (cell: Cell) => {
+      const value = read.value(cell)
+      return value === null ? null : format(value)
+    },
+    [read, format],
+  )
+
+  function open(cell: Cell) {
+    const [from, to] = [entries[cell.row], entries[cell.column]]
+    if (!from || !to) return
+    if (shown.by === 'zone') {
+      const zones = query.data?.roster.zones ?? []
+      const [down, across] = [zones[cell.row], zones[cell.column]]
+      if (!down || !across) return
+      onSearch({ by: 'vm', cell: '', view: `${down.first},${across.first},${Math.max(down.count, across.count, 1)}` })
+    } else if (from.id !== to.id) {
+      onSearch({ cell: `${cell.row},${cell.column}` })
+      void navigate({
+        to: '/meshes/$meshId/paths/$source/$target',
+        params: { meshId: mesh.id, source: from.id, target: to.id },
+        search: { statistic: shown.statistic },
+      })
+    }
+  }
+
+  function zoomBy(ratio: number) {
+    const count = view.count / ratio
+    const centre = { row: view.row + view.count / 2, column: view.column + view.count / 2 }
+    onView(clampView({ row: centre.row - count / 2, column: centre.column - count / 2, count }, size))
+  }
+
+  if (query.error && !query.data) {
+    return <Failed what="The matrix" error={query.error} retry={() => void query.refetch()} />
+  }
+  if (!matrix || !grid || !axis) return <Loading what="the matrix" />
+  if (size === 0) {
+    return (
+      <Empty
+        title={`No VM is in ${mesh.name} yet`}
+        action={
+          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>Add VMs</Button>
+        }
+      >
+        Enrol two machines, and the delay between them appears here, each way, within a few windows.
+      </Empty>
+    )
+  }
+  const vms = query.data?.roster.vms.length ?? 0
+  const zones = query.data?.roster.zones.length ?? 0
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <div>
+          <h1>{mesh.name}</h1>
+          <p>
+            {vms} {vms === 1 ? 'VM' : 'VMs'} in {zones} {zones === 1 ? 'zone' : 'zones'}, {mesh.rate_hz} exchanges a
+            second on each path
+          </p>
+        </div>
+        <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />
+      </header>
+      <div className={styles.bar}>
+        <Controls wanted={wanted} onSearch={onSearch} />
+        <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
+      </div>
+      {vms === 1 && <Notice tone="info">A path needs two ends: enrol a second VM to see the first delays.</Notice>}
+      <div className={styles.main}>
+        <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
+          <Heatmap
+            label={`${title(shown.metric, shown.statistic)} by ${shown.by === 'zone' ? 'pair of zones' : 'path'}`}
+            grid={grid}
+            axis={axis}
+            colours={colours}
+            worst={worst(shown.metric)}
+            theme={theme}
+            describe={(cell) =>
+              sentence(
+                entries[cell.row]?.name ?? '',
+                entries[cell.column]?.name ?? '',
+                read.look(cell),
+                figure(cell),
+                measure(shown.metric, shown.statistic),
+              )
+            }
+            figure={figure}
+            tooltip={(cell) => {
+              const exact =
+                isPath && settled?.row === cell.row && settled.column === cell.column ? detail.data : undefined
+              const direction = shown.metric === 'one_way_delay' ? exact?.outbound : undefined
+              return (
+                <div className={styles.tip}>
+                  <span>
+                    {entries[cell.row]?.name} → {entries[cell.column]?.name}
+                  </span>
+                  <strong>{figure(cell) ?? stateName(read.look(cell))}</strong>
+                  {direction && (
+                    <span className={styles.exact}>
+                      {formatExact(direction[`${shown.statistic}_ns`])} ± {formatDelay(direction.clock_error_ns)}
+                    </span>
+                  )}
+                  {read.look(cell) === LOOK.veiled && <span>stale</span>}
+                  {grid.faint?.[cell.row * size + cell.column] === 1 && <span>within its clock error</span>}
+                </div>
+              )
+            }}
+            cursor={inGrid(cursor)}
+            onCursor={onCursor}
+            onHover={setHovered}
+            onOpen={open}
+            view={view}
+            onView={onView}
+            onPooled={setPooled}
+          />
+          <Legend
+            shown={shown}
+            grid={grid}
+            domain={domain}
+            isFixed={isFixed}
+            theme={theme}
+            marked={active ? read.value(active) : null}
+            pooled={pooled}
+            onScale={(scale) => onSearch({ scale })}
+          />
+        </div>
+        <aside className={styles.side}>
+          {shown.by === 'vm' && source && target ? (
+            <CellDetail
+              meshId={mesh.id}
+              source={source}
+              target={target}
+              look={settled ? read.look(settled) : LOOK.lined}
+              path={isPath ? detail.data : undefined}
+              clock={clock}
+            />
+          ) : (
+            <p className={styles.hint}>
+              {shown.by === 'zone'
+                ? 'Open a pair of zones to see the paths between their machines.'
+                : 'Point at a cell, or move with the arrow keys, for its exact values. Open it for its history.'}
+            </p>
+          )}
+          <WorstPaths meshId={mesh.id} shown={shown} />
+        </aside>
+      </div>
+    </div>
+  )
+}
+
+interface ZoomProps {
+  size: number
+  view: View
+  zoomBy: (ratio: number) => void
+  onWhole: () => void
+}
+
+function ZoomButtons({ size, view, zoomBy, onWhole }: ZoomProps) {
+  if (size <= 8) return null
+  const whole = isWhole(view, size)
+  return (
+    <div className={styles.zoom}>
+      <Tooltip label="Zoom in (Ctrl and wheel, or pinch)">
+        <ActionIcon variant="default" aria-label="Zoom in" disabled={view.count <= 4} onClick={() => zoomBy(1.6)}>
+          <PlusIcon />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Zoom out">
+        <ActionIcon variant="default" aria-label="Zoom out" disabled={whole} onClick={() => zoomBy(1 / 1.6)}>
+          <MinusIcon />
+        </ActionIcon>
+      </Tooltip>
+      <Tooltip label="Show the whole mesh">
+        <ActionIcon variant="default" aria-label="Show the whole mesh" disabled={whole} onClick={onWhole}>
+          <FitIcon />
+        </ActionIcon>
+      </Tooltip>
+    </div>
+  )
+}

@@ -1,0 +1,53 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { worstPathsQuery } from '~/api/queries'
+import { formatDelay, formatExact } from '~/lib/units'
+import styles from './matrix.module.css'
+import { facts, title } from './metrics'
+import type { Shown } from './usePicture'
+
+const ROWS = 8
+
+/** The same data as a table: what most people came for. */
+export function WorstPaths({ meshId, shown }: { meshId: string; shown: Shown }) {
+  const { data } = useQuery(worstPathsQuery(meshId, shown.metric, shown.statistic, ROWS))
+  const { format, isClocked } = facts(shown.metric)
+  if (!data) return null
+  return (
+    <section className={styles.card}>
+      <header className={styles.cardHead}>
+        <h2 id="worst-paths">Worst paths</h2>
+        <p>{title(shown.metric, shown.statistic)}, newest window of each</p>
+      </header>
+      {data.items.length === 0 ? (
+        <p className={styles.footnote}>No path has a value yet.</p>
+      ) : (
+        <table className={styles.figures} aria-labelledby="worst-paths">
+          <thead>
+            <tr>
+              <th scope="col">Path</th>
+              <th scope="col">Value</th>
+              {isClocked && <th scope="col">Clock error</th>}
+            </tr>
+          </thead>
+          <tbody>
+            {data.items.map((path) => (
+              <tr key={`${path.source.id} ${path.target.id}`}>
+                <th scope="row">
+                  <Link
+                    to="/meshes/$meshId/paths/$source/$target"
+                    params={{ meshId, source: path.source.id, target: path.target.id }}
+                  >
+                    {path.source.name} → {path.target.name}
+                  </Link>
+                </th>
+                <td title={shown.metric === 'loss' ? undefined : formatExact(path.value)}>{format(path.value)}</td>
+                {isClocked && <td>{path.clock_error_ns === null ? '' : `±${formatDelay(path.clock_error_ns)}`}</td>}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  )
+}

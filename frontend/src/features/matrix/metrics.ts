@@ -1,0 +1,107 @@
+/** What each metric is: its name, how it is written, and how it is coloured. */
+
+import type { Worst } from '~/charts/heatmap/grid'
+import { diverging, type Ramp, sequential, type Theme } from '~/charts/heatmap/palette'
+import type { ScaleKind } from '~/charts/heatmap/scale'
+import { ASYMMETRY_ZERO } from '~/lib/codes'
+import { METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
+import { commonDelayUnit, formatDelay, formatRatio, formatSignedDelay, threeDigits } from '~/lib/units'
+
+interface Facts {
+  name: string
+  /** One sentence for the person who has not met it before. */
+  about: string
+  scale: ScaleKind
+  /** The smallest useful extent of a scale that is not logarithmic. */
+  least: number
+  hasStatistic: boolean
+  /** Whether its clock error can be larger than the value itself, and must then be seen. */
+  isClocked: boolean
+  format: (value: number | null) => string
+}
+
+const FACTS: Record<Metric, Facts> = {
+  one_way_delay: {
+    name: 'One-way delay',
+    about: 'From the row’s machine to the column’s, by synchronised clocks.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: true,
+    isClocked: true,
+    format: formatDelay,
+  },
+  round_trip: {
+    name: 'Round trip',
+    about: 'There and back, without any clock in between.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatDelay,
+  },
+  asymmetry: {
+    name: 'Asymmetry',
+    about: 'Outbound less inbound: positive where the way there is slower than the way back.',
+    scale: 'symmetric',
+    least: 1_000,
+    hasStatistic: true,
+    isClocked: true,
+    format: formatSignedDelay,
+  },
+  loss: {
+    name: 'Loss',
+    about: 'Share of the packets sent in the window that did not arrive.',
+    scale: 'linear',
+    least: 0.001,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatRatio,
+  },
+  clock_error: {
+    name: 'Clock error',
+    about: 'How far off a one-way delay can be because of the clocks.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatDelay,
+  },
+}
+
+export const facts = (metric: Metric): Facts => FACTS[metric]
+
+export const METRIC_OPTIONS = METRICS.map((value) => ({ value, label: FACTS[value].name }))
+
+export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: value }))
+
+/** "One-way delay, p50"; a metric of one number per window has no statistic. */
+export function title(metric: Metric, statistic: Statistic): string {
+  return FACTS[metric].hasStatistic ? `${FACTS[metric].name}, ${statistic}` : FACTS[metric].name
+}
+
+/** What stands before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
+export function measure(metric: Metric, statistic: Statistic): string {
+  if (metric === 'one_way_delay') return statistic
+  const name = FACTS[metric].name.toLowerCase()
+  return FACTS[metric].hasStatistic ? `${name} ${statistic}` : name
+}
+
+export function ramp(metric: Metric, theme: Theme): Ramp {
+  return metric === 'asymmetry' ? diverging(theme) : sequential(theme)
+}
+
+export function worst(metric: Metric): Worst {
+  return metric === 'asymmetry' ? { kind: 'furthest', middle: ASYMMETRY_ZERO } : { kind: 'highest' }
+}
+
+/** Tick labels of one scale, in one unit. */
+export function tickLabels(metric: Metric, values: number[]): { unit: string; labels: string[] } {
+  if (metric === 'loss') return { unit: '%', labels: values.map((value) => trim(value * 100)) }
+  const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
+  return { unit, labels: values.map((value) => trim(divide(value))) }
+}
+
+function trim(value: number): string {
+  const text = threeDigits(Math.abs(value))
+  return `${value < 0 ? '−' : ''}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}`
+}

@@ -1,0 +1,129 @@
+/** From the newest answer to what the heatmap paints: grid, axis, colours and a steady scale. */
+
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import type { Matrix } from '~/api/matrix'
+import { pictureQuery } from '~/api/queries'
+import type { Roster } from '~/api/types'
+import type { Axis } from '~/charts/heatmap/Axes'
+import { type Grid, LOOK } from '~/charts/heatmap/grid'
+import { colourTable, type Theme } from '~/charts/heatmap/palette'
+import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
+import { ASYMMETRY_ZERO, codeCount, valueOfCode } from '~/lib/codes'
+import { type Granularity, type MatrixSearch, type Metric, numbers, type Statistic } from '~/lib/search'
+import { facts, ramp } from './metrics'
+
+export interface Shown {
+  by: Granularity
+  metric: Metric
+  statistic: Statistic
+}
+
+export interface Entry {
+  id: string
+  name: string
+  zone: string | null
+}
+
+/** The rows, which are also the columns. */
+export function entriesOf(roster: Roster, by: Granularity): Entry[] {
+  return by === 'zone'
+    ? roster.zones.map(({ id, name }) => ({ id, name, zone: null }))
+    : roster.vms.map(({ id, name, zone_name }) => ({ id, name, zone: zone_name }))
+}
+
+function axisOf(roster: Roster, by: Granularity): Axis {
+  return {
+    labels: entriesOf(roster, by).map(({ name }) => name),
+    groups: by === 'zone' ? [] : roster.zones.filter(({ count }) => count > 0),
+    rowTitle: 'from',
+    columnTitle: 'to',
+  }
+}
+
+/** Marks the values that their clock error could explain away. An asymmetry carries the error of both directions. */
+export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Array): Uint8Array {
+  const factor = metric === 'asymmetry' ? 2 : 1
+  const reach = Array.from(
+    { length: codeCount('clock_error') },
+    (_, code) => (valueOfCode('clock_error', code) ?? 0) * factor,
+  )
+  const sizes = Array.from({ length: codeCount(metric) }, (_, code) =>
+    metric === 'asymmetry' && code <= ASYMMETRY_ZERO - 2_048 ? 0 : Math.abs(valueOfCode(metric, code) ?? 0),
+  )
+  return Uint8Array.from(codes, (code, i) =>
+    code > 0 && (errors[i] as number) > 0 && (sizes[code] as number) < (reach[errors[i] as number] as number) ? 1 : 0,
+  )
+}
+
+function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined): Grid {
+  const fitsErrors = errors && errors.revision === matrix.revision && errors.rows === matrix.rows
+  return {
+    rows: matrix.rows,
+    columns: matrix.columns,
+    codes: matrix.codes,
+    looks: matrix.states,
+    faint: fitsErrors ? withinError(metric, matrix.codes, errors.codes) : undefined,
+  }
+}
+
+/** The 1st to 99th percentile of what is shown, rounded, and kept until the values have left it far behind. */
+function useHeldDomain(key: string, metric: Metric, grid: Grid | undefined, fixed: Domain | null): Domain {
+  const { scale, least } = facts(metric)
+  const [held, setHeld] = useState<{ key: string; domain: Domain } | null>(null)
+  const shown = useMemo(() => {
+    if (!grid) return null
+    const fresh = grid.codes.filter((_, i) => grid.looks[i] === LOOK.plain)
+    return percentiles(fresh, (code) => valueOfCode(metric, code))
+  }, [grid, metric])
+  if (shown && (held?.key !== key || !fits(scale, held.domain, shown, least))) {
+    const domain = roundDomain(scale, shown, least)
+    // Setting state while rendering is React's way to derive it from what came before; the guard ends the loop.
+    if (held?.key !== key || held.domain.low !== domain.low || held.domain.high !== domain.high)
+      setHeld({ key, domain })
+  }
+  return (
+    fixed ?? (held?.key === key ? held.domain : roundDomain(scale, shown ?? { low: 10_000, high: 1_000_000 }, least))
+  )
+}
+
+export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, theme: Theme) {
+  const query = useQuery(pictureQuery(meshId, wanted.by, wanted.metric, wanted.statistic))
+  // What is on the screen may still be the answer to the question before.
+  const shown: Shown = query.data?.of ?? wanted
+  const { isClocked, scale } = facts(shown.metric)
+  const errors = useQuery({
+    ...pictureQuery(meshId, shown.by, 'clock_error', shown.statistic),
+    enabled: isClocked && query.data !== undefined,
+  })
+  const matrix = query.data?.matrix
+  const roster = query.data?.roster
+  const errorMatrix = errors.data?.of.by === shown.by ? errors.data.matrix : undefined
+
+  const grid = useMemo(
+    () => matrix && gridOf(shown.metric, matrix, isClocked ? errorMatrix : undefined),
+    [matrix, errorMatrix, shown.metric, isClocked],
+  )
+  const fixedText = shown.metric === wanted.metric ? search.scale : undefined
+  const fixed = useMemo(() => {
+    const ends = numbers(fixedText, 2)
+    return ends ? { low: ends[0] as number, high: ends[1] as number } : null
+  }, [fixedText])
+  const domain = useHeldDomain(`${meshId} ${shown.by} ${shown.metric} ${shown.statistic}`, shown.metric, grid, fixed)
+  const { low, high } = domain
+
+  const colours = useMemo(() => {
+    const at = (code: number) => {
+      if (shown.metric === 'asymmetry' && code <= ASYMMETRY_ZERO - 2_048) return null
+      const value = valueOfCode(shown.metric, code)
+      return value === null ? null : position(scale, { low, high }, value)
+    }
+    return colourTable(codeCount(shown.metric), at, ramp(shown.metric, theme), theme)
+  }, [shown.metric, scale, low, high, theme])
+
+  const axis = useMemo(() => roster && axisOf(roster, shown.by), [roster, shown.by])
+  const entries = useMemo(() => (roster ? entriesOf(roster, shown.by) : []), [roster, shown.by])
+  return { query, shown, matrix, roster, grid, axis, entries, colours, domain, isFixed: fixed !== null }
+}
+
+export type Picture = ReturnType<typeof usePicture>

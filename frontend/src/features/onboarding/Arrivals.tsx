@@ -1,0 +1,79 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { serverNow } from '~/api/connection'
+import { agentsQuery, rosterQuery } from '~/api/queries'
+import type { Agent, Mesh } from '~/api/types'
+import { Age } from '~/ui/Age'
+import { useClock } from '~/ui/clock'
+import { StatusMark } from '~/ui/StatusMark'
+import styles from './onboarding.module.css'
+
+const POLL_MS = 2_000
+
+/** What an arriving agent is doing, in words. */
+function progress(agent: Agent): { mark: 'good' | 'waiting' | 'warn'; word: string } {
+  if (agent.status === 'reporting') return { mark: 'good', word: 'First window received' }
+  if (agent.status === 'silent') return { mark: 'warn', word: 'Stopped reporting' }
+  return { mark: 'waiting', word: 'Enrolled, waiting for its first window' }
+}
+
+/** The machines of the mesh as they come in; green once their first window is stored. */
+export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: string | null }) {
+  const clock = useClock()
+  const { data: agents } = useQuery({ ...agentsQuery, enabled: mesh !== undefined, refetchInterval: POLL_MS })
+  const { data: roster } = useQuery({
+    ...rosterQuery(mesh?.id ?? ''),
+    enabled: mesh !== undefined,
+    refetchInterval: POLL_MS,
+  })
+  const members = new Set(roster?.vms.map(({ id }) => id))
+  const arrived = (agents ?? []).filter(({ vm, status }) => members.has(vm.id) && status !== 'revoked')
+  const reporting = arrived.filter(({ status }) => status === 'reporting').length
+  const isNew = (agent: Agent) => since !== null && agent.created_at >= since
+  return (
+    <section className={styles.step}>
+      <h2>Watch them arrive</h2>
+      {arrived.length === 0 ? (
+        <p className={styles.lead}>
+          {since ? 'Waiting for the first machine to enrol…' : 'Machines appear here as soon as they enrol.'}
+        </p>
+      ) : (
+        <ul className={styles.arrivals} aria-label="Machines of this mesh" aria-live="polite">
+          {arrived.map((agent) => {
+            const { mark, word } = progress(agent)
+            return (
+              <li key={agent.id} data-done={mark === 'good' || undefined}>
+                <strong>{agent.vm.name}</strong>
+                <StatusMark status={mark}>{word}</StatusMark>
+                <span className={styles.when}>
+                  {isNew(agent) ? 'new, ' : ''}enrolled <Age at={agent.created_at} clock={clock} now={serverNow} />
+                </span>
+              </li>
+            )
+          })}
+        </ul>
+      )}
+      {arrived.length === 1 && (
+        <p className={styles.lead}>A path needs two ends: run the command on a second machine.</p>
+      )}
+      {arrived.some(({ status }) => status === 'enrolled') && (
+        <p className={styles.lead}>
+          Still waiting after half a minute? The machines reach one another over UDP, ports 319 and 320 unless told
+          otherwise: check security groups and firewalls. <code>sinemora-agent check</code> tries everything it needs.
+        </p>
+      )}
+      {mesh && (
+        <div>
+          <Button
+            size="sm"
+            variant={reporting >= 2 ? 'filled' : 'default'}
+            renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
+          >
+            Open the heatmap
+          </Button>
+        </div>
+      )}
+    </section>
+  )
+}

@@ -1,0 +1,66 @@
+import { Button, Select } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useCreateMesh } from '~/api/actions'
+import type { Mesh } from '~/api/types'
+import { Problem } from '~/lib/problem'
+import { MeshFields, meshOf } from '~/ui/MeshFields'
+import { ActionError } from '~/ui/State'
+import styles from './onboarding.module.css'
+
+interface Props {
+  meshes: Mesh[]
+  mesh: Mesh | undefined
+  onMesh: (meshId: string) => void
+}
+
+/** Which mesh the machines join. */
+export function MeshStep({ meshes, mesh, onMesh }: Props) {
+  const create = useCreateMesh()
+  const [making, setMaking] = useState(false)
+  const field = (name: string) => (create.error instanceof Problem ? create.error.field(name) : undefined)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    create.mutate(meshOf(event.currentTarget), {
+      onSuccess: (made) => {
+        setMaking(false)
+        onMesh(made.id)
+      },
+    })
+  }
+
+  return (
+    <section className={styles.step}>
+      <h2>Choose a mesh</h2>
+      <p className={styles.lead}>A mesh is a group of VMs that measure the delay to one another.</p>
+      {meshes.length > 0 && !making ? (
+        <div className={styles.row}>
+          <Select
+            aria-label="Mesh to join"
+            w={220}
+            allowDeselect={false}
+            data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
+            value={mesh?.id ?? null}
+            onChange={(id) => id && onMesh(id)}
+          />
+          <Button size="sm" variant="default" onClick={() => setMaking(true)}>
+            New mesh
+          </Button>
+        </div>
+      ) : (
+        <form className={styles.row} onSubmit={submit}>
+          <MeshFields problem={field} />
+          <Button type="submit" size="sm" loading={create.isPending}>
+            Make mesh
+          </Button>
+          {meshes.length > 0 && (
+            <Button size="sm" variant="default" onClick={() => setMaking(false)}>
+              Cancel
+            </Button>
+          )}
+        </form>
+      )}
+      <ActionError error={create.error} />
+    </section>
+  )
+}

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest'
+import { quoted, withZone } from './command'
+
+const base = 'sinemora-agent run --backend https://sinemora.example --token sme_1'
+
+test('a zone hint becomes flags, an empty one nothing', () => {
+  expect(withZone(base, { provider: 'aws', region: ' eu-west-1 ', name: 'eu-west-1a' })).toBe(
+    `${base} --zone-provider aws --zone-region eu-west-1 --zone-name eu-west-1a`,
+  )
+  expect(withZone(base, { provider: '', region: ' ', name: '' })).toBe(base)
+})
+
+test.each([
+  ['eu-west-1a', 'eu-west-1a'],
+  ['rack 7', `'rack 7'`],
+  ['$(reboot)', `'$(reboot)'`],
+  [`it's`, `'it'\\''s'`],
+])('%s is written %s, so that a shell takes it as it is', (word, written) => {
+  expect(quoted(word)).toBe(written)
+})

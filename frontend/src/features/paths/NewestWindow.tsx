@@ -1,0 +1,136 @@
+import type { Direction, Path, RoundTrip } from '~/api/types'
+import { type Clock, formatMoment, formatWindow } from '~/lib/time'
+import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay } from '~/lib/units'
+import styles from './paths.module.css'
+
+const STATISTICS = [
+  ['Minimum', 'min_ns'],
+  ['Mean', 'mean_ns'],
+  ['p50', 'p50_ns'],
+  ['p90', 'p90_ns'],
+  ['p99', 'p99_ns'],
+  ['Maximum', 'max_ns'],
+  ['Standard deviation', 'sd_ns'],
+] as const
+
+/** Where the split of a round trip into its two directions comes from, in words. */
+const SOURCES: Record<string, string> = {
+  assumed:
+    'assumed: the fastest packets are taken to be equally fast both ways. An asymmetry smaller than the clock error cannot be told from a clock offset.',
+}
+
+function loss(direction: Direction): number | null {
+  return direction.sent > 0 && direction.lost >= 0 ? direction.lost / direction.sent : null
+}
+
+/** All that the newest window says of a path. */
+export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
+  const { outbound, inbound, round_trip: roundTrip } = path
+  if (!path.started_at || !outbound || !inbound || !roundTrip) {
+    return (
+      <section className={styles.newest}>
+        <h2>Newest window</h2>
+        <p className={styles.note}>There is none with values yet.</p>
+      </section>
+    )
+  }
+  const from = new Date(path.started_at)
+  const to = new Date(from.getTime() + path.window_s * 1_000)
+  const skew = outbound.p50_ns != null && inbound.p50_ns != null ? outbound.p50_ns - inbound.p50_ns : null
+  return (
+    <section className={styles.newest}>
+      <div className={styles.newestHead}>
+        <h2 id="newest-window">Newest window</h2>
+        <p className={styles.note}>
+          {formatMoment(from, clock)}, {formatWindow(from, to, clock)}
+        </p>
+      </div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
+      <section className={styles.scroll} tabIndex={0} aria-labelledby="newest-window">
+        <table className={styles.table}>
+          <thead>
+            <tr>
+              <td />
+              <th scope="col" colSpan={2}>
+                <span className={styles.key} style={{ background: 'var(--outbound)' }} />
+                Outbound, {path.source.name} → {path.target.name}
+              </th>
+              <th scope="col" colSpan={2}>
+                <span className={styles.key} style={{ background: 'var(--inbound)' }} />
+                Inbound, {path.target.name} → {path.source.name}
+              </th>
+              <th scope="col" colSpan={2}>
+                <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
+                Round trip
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {STATISTICS.map(([name, key]) => (
+              <tr key={key}>
+                <th scope="row">{name}</th>
+                <Both ns={outbound[key]} />
+                <Both ns={inbound[key]} />
+                <Both ns={roundTrip[key]} />
+              </tr>
+            ))}
+            <tr>
+              <th scope="row">Clock error</th>
+              <td>± {formatDelay(outbound.clock_error_ns)}</td>
+              <td className={styles.exact}>{formatExact(outbound.clock_error_ns)}</td>
+              <td>± {formatDelay(inbound.clock_error_ns)}</td>
+              <td className={styles.exact}>{formatExact(inbound.clock_error_ns)}</td>
+              <td colSpan={2} className={styles.exact}>
+                none: one clock
+              </td>
+            </tr>
+            <tr>
+              <th scope="row">Loss</th>
+              <Lost direction={outbound} />
+              <Lost direction={inbound} />
+              <td colSpan={2} />
+            </tr>
+            <tr>
+              <th scope="row">Measured</th>
+              <Count of={outbound} />
+              <Count of={inbound} />
+              <Count of={roundTrip} />
+            </tr>
+          </tbody>
+        </table>
+      </section>
+      <p className={styles.source}>
+        Asymmetry {formatSignedDelay(skew)} (p50 outbound less inbound). Its split is{' '}
+        {SOURCES[outbound.asymmetry_source] ?? `from: ${outbound.asymmetry_source}.`}
+      </p>
+    </section>
+  )
+}
+
+function Both({ ns }: { ns: number | null | undefined }) {
+  return (
+    <>
+      <td>{formatDelay(ns)}</td>
+      <td className={styles.exact}>{formatExact(ns)}</td>
+    </>
+  )
+}
+
+function Lost({ direction }: { direction: Direction }) {
+  return (
+    <>
+      <td>{formatRatio(loss(direction))}</td>
+      <td className={styles.exact}>
+        {formatCount(direction.lost)} of {formatCount(direction.sent)}
+      </td>
+    </>
+  )
+}
+
+function Count({ of }: { of: Direction | RoundTrip }) {
+  return (
+    <td colSpan={2} className={styles.exact}>
+      {formatCount(of.count)} exchanges
+    </td>
+  )
+}

@@ -1,0 +1,164 @@
+import { useCallback, useMemo, useState } from 'react'
+import type { Series } from '~/api/types'
+import { newest, summary, type Values } from '~/charts/series/lines'
+import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import type { Statistic } from '~/lib/search'
+import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
+import styles from './paths.module.css'
+
+interface Props {
+  series: Series
+  statistic: Statistic
+  seconds: number
+  clock: Clock
+  theme: string
+  waiting: boolean
+}
+
+const delayTicks = (values: number[]) => {
+  const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
+  return values.map((value) => `${Number(divide(value).toPrecision(4))} ${unit}`)
+}
+
+const lossTicks = (values: number[]) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)
+
+/** "from 61.2 µs to 84.0 µs, 2 gaps" */
+function inWords(values: Values, format: (value: number) => string): string {
+  const summed = summary(values)
+  if (!summed) return 'no value'
+  const { least, most, gaps } = summed
+  return `from ${format(least)} to ${format(most)}${gaps > 0 ? `, ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}` : ''}`
+}
+
+/** Delay each way, round trip and loss over the same time, under one cursor. */
+export function PathCharts({ series, statistic, seconds, clock, theme, waiting }: Props) {
+  const [cursor, setCursor] = useState<number | null>(null)
+  const onCursor = useCallback((index: number | null) => setCursor(index), [])
+  const times = useMemo(() => series.points_at.map((at) => Date.parse(at) / 1_000), [series])
+  const range = useMemo((): [number, number] => {
+    const end = Math.max(Date.now() / 1_000, (times.at(-1) ?? 0) + series.resolution_s)
+    return [end - seconds, end]
+  }, [times, seconds, series.resolution_s])
+  const delays = useMemo(
+    (): Line[] => [
+      {
+        label: 'Outbound',
+        colour: 'var(--outbound)',
+        values: series.outbound.delay_ns,
+        error: series.outbound.clock_error_ns,
+      },
+      {
+        label: 'Inbound',
+        colour: 'var(--inbound)',
+        values: series.inbound.delay_ns,
+        error: series.inbound.clock_error_ns,
+      },
+    ],
+    [series],
+  )
+  const roundTrips = useMemo(
+    (): Line[] => [{ label: 'Round trip', colour: 'var(--round-trip)', values: series.round_trip.delay_ns }],
+    [series],
+  )
+  const losses = useMemo(
+    (): Line[] => [
+      { label: 'Outbound', colour: 'var(--outbound)', values: series.outbound.loss },
+      { label: 'Inbound', colour: 'var(--inbound)', values: series.inbound.loss },
+    ],
+    [series],
+  )
+  const known = newest(series.round_trip.delay_ns) ?? newest(series.outbound.delay_ns)
+  const at = cursor ?? known
+  const moment = at === null ? undefined : times[at]
+  const shared = { times, range, clock, theme, onCursor, group: 'path' }
+  return (
+    <div className={styles.charts} data-waiting={waiting || undefined}>
+      <p className={styles.moment}>
+        {moment === undefined
+          ? 'Nothing was measured in this range.'
+          : `${cursor === null ? 'Newest: ' : ''}${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+        <span>{series.resolution_s === 60 ? 'one point a minute' : `one point every ${series.resolution_s} s`}</span>
+      </p>
+      <Chart
+        title={`One-way delay, ${statistic}`}
+        note="The band is the clock error."
+        lines={delays}
+        at={at}
+        format={formatDelay}
+        withError
+      >
+        <SeriesChart
+          {...shared}
+          label={`One-way delay, ${statistic}. ${delays.map((line) => `${line.label} ${inWords(line.values, formatDelay)}`).join('; ')}.`}
+          lines={delays}
+          shape="line"
+          formatTicks={delayTicks}
+          height={260}
+        />
+      </Chart>
+      <Chart
+        title={`Round trip, ${statistic}`}
+        note="No clock is involved."
+        lines={roundTrips}
+        at={at}
+        format={formatDelay}
+      >
+        <SeriesChart
+          {...shared}
+          label={`Round trip, ${statistic}, ${inWords(series.round_trip.delay_ns, formatDelay)}.`}
+          lines={roundTrips}
+          shape="line"
+          formatTicks={delayTicks}
+          height={170}
+        />
+      </Chart>
+      <Chart title="Loss" lines={losses} at={at} format={formatRatio}>
+        <SeriesChart
+          {...shared}
+          label={`Loss. ${losses.map((line) => `${line.label} ${inWords(line.values, formatRatio)}`).join('; ')}.`}
+          lines={losses}
+          shape="steps"
+          least={0.01}
+          formatTicks={lossTicks}
+          height={130}
+        />
+      </Chart>
+    </div>
+  )
+}
+
+interface ChartProps {
+  title: string
+  note?: string
+  lines: Line[]
+  at: number | null
+  format: (value: number | null | undefined) => string
+  withError?: boolean
+  children: React.ReactNode
+}
+
+/** A chart under its title, with the values at the cursor. */
+function Chart({ title, note, lines, at, format, withError, children }: ChartProps) {
+  return (
+    <figure className={styles.chart}>
+      <figcaption>
+        <h2>{title}</h2>
+        {note && <span className={styles.note}>{note}</span>}
+        <span className={styles.values}>
+          {lines.map((line) => (
+            <span key={line.label} className={styles.value}>
+              <span className={styles.key} style={{ background: line.colour }} />
+              {line.label}
+              <strong>{format(at === null ? null : line.values[at])}</strong>
+              {withError && at !== null && line.error?.[at] != null && (
+                <span className={styles.note}>± {formatDelay(line.error[at])}</span>
+              )}
+            </span>
+          ))}
+        </span>
+      </figcaption>
+      {children}
+    </figure>
+  )
+}

@@ -1,0 +1,116 @@
+import { ActionIcon, SegmentedControl, Tooltip, useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { pathQuery, rosterQuery, seriesQuery } from '~/api/queries'
+import type { Mesh } from '~/api/types'
+import { type PathSearch, RANGES, type Range, STATISTICS, type Statistic } from '~/lib/search'
+import { useClock } from '~/ui/clock'
+import { SwapIcon } from '~/ui/icons'
+import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { NewestWindow } from './NewestWindow'
+import { PathCharts } from './PathCharts'
+import styles from './paths.module.css'
+
+interface Props {
+  mesh: Mesh
+  source: string
+  target: string
+  search: PathSearch
+  onSearch: (patch: PathSearch) => void
+}
+
+const RANGE_OPTIONS = (Object.keys(RANGES) as Range[]).map((value) => ({
+  value,
+  label: value.replace('m', ' min').replace('h', ' h'),
+}))
+
+const STATE_TEXT = {
+  measured: null,
+  not_planned: 'Nobody asked for this path to be measured.',
+  no_data: 'Planned, but the first window has not arrived yet.',
+  stale: 'Stale: what follows is old, its agent has stopped reporting.',
+  lost: 'Lost: packets were sent in the newest window and none arrived.',
+}
+
+/** The history of one path, both ways. */
+export function PathPage({ mesh, source, target, search, onSearch }: Props) {
+  const clock = useClock()
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const range = search.last ?? '15m'
+  const statistic = search.statistic ?? 'p50'
+  const path = useQuery(pathQuery(mesh.id, source, target))
+  const series = useQuery(seriesQuery(mesh.id, source, target, RANGES[range], statistic))
+  const { data: roster } = useQuery(rosterQuery(mesh.id))
+
+  if (path.error && !path.data) return <Failed what="This path" error={path.error} retry={() => void path.refetch()} />
+  if (!path.data) return <Loading what="the path" />
+  const zoneOf = (id: string) => roster?.vms.find((vm) => vm.id === id)?.zone_name
+  const { source: from, target: to, state } = path.data
+  const zones = [zoneOf(source), zoneOf(target)]
+  return (
+    <div className={styles.page}>
+      <header className={styles.head}>
+        <div>
+          <p className={styles.trail}>
+            <Link to="/meshes/$meshId" params={{ meshId: mesh.id }}>
+              {mesh.name}
+            </Link>
+            {zones[0] && <span>{zones[0] === zones[1] ? `inside ${zones[0]}` : `${zones[0]} to ${zones[1]}`}</span>}
+          </p>
+          <div className={styles.title}>
+            <h1>
+              {from.name} <span aria-hidden="true">→</span>
+              <span className={styles.hidden}> to </span> {to.name}
+            </h1>
+            <Tooltip label={`Look from ${to.name} instead`}>
+              <ActionIcon
+                variant="default"
+                aria-label="Swap direction"
+                renderRoot={(root) => (
+                  <Link
+                    {...root}
+                    to="/meshes/$meshId/paths/$source/$target"
+                    params={{ meshId: mesh.id, source: target, target: source }}
+                    search={(old) => old}
+                  />
+                )}
+              >
+                <SwapIcon />
+              </ActionIcon>
+            </Tooltip>
+          </div>
+        </div>
+        <div className={styles.controls}>
+          <SegmentedControl
+            aria-label="Statistic"
+            data={STATISTICS.map((value) => ({ value, label: value }))}
+            value={statistic}
+            onChange={(value) => onSearch({ statistic: value as Statistic })}
+          />
+          <SegmentedControl
+            aria-label="Range"
+            data={RANGE_OPTIONS}
+            value={range}
+            onChange={(value) => onSearch({ last: value as Range })}
+          />
+        </div>
+      </header>
+      {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}
+      {series.data ? (
+        <PathCharts
+          series={series.data}
+          statistic={statistic}
+          seconds={RANGES[range]}
+          clock={clock}
+          theme={theme}
+          waiting={series.isPlaceholderData}
+        />
+      ) : series.error ? (
+        <ActionError error={series.error} />
+      ) : (
+        <Loading what="the history" />
+      )}
+      <NewestWindow path={path.data} clock={clock} />
+    </div>
+  )
+}

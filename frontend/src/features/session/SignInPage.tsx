@@ -1,0 +1,59 @@
+import { Button, PasswordInput, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useId } from 'react'
+import { signIn } from '~/api/actions'
+import { sessionQuery } from '~/api/queries'
+import { Mark } from '~/ui/Logo'
+import { ActionError, Notice } from '~/ui/State'
+import styles from './session.module.css'
+
+export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: () => void }) {
+  const queryClient = useQueryClient()
+  const heading = useId()
+  const attempt = useMutation({
+    mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
+    onSuccess: (session) => {
+      // Whoever was signed in here before must leave nothing behind.
+      queryClient.clear()
+      queryClient.setQueryData(sessionQuery.queryKey, session)
+      onSignedIn()
+    },
+  })
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    attempt.mutate({ email: String(form.get('email')).trim(), password: String(form.get('password')) })
+  }
+
+  return (
+    <main className={styles.page}>
+      <form className={styles.form} onSubmit={submit} aria-labelledby={heading}>
+        <Mark size={36} />
+        <h1 id={heading}>Sign in to Sinemora</h1>
+        {ended && !attempt.error && <Notice tone="info">Your session has ended. Sign in to carry on.</Notice>}
+        <TextInput
+          label="E-mail"
+          name="email"
+          type="email"
+          autoComplete="username"
+          required
+          withAsterisk={false}
+          autoFocus
+        />
+        <PasswordInput
+          label="Password"
+          name="password"
+          autoComplete="current-password"
+          required
+          withAsterisk={false}
+          visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+        />
+        <ActionError error={attempt.error} />
+        <Button type="submit" size="sm" loading={attempt.isPending}>
+          Sign in
+        </Button>
+      </form>
+    </main>
+  )
+}

@@ -1,0 +1,28 @@
+import { Button, Tooltip } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { zoneName } from '~/lib/time'
+import { useClock } from '~/ui/clock'
+
+/** The zone every time on the page is written in. */
+export function ClockSwitch() {
+  const clock = useClock()
+  const navigate = useNavigate()
+  const other = clock === 'utc' ? 'local' : 'utc'
+  return (
+    <Tooltip
+      label={clock === 'utc' ? 'Times in UTC. Switch to your own zone.' : 'Times in your own zone. Switch to UTC.'}
+    >
+      <Button
+        variant="subtle"
+        color="gray"
+        c="var(--ink-2)"
+        size="compact-sm"
+        onClick={() =>
+          void navigate({ to: '.', search: (old) => ({ ...old, tz: other }), replace: true, resetScroll: false })
+        }
+      >
+        {clock === 'utc' ? 'UTC' : `Local (${zoneName('local', new Date())})`}
+      </Button>
+    </Tooltip>
+  )
+}

@@ -1,0 +1,33 @@
+import { Select } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { meshesQuery } from '~/api/queries'
+import type { Mesh } from '~/api/types'
+
+/** The mesh of the address; on pages about no mesh, the first one. */
+export function useCurrentMesh(): Mesh | undefined {
+  const { data } = useQuery(meshesQuery)
+  const { meshId } = useParams({ strict: false })
+  const { mesh } = useSearch({ strict: false })
+  return data?.find(({ id }) => id === (meshId ?? mesh)) ?? data?.[0]
+}
+
+export function MeshPicker() {
+  const navigate = useNavigate()
+  const { data } = useQuery(meshesQuery)
+  const mesh = useCurrentMesh()
+  if (!data || !mesh) return null
+  return (
+    <Select
+      aria-label="Mesh"
+      size="xs"
+      w={148}
+      allowDeselect={false}
+      data={data.map(({ id, name }) => ({ value: id, label: name }))}
+      value={mesh.id}
+      onChange={(meshId) => {
+        if (meshId) void navigate({ to: '/meshes/$meshId', params: { meshId } })
+      }}
+    />
+  )
+}

@@ -1,0 +1,40 @@
+import { ActionIcon, Menu } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { signOut } from '~/api/actions'
+import { sessionQuery } from '~/api/queries'
+import { UserIcon } from '~/ui/icons'
+
+export function UserMenu() {
+  const { data: session } = useQuery(sessionQuery)
+  const queryClient = useQueryClient()
+  const navigate = useNavigate()
+
+  async function leave() {
+    // Signed out here is signed out, even when the answer does not come: the page must not go on showing data.
+    await signOut().catch(() => undefined)
+    queryClient.clear()
+    await navigate({ to: '/sign-in' })
+  }
+
+  return (
+    <Menu position="bottom-end" width={220} transitionProps={{ duration: 0 }}>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" c="var(--ink-2)" size={28} aria-label="Account">
+          <UserIcon />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          {session?.tenant.name}
+          <br />
+          {session?.user.email}, {session?.role}
+        </Menu.Label>
+        <Menu.Item renderRoot={(root) => <Link {...root} to="/api-keys" />}>API keys</Menu.Item>
+        <Menu.Item renderRoot={(root) => <Link {...root} to="/about" />}>About</Menu.Item>
+        <Menu.Divider />
+        <Menu.Item onClick={() => void leave()}>Sign out</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

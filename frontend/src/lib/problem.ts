@@ -1,0 +1,49 @@
+/** Why a call did not succeed: an answer with problem details (RFC 9457), or no answer at all. */
+
+export interface FieldError {
+  pointer: string
+  message: string
+}
+
+interface ProblemBody {
+  title?: string
+  status?: number
+  code?: string
+  detail?: string
+  request_id?: string
+  errors?: FieldError[] | null
+}
+
+export class Problem extends Error {
+  readonly status: number
+  readonly code: string
+  readonly requestId: string | null
+  readonly errors: FieldError[]
+
+  constructor(body: ProblemBody, response: Response) {
+    super(body.detail ?? body.title ?? `The server answered ${response.status}.`)
+    this.name = 'Problem'
+    this.status = body.status ?? response.status
+    this.code = body.code ?? 'http_error'
+    this.requestId = body.request_id ?? response.headers.get('X-Request-Id')
+    this.errors = body.errors ?? []
+  }
+
+  /** What was wrong with one field of a form, by its name in the body. */
+  field(name: string): string | undefined {
+    return this.errors.find((error) => error.pointer === `#/${name}`)?.message
+  }
+}
+
+/** No answer: the server is away or the network is. */
+export class Unreachable extends Error {
+  constructor(cause: unknown) {
+    super('Sinemora cannot be reached at the moment.', { cause })
+    this.name = 'Unreachable'
+  }
+}
+
+/** Whether asking again later can help. */
+export function passes(error: unknown): boolean {
+  return error instanceof Unreachable || (error instanceof Problem && [429, 502, 503, 504].includes(error.status))
+}

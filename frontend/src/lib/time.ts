@@ -1,0 +1,58 @@
+/** Times as people read them. The zone is chosen once, in the address, and always written beside the time. */
+
+export type Clock = 'local' | 'utc'
+
+const formats = new Map<string, Intl.DateTimeFormat>()
+
+function format(clock: Clock, options: Intl.DateTimeFormatOptions): Intl.DateTimeFormat {
+  const key = clock + JSON.stringify(options)
+  let known = formats.get(key)
+  if (!known) {
+    known = new Intl.DateTimeFormat('en-GB', {
+      ...options,
+      hourCycle: 'h23',
+      ...(clock === 'utc' ? { timeZone: 'UTC' } : {}),
+    })
+    formats.set(key, known)
+  }
+  return known
+}
+
+const TIME: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit', second: '2-digit' }
+const MINUTE: Intl.DateTimeFormatOptions = { hour: '2-digit', minute: '2-digit' }
+const DAY: Intl.DateTimeFormatOptions = { day: 'numeric', month: 'short', year: 'numeric' }
+
+/** "23:10:20" */
+export const formatTime = (at: Date, clock: Clock) => format(clock, TIME).format(at)
+
+/** "23:10" */
+export const formatMinute = (at: Date, clock: Clock) => format(clock, MINUTE).format(at)
+
+/** "20 Nov 2026" */
+export const formatDay = (at: Date, clock: Clock) => format(clock, DAY).format(at)
+
+/** "20 Nov 2026, 23:10:20" */
+export const formatMoment = (at: Date, clock: Clock) => `${formatDay(at, clock)}, ${formatTime(at, clock)}`
+
+/** "UTC", or the offset of the reader: "UTC+1", "UTC−3:30". */
+export function zoneName(clock: Clock, at: Date): string {
+  const minutes = clock === 'utc' ? 0 : -at.getTimezoneOffset()
+  if (minutes === 0) return 'UTC'
+  const hours = Math.trunc(Math.abs(minutes) / 60)
+  const rest = Math.abs(minutes) % 60
+  return `UTC${minutes < 0 ? '−' : '+'}${hours}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`
+}
+
+/** A half-open window: "23:10:20 – 23:10:30 UTC". */
+export function formatWindow(from: Date, to: Date, clock: Clock): string {
+  return `${formatTime(from, clock)} – ${formatTime(to, clock)} ${zoneName(clock, to)}`
+}
+
+/** How long ago: "8 s", "3 min", "2 h", "5 d"; never negative. */
+export function formatAge(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000))
+  if (seconds < 120) return `${seconds} s`
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.floor(seconds / 3600)} h`
+  return `${Math.floor(seconds / 86_400)} d`
+}

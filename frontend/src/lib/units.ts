@@ -1,0 +1,70 @@
+/** How quantities are written: SI-scaled, three significant digits, the exact figure where there is room. */
+
+export const NO_VALUE = '–'
+
+/** Between groups of digits: narrow, and no place to break a line. */
+const GROUP_SPACE = '\u202f'
+
+interface Scale {
+  unit: string
+  factor: number
+}
+
+const DELAY_SCALES: readonly Scale[] = [
+  { unit: 's', factor: 1e9 },
+  { unit: 'ms', factor: 1e6 },
+  { unit: 'µs', factor: 1e3 },
+  { unit: 'ns', factor: 1 },
+]
+
+/** Three significant digits without an exponent: 84.23 → "84.2", 1390 → "1390", 0.5 → "0.5". */
+export function threeDigits(value: number): string {
+  if (value === 0) return '0'
+  const magnitude = Math.floor(Math.log10(Math.abs(value)))
+  const rounded = Number(value.toPrecision(3))
+  return rounded.toFixed(Math.max(0, 2 - Math.max(magnitude, Math.floor(Math.log10(Math.abs(rounded))))))
+}
+
+function scaleOf(ns: number): Scale {
+  // Judge the rounded value, so that 999 999 ns reads "1.00 ms" and not "1000 µs".
+  const size = Number(Math.abs(ns).toPrecision(3))
+  return DELAY_SCALES.find((scale) => size >= scale.factor) ?? { unit: 'ns', factor: 1 }
+}
+
+/** A delay for reading: 84_213 → "84.2 µs"; a minus is a true minus sign. */
+export function formatDelay(ns: number | null | undefined): string {
+  if (ns == null || !Number.isFinite(ns)) return NO_VALUE
+  const { unit, factor } = scaleOf(ns)
+  return `${ns < 0 ? '−' : ''}${threeDigits(Math.abs(ns) / factor)} ${unit}`
+}
+
+/** As `formatDelay`, with the sign always written: asymmetry. */
+export function formatSignedDelay(ns: number | null | undefined): string {
+  return ns != null && ns > 0 ? `+${formatDelay(ns)}` : formatDelay(ns)
+}
+
+/** The exact number of nanoseconds, in groups of three: "84 213 ns". */
+export function formatExact(ns: number | null | undefined): string {
+  return ns == null || !Number.isFinite(ns) ? NO_VALUE : `${groups(Math.round(ns))} ns`
+}
+
+/** A ratio of lost to sent: 0 → "0 %", 0.00031 → "0.0310 %". */
+export function formatRatio(ratio: number | null | undefined): string {
+  return ratio == null || !Number.isFinite(ratio) ? NO_VALUE : `${threeDigits(ratio * 100)} %`
+}
+
+/** A whole number in groups of three: 3600 → "3 600". */
+export function formatCount(count: number | null | undefined): string {
+  return count == null || count < 0 ? NO_VALUE : groups(count)
+}
+
+function groups(whole: number): string {
+  const digits = String(Math.abs(whole)).replace(/\B(?=(\d{3})+$)/g, GROUP_SPACE)
+  return whole < 0 ? `−${digits}` : digits
+}
+
+/** Ticks share one unit, so that a scale reads evenly: (20 000, 50 000) → "20", "50" and "µs". */
+export function commonDelayUnit(largestNs: number): { unit: string; divide: (ns: number) => number } {
+  const { unit, factor } = scaleOf(largestNs)
+  return { unit, divide: (ns) => ns / factor }
+}

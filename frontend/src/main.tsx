@@ -1,0 +1,78 @@
+import '@fontsource-variable/inter'
+import '@mantine/core/styles.layer.css'
+import '~/ui/tokens.css'
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createRouter, RouterProvider } from '@tanstack/react-router'
+import { StrictMode } from 'react'
+import { createRoot } from 'react-dom/client'
+import { whenSignedOut } from '~/api/client'
+import { connection, subscribe } from '~/api/connection'
+import { passes } from '~/lib/problem'
+import { schemeManager, theme, variables } from '~/ui/theme'
+import { routeTree } from './routeTree.gen'
+import { Failed } from './ui/State'
+
+const queryClient = new QueryClient({
+  defaultOptions: {
+    queries: {
+      staleTime: 2_000,
+      // A server that is away is asked again by the connection probe; anything else will not mend by asking twice.
+      retry: (failures, error) => passes(error) && failures < 2,
+      retryDelay: (failures) => 500 * 2 ** failures,
+      networkMode: 'always',
+    },
+    mutations: { networkMode: 'always' },
+  },
+})
+
+const router = createRouter({
+  routeTree,
+  context: { queryClient },
+  defaultPreload: 'intent',
+  defaultPreloadStaleTime: 0,
+  defaultPendingMs: 300,
+  scrollRestoration: true,
+  defaultErrorComponent: ({ error, reset }) => <Failed what="This page" error={error} retry={reset} />,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}
+
+whenSignedOut(() => {
+  const { pathname, href } = router.state.location
+  if (pathname === '/sign-in') return
+  queryClient.removeQueries({ queryKey: ['session'] })
+  void router.navigate({ to: '/sign-in', search: { next: href, ended: true }, replace: true })
+})
+
+// Back after having been away: everything on the page may be old.
+let wasAway = false
+subscribe(() => {
+  const { away } = connection()
+  if (wasAway && !away) {
+    void queryClient.invalidateQueries()
+    void router.invalidate()
+  }
+  wasAway = away
+})
+
+const root = document.getElementById('root')
+if (!root) throw new Error('index.html has no #root')
+createRoot(root).render(
+  <StrictMode>
+    <MantineProvider
+      theme={theme}
+      colorSchemeManager={schemeManager}
+      defaultColorScheme="auto"
+      cssVariablesResolver={variables}
+    >
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </MantineProvider>
+  </StrictMode>,
+)

@@ -1,0 +1,30 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { meshQuery, pictureQuery } from '~/api/queries'
+import { MatrixPage } from '~/features/matrix/MatrixPage'
+import { type MatrixSearch, matrixSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/meshes/$meshId/')({
+  validateSearch: matrixSearch,
+  loaderDeps: ({ search: { by, metric, statistic } }) => ({ by, metric, statistic }),
+  loader: ({ context, params, deps: { by = 'vm', metric = 'one_way_delay', statistic = 'p50' } }) => {
+    // Started here, waited for by the page, which keeps what it shows until the answer is in.
+    void context.queryClient.prefetchQuery(pictureQuery(params.meshId, by, metric, statistic))
+  },
+  component: MatrixRoute,
+})
+
+function MatrixRoute() {
+  const { meshId } = Route.useParams()
+  const search = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const { data } = useSuspenseQuery(meshQuery(meshId))
+  const onSearch = useCallback(
+    (patch: MatrixSearch) => {
+      void navigate({ search: (old) => ({ ...old, ...patch }), replace: true, resetScroll: false })
+    },
+    [navigate],
+  )
+  return <MatrixPage key={meshId} mesh={data.mesh} search={search} onSearch={onSearch} />
+}

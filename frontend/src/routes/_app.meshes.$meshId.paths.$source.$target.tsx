@@ -1,0 +1,28 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { meshQuery } from '~/api/queries'
+import { PathPage } from '~/features/paths/PathPage'
+import { pathSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
+  validateSearch: pathSearch,
+  component: PathRoute,
+})
+
+function PathRoute() {
+  const { meshId, source, target } = Route.useParams()
+  const search = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const { data } = useSuspenseQuery(meshQuery(meshId))
+  return (
+    <PathPage
+      mesh={data.mesh}
+      source={source}
+      target={target}
+      search={search}
+      onSearch={(patch) =>
+        void navigate({ search: (old) => ({ ...old, ...patch }), replace: true, resetScroll: false })
+      }
+    />
+  )
+}

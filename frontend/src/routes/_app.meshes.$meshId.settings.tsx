@@ -1,0 +1,12 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { meshQuery } from '~/api/queries'
+import { MeshSettingsPage } from '~/features/inventory/MeshSettingsPage'
+
+export const Route = createFileRoute('/_app/meshes/$meshId/settings')({ component: MeshSettingsRoute })
+
+function MeshSettingsRoute() {
+  const { meshId } = Route.useParams()
+  const { data } = useSuspenseQuery(meshQuery(meshId))
+  return <MeshSettingsPage key={`${meshId} ${data.etag}`} mesh={data.mesh} etag={data.etag} />
+}

@@ -1,0 +1,23 @@
+import { createFileRoute, useNavigate, useRouter } from '@tanstack/react-router'
+import { SignInPage } from '~/features/session/SignInPage'
+import { signInSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/sign-in')({
+  validateSearch: signInSearch,
+  component: SignIn,
+})
+
+function SignIn() {
+  const { next, ended } = Route.useSearch()
+  const navigate = useNavigate()
+  const router = useRouter()
+  return (
+    <SignInPage
+      ended={ended === true}
+      onSignedIn={() => {
+        if (next) router.history.push(next)
+        else void navigate({ to: '/' })
+      }}
+    />
+  )
+}

@@ -1,0 +1,14 @@
+import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
+import { useNow } from './useNow'
+
+/** How long ago, with the moment itself on hover. */
+export function Age({ at, clock, now }: { at: string | null | undefined; clock: Clock; now: () => number }) {
+  const time = useNow(1_000, now)
+  if (!at) return <>never</>
+  const date = new Date(at)
+  return (
+    <time dateTime={at} title={`${formatMoment(date, clock)} ${zoneName(clock, date)}`}>
+      {formatAge(time - date.getTime())} ago
+    </time>
+  )
+}

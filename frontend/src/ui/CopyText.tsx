@@ -1,0 +1,36 @@
+import { Button } from '@mantine/core'
+import { useEffect, useRef, useState } from 'react'
+import styles from './copy.module.css'
+import { CheckIcon, CopyIcon } from './icons'
+
+/** Text to take along as it stands: a command, a secret shown once. */
+export function CopyText({ text, label }: { text: string; label: string }) {
+  const code = useRef<HTMLElement>(null)
+  const [copied, setCopied] = useState(false)
+
+  useEffect(() => {
+    if (!copied) return
+    const timer = setTimeout(() => setCopied(false), 2_000)
+    return () => clearTimeout(timer)
+  }, [copied])
+
+  async function copy() {
+    // On plain HTTP there is no clipboard to write to: select the text, so that one key copies it.
+    if (code.current) getSelection()?.selectAllChildren(code.current)
+    try {
+      await navigator.clipboard.writeText(text)
+      setCopied(true)
+    } catch {
+      setCopied(document.execCommand('copy'))
+    }
+  }
+
+  return (
+    <fieldset className={styles.command} aria-label={label}>
+      <code ref={code}>{text}</code>
+      <Button variant="default" onClick={copy} leftSection={copied ? <CheckIcon /> : <CopyIcon />}>
+        <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
+      </Button>
+    </fieldset>
+  )
+}

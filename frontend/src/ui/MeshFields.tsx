@@ -1,0 +1,61 @@
+import { NumberInput, Select, TextInput } from '@mantine/core'
+
+const RATES = ['1', '2', '4', '8', '16', '32', '64', '128']
+
+interface Props {
+  name?: string
+  windowS?: number
+  rateHz?: number
+  /** What was wrong with a field, by its name. */
+  problem: (name: string) => string | undefined
+}
+
+/** The fields of a mesh, named as the contract names them. */
+export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
+  return (
+    <>
+      <TextInput
+        name="name"
+        label="Name"
+        placeholder="production"
+        required
+        withAsterisk={false}
+        maxLength={100}
+        defaultValue={name}
+        error={problem('name')}
+        w={200}
+      />
+      <NumberInput
+        name="window_s"
+        label="Window, seconds"
+        min={1}
+        max={60}
+        allowDecimal={false}
+        required
+        withAsterisk={false}
+        defaultValue={windowS}
+        error={problem('window_s')}
+        w={140}
+      />
+      <Select
+        name="rate_hz"
+        label="Exchanges a second"
+        data={RATES}
+        allowDeselect={false}
+        defaultValue={String(rateHz)}
+        error={problem('rate_hz')}
+        w={150}
+      />
+    </>
+  )
+}
+
+/** What the fields say. */
+export function meshOf(form: HTMLFormElement): { name: string; window_s: number; rate_hz: number } {
+  const data = new FormData(form)
+  return {
+    name: String(data.get('name')).trim(),
+    window_s: Number(data.get('window_s')),
+    rate_hz: Number(data.get('rate_hz')),
+  }
+}

@@ -1,0 +1,71 @@
+import {
+  Anchor,
+  Button,
+  type CSSVariablesResolver,
+  createTheme,
+  Input,
+  localStorageColorSchemeManager,
+  type MantineColorsTuple,
+  Modal,
+  SegmentedControl,
+  Tooltip,
+} from '@mantine/core'
+
+const blue: MantineColorsTuple = [
+  '#e8f1f9',
+  '#cfe2f3',
+  '#a5c9e8',
+  '#7db4e2',
+  '#6cb0ee',
+  '#3f87c4',
+  '#2872b1',
+  '#1c5f9e',
+  '#164e83',
+  '#0f3b66',
+]
+
+/** The only thing kept in this browser. */
+export const schemeManager = localStorageColorSchemeManager({ key: 'sinemora-theme' })
+
+export const theme = createTheme({
+  fontFamily: "'Inter Variable', system-ui, sans-serif",
+  fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'Roboto Mono', 'DejaVu Sans Mono', monospace",
+  fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
+  headings: { fontWeight: '620' },
+  colors: { blue },
+  primaryColor: 'blue',
+  primaryShade: { light: 7, dark: 4 },
+  defaultRadius: 4,
+  cursorType: 'pointer',
+  respectReducedMotion: true,
+  components: {
+    Anchor: Anchor.extend({ defaultProps: { underline: 'hover' } }),
+    Button: Button.extend({
+      defaultProps: { size: 'xs' },
+      // The accent is light on a dark page, where Mantine's choice of white would not be readable.
+      vars: (_, { variant = 'filled', color }) => ({
+        root: variant === 'filled' && !color ? { '--button-color': 'light-dark(#ffffff, #0b1017)' } : {},
+      }),
+    }),
+    Input: Input.extend({ defaultProps: { size: 'sm' } }),
+    SegmentedControl: SegmentedControl.extend({ defaultProps: { size: 'xs', withItemsBorders: false } }),
+    Modal: Modal.extend({ defaultProps: { centered: true, transitionProps: { duration: 0 } } }),
+    Tooltip: Tooltip.extend({ defaultProps: { openDelay: 250, transitionProps: { duration: 0 } } }),
+  },
+})
+
+/** Mantine's own surfaces take the page's colours, so that there is one set of them. */
+export const variables: CSSVariablesResolver = () => ({
+  variables: {
+    '--mantine-color-body': 'var(--page)',
+    '--mantine-color-text': 'var(--ink)',
+    '--mantine-color-dimmed': 'var(--ink-3)',
+    '--mantine-color-default': 'var(--raised)',
+    '--mantine-color-default-border': 'var(--line-strong)',
+    '--mantine-color-anchor': 'var(--accent)',
+    '--mantine-color-error': 'var(--bad)',
+    '--mantine-color-placeholder': 'var(--ink-3)',
+  },
+  light: {},
+  dark: {},
+})

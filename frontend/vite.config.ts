@@ -1,0 +1,25 @@
+import { fileURLToPath } from 'node:url'
+import { tanstackRouter } from '@tanstack/router-plugin/vite'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vitest/config'
+
+/** Where `npm run dev` finds the API; in production the API serves the built files itself. */
+const backend = process.env.SINEMORA_PUBLIC_URL ?? 'http://127.0.0.1:8420'
+
+export default defineConfig({
+  plugins: [
+    tanstackRouter({ target: 'react', autoCodeSplitting: true, generatedRouteTree: 'src/routeTree.gen.ts' }),
+    react(),
+  ],
+  resolve: { alias: { '~': fileURLToPath(new URL('./src', import.meta.url)) } },
+  server: {
+    proxy: Object.fromEntries(['/v1', '/healthz', '/readyz'].map((path) => [path, { target: backend }])),
+  },
+  // Nothing is inlined as a data URL: the content policy of the served page allows our own files only.
+  build: {
+    // Browsers of mid 2024 and later, so that light-dark() stays as it is written.
+    target: ['chrome123', 'firefox125', 'safari17.5'],
+    assetsInlineLimit: 0,
+  },
+  test: { include: ['src/**/*.test.ts'], environment: 'node' },
+})
