@@ -63,6 +63,8 @@ pub enum Verdict {
     Late,
     /// Answers nothing that was asked.
     Foreign,
+    /// Complete, but with times that cannot be: it is counted, not measured.
+    Absurd,
 }
 
 /// Open requests towards one responder, by consecutive sequence ids.
@@ -317,7 +319,12 @@ impl<T: Copy> Open<T> {
         match (self.outbound(), self.inbound()) {
             (Some(outbound), Some(inbound)) if !self.complete => {
                 self.complete = true;
-                Verdict::Complete(outbound, inbound)
+                if possible(outbound, inbound) {
+                    Verdict::Complete(outbound, inbound)
+                } else {
+                    (self.t2, self.t3) = (None, None);
+                    Verdict::Absurd
+                }
             }
             _ => Verdict::Taken,
         }
@@ -338,6 +345,15 @@ impl<T: Copy> Open<T> {
             inbound: self.inbound(),
         }
     }
+}
+
+/// The responder answers after it is asked, and no packet arrives before it leaves: the round trip takes some of the
+/// time that passed here, give or take what two clocks may disagree on its length.
+fn possible(outbound: Leg, inbound: Leg) -> bool {
+    let passed_ns = inbound.local.since(outbound.local);
+    let slack_ns = passed_ns / 1000 + 1;
+    let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
+    (-slack_ns..=passed_ns + slack_ns).contains(&there_ns)
 }
 
 #[cfg(test)]

@@ -181,6 +181,38 @@ fn one_exchange_gives_both_directions() {
 }
 
 #[test]
+fn impossible_times_are_counted_and_not_measured() {
+    // Answered before it was asked; longer away than time passed here; whatever else a peer may claim.
+    for (t1_us, t4_us) in [
+        (100, 200),
+        (900, 100),
+        (i64::MAX / US, 0),
+        (0, i64::MAX / US),
+    ] {
+        let mut talk = Talk::new();
+        talk.ask(0);
+        talk.arrives(0);
+        talk.sync(0);
+        talk.hear(
+            0,
+            310,
+            Body::FollowUp {
+                origin_ns: t1_us * US,
+            },
+        );
+        let body = Body::DelayResp {
+            receive_ns: t4_us * US,
+            requester: REQUESTER,
+            tally: None,
+        };
+        assert_eq!(talk.hear(0, 320, body), Verdict::Absurd, "{t1_us} {t4_us}");
+        talk.ledger.settle(RawTime(2 * DEADLINE), |s| {
+            assert_eq!((s.sync_arrived, s.outbound, s.inbound), (true, None, None));
+        });
+    }
+}
+
+#[test]
 fn the_departure_may_be_known_last() {
     let mut talk = Talk::new();
     let opening = Opening {

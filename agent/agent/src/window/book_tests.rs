@@ -1,0 +1,211 @@
+use super::*;
+use crate::clock::{Leg, RawTime};
+
+const S: i64 = NANOS_PER_S;
+
+fn settled(outbound_ns: i64, inbound_ns: i64) -> Settled<()> {
+    Settled {
+        tag: (),
+        request_arrived: Some(true),
+        sync_sent: Some(true),
+        sync_arrived: true,
+        outbound: Some(Leg {
+            local: RawTime(0),
+            remote_ns: outbound_ns,
+        }),
+        inbound: Some(Leg {
+            local: RawTime(1_000_000),
+            remote_ns: 1_000_000 - inbound_ns,
+        }),
+    }
+}
+
+/// A clock that has seen symmetric exchanges with a peer whose clock is ours.
+fn clock() -> PeerClock {
+    let mut clock = PeerClock::new();
+    let Settled {
+        outbound, inbound, ..
+    } = settled(50_000, 50_000);
+    clock.observe(outbound.unwrap(), inbound.unwrap());
+    clock
+}
+
+/// Enters, files and reports which windows close.
+fn filed(book: &mut WindowBook, backend_ns: i64) -> Option<i64> {
+    let ticket = book.enter(backend_ns)?;
+    book.file(&ticket, 3, 1, &settled(50_000, 50_000));
+    Some(ticket.started_at_s)
+}
+
+fn closed(book: &mut WindowBook, backend_ns: i64) -> Vec<i64> {
+    book.close(backend_ns)
+        .iter()
+        .map(|window| window.span_s.start)
+        .collect()
+}
+
+#[test]
+fn windows_are_half_open_and_aligned() {
+    let mut book = WindowBook::new(1, 10);
+    assert_eq!(filed(&mut book, 1_000_000 * S + 3 * S), Some(1_000_000));
+    assert_eq!(filed(&mut book, 1_000_010 * S - 1), Some(1_000_000));
+    assert_eq!(filed(&mut book, 1_000_010 * S), Some(1_000_010));
+    let ticket = book.enter(1_000_017 * S + 5).unwrap();
+    assert_eq!((ticket.at_ns, ticket.left_ns), (7_000_000_005, 3 * S - 5));
+}
+
+#[test]
+fn a_window_waits_for_its_last_exchange() {
+    let mut book = WindowBook::new(1, 10);
+    let ticket = book.enter(19 * S).unwrap();
+    assert!(closed(&mut book, 20 * S).is_empty());
+    assert_eq!(filed(&mut book, 20 * S), Some(20));
+    book.file(&ticket, 3, 1, &settled(1, 1));
+    assert_eq!(closed(&mut book, 20 * S + 1), [10]);
+    assert!(closed(&mut book, 20 * S + 2).is_empty(), "never twice");
+}
+
+#[test]
+fn an_exchange_that_never_took_place_leaves_no_trace() {
+    let mut book = WindowBook::new(1, 10);
+    let ticket = book.enter(12 * S).unwrap();
+    book.leave(&ticket);
+    let window = book.close(20 * S).pop().unwrap();
+    assert_eq!(book.summarise(window, |_| None, 1), None);
+}
+
+#[test]
+fn after_a_step_of_time_no_moment_is_summarised_twice() {
+    let mut book = WindowBook::new(1, 10);
+    let mut emitted = Vec::new();
+    let mut visit = |book: &mut WindowBook, range: Range<i64>| {
+        let mut filed_in = 0;
+        for now in range {
+            filed_in += i32::from(filed(book, now * S).is_some());
+            emitted.extend(closed(book, now * S));
+        }
+        filed_in
+    };
+    assert_eq!(visit(&mut book, 100..125), 25);
+    // Five seconds back: 120 is still open, what lies before it is over.
+    assert_eq!(visit(&mut book, 117..163), 43);
+    // An hour ahead, by error, and back to where it was.
+    assert_eq!(visit(&mut book, 3760..3785), 25);
+    assert_eq!(
+        visit(&mut book, 165..200),
+        30,
+        "the rest of the window begun before the error is lost"
+    );
+    let unique: std::collections::HashSet<_> = emitted.iter().collect();
+    assert_eq!(unique.len(), emitted.len(), "{emitted:?}");
+}
+
+#[test]
+fn jitter_at_an_edge_neither_loses_nor_splits_a_window() {
+    let mut book = WindowBook::new(1, 10);
+    assert_eq!(filed(&mut book, 20 * S + 1_000_000), Some(20));
+    assert!(closed(&mut book, 20 * S - 1_000_000).is_empty());
+    assert_eq!(filed(&mut book, 21 * S), Some(20));
+}
+
+#[test]
+fn a_new_length_starts_where_no_window_was() {
+    let mut book = WindowBook::new(1, 10);
+    assert_eq!(filed(&mut book, 103 * S), Some(100));
+    book.set_window_s(4);
+    assert_eq!(filed(&mut book, 109 * S), Some(100));
+    // 108..112 would share two seconds with the window before.
+    assert_eq!(filed(&mut book, 111 * S), None);
+    assert_eq!(filed(&mut book, 112 * S), Some(112));
+    let windows = book.close(120 * S);
+    let lengths: Vec<_> = windows
+        .into_iter()
+        .map(|window| book.summarise(window, |_| None, 1).unwrap())
+        .map(|summary| (summary.started_at_s, summary.window_s))
+        .collect();
+    assert_eq!(lengths, [(100, 10), (112, 4)]);
+}
+
+#[test]
+fn the_summary_holds_every_peer_in_order_and_each_direction() {
+    let mut book = WindowBook::new(7, 10);
+    let ticket = book.enter(11 * S).unwrap();
+    let lost_out = Settled {
+        request_arrived: Some(false),
+        sync_sent: Some(false),
+        sync_arrived: false,
+        outbound: None,
+        inbound: None,
+        ..settled(0, 0)
+    };
+    let lost_in = Settled {
+        sync_arrived: false,
+        inbound: None,
+        ..settled(40_000, 0)
+    };
+    let silent = Settled {
+        request_arrived: None,
+        sync_sent: None,
+        ..lost_out
+    };
+    let filings: [(u32, Settled<()>); 6] = [
+        (9, settled(50_000, 52_000)),
+        (9, lost_out),
+        (9, lost_in),
+        (9, settled(50_000, 900_000)),
+        (3, settled(50_000, 50_000)),
+        (3, silent),
+    ];
+    for (peer_key, settled) in &filings {
+        book.enter(12 * S).unwrap();
+        book.file(&ticket, *peer_key, 1, settled);
+    }
+    book.leave(&ticket);
+    let window = book.close(30 * S).pop().unwrap();
+    let clock = clock();
+    let summary = book.summarise(window, |_| Some(&clock), 500_000).unwrap();
+    assert_eq!(
+        (summary.mesh_key, summary.started_at_s, summary.window_s),
+        (7, 10, 10)
+    );
+    assert_eq!((summary.peer_keys, summary.flows), (vec![3, 9], vec![1, 1]));
+    let [outbound, inbound, round_trip] =
+        [summary.outbound, summary.inbound, summary.round_trip].map(Option::unwrap);
+    assert_eq!(outbound.count, [1, 3]);
+    assert_eq!(inbound.count, [1, 2]);
+    assert_eq!(round_trip.count, [1, 2]);
+    assert_eq!((outbound.sent, outbound.lost), (vec![2, 4], vec![-1, 1]));
+    assert_eq!((inbound.sent, inbound.lost), (vec![-1, 3], vec![-1, 1]));
+    assert_eq!((round_trip.sent, round_trip.lost), (vec![2, 4], vec![1, 2]));
+    assert_eq!(
+        (outbound.min_ns, outbound.max_ns),
+        (vec![50_000, 40_000], vec![50_000, 50_000])
+    );
+    assert_eq!(
+        (inbound.min_ns, inbound.max_ns),
+        (vec![50_000, 52_000], vec![50_000, 900_000])
+    );
+    assert_eq!(round_trip.max_ns, [100_000, 950_000]);
+    assert_eq!(round_trip.clock_error_ns, [0, 0]);
+    assert!(outbound.clock_error_ns[1] >= 50_000 && outbound.clock_error_ns[1] < 60_000);
+    assert_eq!(summary.evidence.len(), 1);
+    assert_eq!(
+        (
+            summary.evidence[0].peer_key,
+            summary.evidence[0].inbound_ns.len()
+        ),
+        (9, 2)
+    );
+}
+
+#[test]
+fn what_a_peer_was_measured_with_outlives_its_clock() {
+    let mut book = WindowBook::new(7, 10);
+    filed(&mut book, 11 * S);
+    book.read(3, &clock());
+    filed(&mut book, 12 * S);
+    let window = book.close_all().pop().unwrap();
+    let summary = book.summarise(window, |_| None, 1).unwrap();
+    let outbound = summary.outbound.unwrap();
+    assert_eq!((outbound.count, outbound.sent), (vec![1], vec![2]));
+}

@@ -1,0 +1,9 @@
+//! Exchanges summarised per window: half-open intervals of the backend's time, one series of them per mesh.
+
+mod book;
+mod evidence;
+mod peer_window;
+mod statistics;
+
+pub use book::{Ticket, Window, WindowBook};
+pub use peer_window::PeerWindow;

@@ -1,0 +1,151 @@
+//! One peer in one window.
+
+use sinemora_wire::MeshWindow;
+
+use super::evidence::{Measured, around_spike};
+use super::statistics::{Loss, append};
+use crate::clock::{Leg, PeerClock};
+use crate::ptp::Settled;
+
+/// What became of the exchanges with one peer that started in one window.
+#[derive(Debug, Default)]
+pub struct PeerWindow {
+    flows: u32,
+    /// Not yet read against the peer's clock, which is known better the later one asks.
+    raw: Vec<Raw>,
+    read: Vec<Read>,
+    clock_error_ns: u64,
+    requests: u32,
+    requests_lost: u32,
+    request_unknown: bool,
+    syncs: u32,
+    syncs_lost: u32,
+    sync_unknown: bool,
+    round_trips_lost: u32,
+}
+
+#[derive(Debug)]
+struct Raw {
+    at_ns: u64,
+    outbound: Option<Leg>,
+    inbound: Option<Leg>,
+}
+
+#[derive(Debug)]
+struct Read {
+    at_ns: u64,
+    outbound_ns: Option<i64>,
+    inbound_ns: Option<i64>,
+}
+
+impl PeerWindow {
+    /// Takes a settled exchange that started `at_ns` after the window did.
+    pub fn file<T>(&mut self, at_ns: u64, flows: u32, settled: &Settled<T>) {
+        self.flows = self.flows.max(flows);
+        self.requests += 1;
+        match settled.request_arrived {
+            Some(arrived) => self.requests_lost += u32::from(!arrived),
+            None => self.request_unknown = true,
+        }
+        match settled.sync_sent {
+            Some(sent) => {
+                self.syncs += u32::from(sent);
+                self.syncs_lost += u32::from(sent && !settled.sync_arrived);
+            }
+            None => self.sync_unknown = true,
+        }
+        // Without its Sync a round trip is not made. A lost Follow_Up or Delay_Resp costs a measurement, but is
+        // not a second chance for the network to lose it.
+        self.round_trips_lost += u32::from(!settled.sync_arrived);
+        let (outbound, inbound) = (settled.outbound, settled.inbound);
+        if outbound.is_some() || inbound.is_some() {
+            self.raw.push(Raw {
+                at_ns,
+                outbound,
+                inbound,
+            });
+        }
+    }
+
+    /// Turns stamps into delays by the clock as it is known now.
+    pub fn read(&mut self, clock: &PeerClock) {
+        let mut error_ns = self.clock_error_ns;
+        let mut delay = |leg: Leg, sign: i64| {
+            let offset = clock.offset_at(leg.local)?;
+            error_ns = error_ns.max(offset.error_ns);
+            Some(
+                leg.difference_ns()
+                    .saturating_sub(offset.offset_ns)
+                    .saturating_mul(sign),
+            )
+        };
+        for raw in self.raw.drain(..) {
+            self.read.push(Read {
+                at_ns: raw.at_ns,
+                outbound_ns: raw.outbound.and_then(|leg| delay(leg, -1)),
+                inbound_ns: raw.inbound.and_then(|leg| delay(leg, 1)),
+            });
+        }
+        self.clock_error_ns = error_ns;
+    }
+
+    /// Appends the peer to its window. Exchanges that were not [`read`](Self::read) are only counted.
+    pub fn append_to(&self, window: &mut MeshWindow, peer_key: u32, spike_threshold_ns: u64) {
+        let measured: Vec<Measured> = self.read.iter().filter_map(Read::measured).collect();
+        let outbound: Vec<i64> = self.read.iter().filter_map(|r| r.outbound_ns).collect();
+        let inbound: Vec<i64> = self.read.iter().filter_map(|r| r.inbound_ns).collect();
+        let round_trip: Vec<i64> = measured
+            .iter()
+            .map(|m| m.outbound_ns.saturating_add(m.inbound_ns))
+            .collect();
+        let all = Some(self.requests);
+        let unless = |unknown: bool, count: u32| (!unknown).then_some(count);
+        window.peer_keys.push(peer_key);
+        window.flows.push(self.flows);
+        let columns = [
+            (
+                &mut window.outbound,
+                outbound,
+                self.clock_error_ns,
+                Loss {
+                    sent: all,
+                    lost: unless(self.request_unknown, self.requests_lost),
+                },
+            ),
+            (
+                &mut window.inbound,
+                inbound,
+                self.clock_error_ns,
+                Loss {
+                    sent: unless(self.sync_unknown, self.syncs),
+                    lost: unless(self.sync_unknown, self.syncs_lost),
+                },
+            ),
+            (
+                &mut window.round_trip,
+                round_trip,
+                0,
+                Loss {
+                    sent: all,
+                    lost: Some(self.round_trips_lost),
+                },
+            ),
+        ];
+        for (columns, delays_ns, error_ns, loss) in columns {
+            append(columns.get_or_insert_default(), &delays_ns, loss, error_ns);
+        }
+        window
+            .evidence
+            .extend(around_spike(peer_key, &measured, spike_threshold_ns));
+    }
+}
+
+impl Read {
+    fn measured(&self) -> Option<Measured> {
+        Some(Measured {
+            at_ns: self.at_ns,
+            outbound_ns: self.outbound_ns?,
+            inbound_ns: self.inbound_ns?,
+        })
+    }
+}

@@ -1,0 +1,121 @@
+//! One direction of one peer: from delays to a row of the columns.
+
+use sinemora_sketch::Sketch;
+use sinemora_wire::{Columns, NOT_KNOWN};
+
+/// Packets that set out and those that did not arrive; `None` when nobody can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Loss {
+    pub sent: Option<u32>,
+    pub lost: Option<u32>,
+}
+
+/// Appends a peer: delays in ns in any order, what was lost, and the bound on the clock's error in ns.
+pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock_error_ns: u64) {
+    let known = |count: Option<u32>| {
+        count
+            .and_then(|n| i32::try_from(n).ok())
+            .unwrap_or(NOT_KNOWN)
+    };
+    let count = delays_ns.len();
+    let sum: i128 = delays_ns.iter().copied().map(i128::from).sum();
+    // Two passes: exact, where one pass over large and nearly equal numbers would cancel.
+    let mean = if count == 0 {
+        0.0
+    } else {
+        sum as f64 / count as f64
+    };
+    let m2 = delays_ns
+        .iter()
+        .map(|&delay| (delay as f64 - mean).powi(2))
+        .sum();
+    let sketch = Sketch::of(delays_ns.iter().copied()).to_bytes();
+
+    columns.count.push(count as u32);
+    columns.sent.push(known(loss.sent));
+    columns.lost.push(known(loss.lost));
+    columns
+        .min_ns
+        .push(delays_ns.iter().copied().min().unwrap_or(0));
+    columns.mean_ns.push(mean.round() as i64);
+    columns
+        .max_ns
+        .push(delays_ns.iter().copied().max().unwrap_or(0));
+    columns.m2.push(m2);
+    columns
+        .clock_error_ns
+        .push(if count == 0 { 0 } else { clock_error_ns });
+    columns.sketch_words.push(sketch.len() as u32 / 2);
+    columns.sketch.extend(sketch);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn columns(delays_ns: &[i64], loss: Loss) -> Columns {
+        let mut columns = Columns::default();
+        append(&mut columns, delays_ns, loss, 700);
+        columns
+    }
+
+    #[test]
+    fn statistics_are_those_of_the_delays() {
+        let loss = Loss {
+            sent: Some(5),
+            lost: Some(1),
+        };
+        let row = columns(&[45_000, -20, 45_000, 1_000_020], loss);
+        assert_eq!((row.count[0], row.sent[0], row.lost[0]), (4, 5, 1));
+        assert_eq!(
+            (row.min_ns[0], row.mean_ns[0], row.max_ns[0]),
+            (-20, 272_500, 1_000_020)
+        );
+        let naive: f64 = [-227_500f64, -272_520.0, -227_500.0, 727_520.0]
+            .iter()
+            .map(|d| d * d)
+            .sum();
+        assert!((row.m2[0] - naive).abs() < 1.0);
+        assert_eq!((row.clock_error_ns[0], row.sketch_words[0]), (700, 3));
+        assert_eq!(row.sketch, [0x00, 0x00, 0xe1, 0x52, 0x40, 0x77]);
+    }
+
+    #[test]
+    fn missing_is_not_zero() {
+        let row = columns(
+            &[],
+            Loss {
+                sent: Some(8),
+                lost: None,
+            },
+        );
+        assert_eq!((row.count[0], row.sent[0], row.lost[0]), (0, 8, NOT_KNOWN));
+        assert_eq!((row.clock_error_ns[0], row.sketch_words[0]), (0, 0));
+        assert!(row.sketch.is_empty());
+    }
+
+    #[test]
+    fn nearly_equal_large_delays_keep_their_variance() {
+        let row = columns(
+            &[90_000_000_000, 90_000_000_001],
+            Loss {
+                sent: None,
+                lost: None,
+            },
+        );
+        assert_eq!(row.m2, [0.5]);
+    }
+
+    #[test]
+    fn absurd_delays_overflow_nothing() {
+        let row = columns(
+            &[i64::MAX, i64::MAX, i64::MIN],
+            Loss {
+                sent: None,
+                lost: None,
+            },
+        );
+        assert!(row.m2[0].is_finite());
+        assert_eq!(row.max_ns, [i64::MAX]);
+    }
+}
