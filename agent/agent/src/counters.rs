@@ -141,9 +141,11 @@ impl EventQueue {
         self.shorten(&mut waiting);
     }
 
-    /// Takes everything that waits, oldest first.
-    pub fn drain(&self) -> Vec<Event> {
-        self.lock().drain(..).collect()
+    /// Takes the oldest events, at most `most` of them.
+    pub fn take(&self, most: usize) -> Vec<Event> {
+        let mut waiting = self.lock();
+        let count = waiting.len().min(most);
+        waiting.drain(..count).collect()
     }
 
     /// Puts events back in front after they could not be sent.
@@ -182,14 +184,14 @@ mod tests {
         for at_ns in 0..300 {
             queue.raise(EventKind::Error, at_ns, "x");
         }
-        let events = queue.drain();
+        let events = queue.take(1000);
         assert_eq!(
             (events.len(), events[0].at_ns, queue.dropped()),
             (256, 44, 44)
         );
         queue.raise(EventKind::ClockStep, 300, "newer");
         queue.put_back(events);
-        let events = queue.drain();
+        let events = queue.take(1000);
         assert_eq!(
             (events[0].at_ns, events[255].at_ns, queue.dropped()),
             (45, 300, 45)

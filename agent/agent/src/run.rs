@@ -165,7 +165,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     let (window_sender, windows) = mpsc::channel();
     let poller = Poller {
         client: client.clone(),
-        agent_id: identity.agent_id.clone(),
+        agent_id: identity.agent_id,
         cache: PlanCache::new(state.path()),
         plans: plan_sender,
         backend_clock: Arc::clone(&backend_clock),

@@ -1,5 +1,7 @@
 //! The structs agree with Google's protobuf, byte for byte: `golden/` was made with it from `proto/agent.proto`.
 
+#![allow(clippy::unwrap_used)]
+
 use std::path::Path;
 
 use prost::Message;

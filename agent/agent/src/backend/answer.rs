@@ -12,8 +12,8 @@ pub struct Answer {
     pub status: u16,
     pub etag: Option<String>,
     pub retry_after: Option<Duration>,
-    /// The `Date` header: the backend's clock in Unix seconds.
-    pub date_s: Option<i64>,
+    /// The `Sinemora-Time-Ns` header: the backend's clock when it answered, Unix ns.
+    pub time_ns: Option<i64>,
     pub location: Option<String>,
     pub is_problem: bool,
     pub body: Vec<u8>,

@@ -13,6 +13,7 @@ use crate::config::BackendUrl;
 
 /// Largest answer read; a plan of 2,000 peers stays below a tenth of it.
 const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
+const TIME_HEADER: header::HeaderName = header::HeaderName::from_static("sinemora-time-ns");
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
 /// Where distributions keep the authorities they trust; the first that exists counts.
@@ -208,13 +209,14 @@ impl Client {
 fn read(response: ureq::http::Response<ureq::Body>) -> Result<Answer, ureq::Error> {
     let (parts, mut body) = response.into_parts();
     let text = |name: header::HeaderName| header_text(&parts.headers, &name);
+    // The date of a `Retry-After` is in the sender's time, so its own `Date` goes with it.
     let date_s = text(header::DATE).and_then(|t| calendar::from_http_date(&t));
     let now_s = date_s.unwrap_or_else(|| calendar::now_s().try_into().unwrap_or(i64::MAX));
     Ok(Answer {
         status: parts.status.as_u16(),
         etag: text(header::ETAG),
         retry_after: text(header::RETRY_AFTER).and_then(|t| retry_after(&t, now_s)),
-        date_s,
+        time_ns: text(TIME_HEADER).and_then(|t| t.parse().ok()),
         location: text(header::LOCATION),
         is_problem: text(header::CONTENT_TYPE).is_some_and(|t| t.contains("json")),
         body: body.with_config().limit(ANSWER_LIMIT_BYTES).read_to_vec()?,

@@ -68,13 +68,13 @@ fn every_wrong_value_names_its_setting_and_what_would_be_right() {
             "sma_wrongkind",
             "--token must be an enrolment token, which starts with sme_",
         ),
-        ("name", "", "--name must be 1 to 120 printable characters"),
+        ("name", "", "--name must be 1 to 100 printable characters"),
         (
             "name",
             "a\nb",
-            "--name must be 1 to 120 printable characters",
+            "--name must be 1 to 100 printable characters",
         ),
-        ("zone_name", " ", "--zone-name must be 1 to 120"),
+        ("zone_name", " ", "--zone-name must be 1 to 100"),
         (
             "listen_address",
             "eth0",

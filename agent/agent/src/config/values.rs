@@ -48,7 +48,7 @@ impl BackendUrl {
             "http" if insecure_http || is_loopback(host) => 80,
             "http" => {
                 return Err("must start with https://: over http:// the credential would travel in the clear \
-                            (insecure_http = true allows it)"
+                            (--insecure-http allows it)"
                     .to_owned());
             }
             _ => return Err(SHAPE.to_owned()),
@@ -138,11 +138,11 @@ pub fn truth(text: &str) -> Result<bool, String> {
 pub fn name(text: &str) -> Result<String, String> {
     let text = text.trim();
     let right =
-        !text.is_empty() && text.chars().count() <= 120 && !text.chars().any(char::is_control);
+        !text.is_empty() && text.chars().count() <= 100 && !text.chars().any(char::is_control);
     if right {
         Ok(text.to_owned())
     } else {
-        Err("must be 1 to 120 printable characters".to_owned())
+        Err("must be 1 to 100 printable characters".to_owned())
     }
 }
 

@@ -1,7 +1,7 @@
 //! The backend's time on this machine, so that windows of every agent start at the same moments.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering::Relaxed};
-use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 /// Backend time as an offset from this process's monotonic clock.
 ///
@@ -52,8 +52,21 @@ impl BackendClock {
         self.known.load(Relaxed)
     }
 
+    /// Follows `backend_ns` at `instant`, unless it is within `tolerance` of what this clock shows already: each step
+    /// moves the borders of windows, so noise of the network is not worth one. Returns the step, ns.
+    pub fn follow(&self, backend_ns: i64, instant: Instant, tolerance: Duration) -> Option<i64> {
+        let step_ns = backend_ns.saturating_sub(self.at(instant));
+        if self.is_known()
+            && step_ns.unsigned_abs() <= u64::try_from(tolerance.as_nanos()).unwrap_or(u64::MAX)
+        {
+            return None;
+        }
+        self.set(backend_ns, instant);
+        Some(step_ns)
+    }
+
     fn since_origin_ns(&self, instant: Instant) -> i64 {
-        let nanos = |d: std::time::Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
+        let nanos = |d: Duration| i64::try_from(d.as_nanos()).unwrap_or(i64::MAX);
         match instant.checked_duration_since(self.origin) {
             Some(since) => nanos(since),
             None => -nanos(self.origin.duration_since(instant)),
@@ -77,7 +90,6 @@ fn realtime_ns() -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn shows_the_wall_clock_until_told_otherwise() {
@@ -95,5 +107,21 @@ mod tests {
         assert_eq!(clock.at(then), 5_000_000_000);
         assert_eq!(clock.at(then + Duration::from_secs(3)), 8_000_000_000);
         assert!(clock.offset_ns() < -1_000_000_000_000_000_000);
+    }
+
+    #[test]
+    fn noise_does_not_move_it_but_a_step_does() {
+        let clock = BackendClock::new();
+        let (then, ms) = (Instant::now(), 1_000_000);
+        let follow = |backend_ns| clock.follow(backend_ns, then, Duration::from_millis(20));
+        assert!(
+            follow(10_000 * ms).is_some(),
+            "whatever it showed before was not the backend's time"
+        );
+        assert_eq!(follow(10_015 * ms), None);
+        assert_eq!(follow(9_985 * ms), None);
+        assert_eq!(clock.at(then), 10_000 * ms);
+        assert_eq!(follow(10_025 * ms), Some(25 * ms));
+        assert_eq!(clock.at(then), 10_025 * ms);
     }
 }

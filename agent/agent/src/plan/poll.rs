@@ -17,8 +17,8 @@ use crate::stop::Stop;
 const WAIT: Duration = Duration::from_secs(25);
 /// For the answer beyond the wait.
 const GRACE: Duration = Duration::from_secs(15);
-/// A `Date` further from the backend clock than this means that one of them stepped. It is given in whole seconds.
-const DATE_TOLERANCE_S: i64 = 3;
+/// A backend clock read this far from the one kept is taken over; less is noise of the network.
+const CLOCK_TOLERANCE: Duration = Duration::from_millis(20);
 const TELL_EVERY: Duration = Duration::from_secs(600);
 
 /// Polls for the plan and hands on each new one.
@@ -42,8 +42,6 @@ pub struct PollPace {
     pub gap: Duration,
     /// Between attempts while the backend does not know this agent, about.
     pub locked: Duration,
-    /// After this long the backend is asked for its clock anew: quartz drifts by up to 100 µs/s.
-    pub clock_refresh: Duration,
 }
 
 impl Default for PollPace {
@@ -52,7 +50,6 @@ impl Default for PollPace {
             backoff: Backoff::new(Duration::from_secs(1), Duration::from_secs(60)),
             gap: Duration::from_secs(1),
             locked: Duration::from_secs(60),
-            clock_refresh: Duration::from_secs(300),
         }
     }
 }
@@ -61,9 +58,10 @@ impl Default for PollPace {
 struct Progress {
     in_force: Option<Plan>,
     etag: Option<String>,
-    clock_set_at: Option<Instant>,
-    /// The first answer pays for the connection, so its round trip says little: the second sets the clock again.
-    clock_settled: bool,
+    /// The shortest time an answer took that had nothing to wait for. The first of them pays for the
+    /// connection too, so two are asked for.
+    round_trip: Option<Duration>,
+    quick_answers: u32,
     locked: Occasionally,
     trouble: Occasionally,
 }
@@ -74,8 +72,8 @@ impl Poller {
         let mut progress = Progress {
             in_force: None,
             etag: None,
-            clock_set_at: None,
-            clock_settled: false,
+            round_trip: None,
+            quick_answers: 0,
             locked: Occasionally::new(Duration::from_secs(3600)),
             trouble: Occasionally::new(TELL_EVERY),
         };
@@ -96,11 +94,8 @@ impl Poller {
 
     /// One question and its consequences; returns how long to pause.
     fn ask(&mut self, asked: Instant, progress: &mut Progress) -> Duration {
-        let clock_due = !progress.clock_settled
-            || progress
-                .clock_set_at
-                .is_none_or(|at| asked.duration_since(at) >= self.pace.clock_refresh);
-        let (etag, wait) = if clock_due {
+        let is_quick = progress.quick_answers < 2;
+        let (etag, wait) = if is_quick {
             (None, Duration::ZERO)
         } else {
             (progress.etag.as_deref(), WAIT)
@@ -116,38 +111,38 @@ impl Poller {
                 .store(calendar::now_s(), Relaxed);
             self.counters.credential_refused.store(false, Relaxed);
             self.pace.backoff.succeeded();
+            if is_quick {
+                let took = asked.elapsed();
+                progress.quick_answers += 1;
+                progress.round_trip =
+                    Some(progress.round_trip.map_or(took, |least| least.min(took)));
+            }
+            if let Some(time_ns) = answer.time_ns {
+                self.follow_clock(time_ns, progress);
+            }
             let (was_locked, was_away) = (progress.locked.reset(), progress.trouble.reset());
             if was_locked || was_away {
                 tracing::info!("the backend answers again");
             }
         }
         match answer.verdict() {
-            _ if answer.status == 304 => self.check_date(&answer, progress),
-            Verdict::Accepted => self.take(&answer, asked, clock_due, progress),
+            _ if answer.status == 304 => Duration::ZERO,
+            Verdict::Accepted => self.take(&answer, progress),
             Verdict::Locked { code, why } => self.locked(&code, &why, progress),
             Verdict::Later { retry_after, why } => self.failed(retry_after, &why, progress),
             Verdict::Refused { why } => self.failed(None, &why, progress),
         }
     }
 
-    fn take(
-        &mut self,
-        answer: &Answer,
-        asked: Instant,
-        sets_clock: bool,
-        progress: &mut Progress,
-    ) -> Duration {
+    fn take(&mut self, answer: &Answer, progress: &mut Progress) -> Duration {
         let plan = match Plan::from_json(&answer.body) {
             Ok(plan) => plan,
             Err(error) => {
                 return self.failed(None, &format!("{error}; the plan in force stays"), progress);
             }
         };
-        if sets_clock {
-            // The answer was written about half way between question and answer.
-            let half_way = asked + asked.elapsed() / 2;
-            self.backend_clock.set(plan.server_time_ns, half_way);
-            progress.clock_settled = progress.clock_set_at.replace(half_way).is_some();
+        if answer.time_ns.is_none() {
+            self.follow_clock(plan.server_time_ns, progress);
         }
         progress.etag = answer
             .etag
@@ -217,19 +212,17 @@ impl Poller {
         self.pace.backoff.failed(retry_after, random())
     }
 
-    /// "Nothing changed" brings no clock, but its `Date` shows whether ours still agrees.
-    fn check_date(&self, answer: &Answer, progress: &mut Progress) -> Duration {
-        let now_s = self.backend_clock.now_ns().div_euclid(1_000_000_000);
-        if answer
-            .date_s
-            .is_some_and(|date_s| (date_s - now_s).abs() > DATE_TOLERANCE_S)
-        {
-            // A VM that was suspended, or a backend whose clock was put right.
-            tracing::warn!(
-                "the backend's clock and the idea of it here differ by seconds; asking again"
+    /// The backend's clock was `time_ns` when the answer that just came set out: half a round trip ago.
+    fn follow_clock(&self, time_ns: i64, progress: &Progress) {
+        let half_way = progress.round_trip.unwrap_or_default() / 2;
+        let set_out = Instant::now()
+            .checked_sub(half_way)
+            .unwrap_or_else(Instant::now);
+        if let Some(step_ns) = self.backend_clock.follow(time_ns, set_out, CLOCK_TOLERANCE) {
+            tracing::info!(
+                step_ms = step_ns as f64 / 1e6,
+                "windows follow the backend's clock"
             );
-            progress.clock_settled = false;
         }
-        Duration::ZERO
     }
 }

@@ -15,8 +15,9 @@ use crate::wire::{Health, MeshWindow, Report};
 
 /// Windows of several meshes end at the same moment; what closes this soon after the first travels with it.
 const GATHER: Duration = Duration::from_millis(200);
-/// An agent without windows (no peers yet) shows this often that it lives.
-const HEARTBEAT: Duration = Duration::from_secs(30);
+/// An agent without windows (no peers yet) shows this often that it lives; the backend expects a report every 10 s
+/// of it and calls it silent after three are missing.
+const HEARTBEAT: Duration = Duration::from_secs(15);
 /// Beyond this a report is closed early: the backend bounds what it takes at once.
 const REPORT_LIMIT_BYTES: usize = 2 << 20;
 /// Level 3 halves a report against level 1 at 50 µs each; more brings nothing on such small blocks.
@@ -59,7 +60,7 @@ impl Batcher {
     }
 
     fn spool_report(&mut self, windows: Vec<MeshWindow>, started_at_ns: i64, drops: &mut Drops) {
-        let (sequence, noted) = self.sequence.next();
+        let (sequence, noted) = self.sequence.advance();
         if let Err(error) = noted {
             tracing::debug!(%error, sequence, "the report's number cannot be noted");
         }

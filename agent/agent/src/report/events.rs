@@ -9,6 +9,8 @@ use crate::backend::{Body, CallError, Client, Verdict};
 use crate::calendar::rfc3339;
 use crate::counters::Event;
 
+/// The backend takes no more in one request.
+pub const MOST_AT_ONCE: usize = 100;
 const LIMIT: Duration = Duration::from_secs(15);
 
 /// `POST /v1/agents/self/events`.

@@ -49,7 +49,7 @@ impl Sequence {
     }
 
     /// The next number. It is given out even when it cannot be noted: measuring must not stop for a full disk.
-    pub fn next(&mut self) -> (u64, io::Result<()>) {
+    pub fn advance(&mut self) -> (u64, io::Result<()>) {
         self.last += 1;
         let noted = self
             .file
@@ -72,12 +72,12 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("sequence");
         let mut sequence = Sequence::open(&path, 0, 0).unwrap();
-        assert_eq!(sequence.next().0, 1);
-        assert_eq!(sequence.next().0, 2);
+        assert_eq!(sequence.advance().0, 1);
+        assert_eq!(sequence.advance().0, 2);
         drop(sequence); // as kill -9 does: nothing is written on the way out
-        assert_eq!(Sequence::open(&path, 0, 0).unwrap().next().0, 3);
+        assert_eq!(Sequence::open(&path, 0, 0).unwrap().advance().0, 3);
         assert_eq!(
-            Sequence::open(&path, 41, 0).unwrap().next().0,
+            Sequence::open(&path, 41, 0).unwrap().advance().0,
             42,
             "a spooled report is newer"
         );
@@ -89,10 +89,13 @@ mod tests {
         let path = folder.path().join("sequence");
         std::fs::write(&path, b"\xff\xfe??").unwrap();
         assert_eq!(
-            Sequence::open(&path, 7, 1_795_000_000).unwrap().next().0,
+            Sequence::open(&path, 7, 1_795_000_000).unwrap().advance().0,
             1_795_000_001
         );
-        assert_eq!(Sequence::open(&path, 0, 0).unwrap().next().0, 1_795_000_002);
+        assert_eq!(
+            Sequence::open(&path, 0, 0).unwrap().advance().0,
+            1_795_000_002
+        );
     }
 
     #[test]
@@ -101,7 +104,7 @@ mod tests {
         assert_eq!(
             Sequence::open(&folder.path().join("sequence"), 0, 1_795_000_000)
                 .unwrap()
-                .next()
+                .advance()
                 .0,
             1
         );

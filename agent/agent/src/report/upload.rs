@@ -119,7 +119,7 @@ impl Uploader {
     }
 
     fn send_events(&mut self, trouble: &mut Trouble) -> Outcome {
-        let waiting = self.counters.events.drain();
+        let waiting = self.counters.events.take(events::MOST_AT_ONCE);
         if waiting.is_empty() {
             return Outcome::Done;
         }

@@ -1,0 +1,143 @@
+//! Enrolment against a backend that answers as it should, and in every other way.
+
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use crate::backend::{FakeBackend, Reply, json, problem, reply};
+use serde_json::{Value, json};
+use sinemora_agent::config::{Config, Layers, SaidBy, find};
+use sinemora_agent::identity::Identity;
+use sinemora_agent::run::enrol_only;
+
+const ENROLLED: &str = r#"{"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1",
+    "credential": "sma_secret", "something_newer": 1}"#;
+
+fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
+    let mut layers = Layers::default();
+    let state_dir = state_dir.to_str().unwrap();
+    let given = [
+        ("backend", backend),
+        ("token", "sme_0123456789"),
+        ("state_dir", state_dir),
+        ("name", "db-1"),
+    ];
+    for (key, text) in more.iter().chain(&given) {
+        layers.add(find(key).unwrap(), *text, SaidBy::Flag);
+    }
+    Config::resolve(&layers, "host").unwrap()
+}
+
+#[test]
+fn a_token_becomes_an_identity_of_this_agent_alone() {
+    let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    let zone = [
+        ("zone_provider", "aws"),
+        ("zone_region", "eu-west-1"),
+        ("zone_name", "eu-west-1a"),
+    ];
+    let config = config(&backend.url, folder.path(), &zone);
+    let identity = enrol_only(&config, false).unwrap();
+    assert_eq!((identity.agent_id.as_str(), identity.vm_key), ("a-1", 7));
+    assert_eq!(Identity::load(folder.path()).unwrap(), Some(identity));
+    let mode = std::fs::metadata(folder.path().join("identity.json"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o777, 0o600);
+
+    let request = backend.next();
+    assert_eq!(
+        (request.method.as_str(), request.path.as_str()),
+        ("POST", "/v1/agents/enrol")
+    );
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    let expected = json!({
+        "token": "sme_0123456789", "hostname": "db-1", "probe_address": "127.0.0.1",
+        "zone": {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"},
+        "event_port": 319, "general_port": 320, "agent_version": env!("CARGO_PKG_VERSION"),
+        "description": body["description"],
+    });
+    assert_eq!(body, expected);
+    assert!(
+        body["description"]["kernel"]
+            .as_str()
+            .is_some_and(|kernel| !kernel.is_empty())
+    );
+
+    let error = enrol_only(&config, false).unwrap_err();
+    assert!(
+        error.to_string().contains("--force enrols it anew"),
+        "{error}"
+    );
+    assert_eq!(error.exit_code(), 2);
+    enrol_only(&config, true).unwrap();
+}
+
+#[test]
+fn every_refusal_says_what_to_do() {
+    let cases: [(Reply, u8, &str); 8] = [
+        (
+            problem(401, "enrolment_token_unknown", "No such token."),
+            3,
+            "whole token was copied",
+        ),
+        (
+            problem(401, "enrolment_token_used", "Used."),
+            3,
+            "Make a new one",
+        ),
+        (
+            problem(401, "enrolment_token_expired", "Expired."),
+            3,
+            "Make a new one",
+        ),
+        (
+            problem(409, "vm_has_agent", "db-1 has one."),
+            3,
+            "Revoke the old agent of this VM first",
+        ),
+        (
+            problem(422, "invalid", "hostname is too long"),
+            3,
+            "hostname is too long",
+        ),
+        (
+            problem(503, "database_unavailable", "Try later."),
+            1,
+            "cannot enrol now: HTTP 503 database_unavailable",
+        ),
+        (
+            reply(302).with("Location", "https://elsewhere.example/"),
+            1,
+            "set `backend` to where it really is",
+        ),
+        (
+            json(201, &json!({"hello": "world"})),
+            3,
+            "Is `backend` really a Sinemora backend?",
+        ),
+    ];
+    for (answer, exit_code, expected) in cases {
+        let told = answer.clone();
+        let backend = FakeBackend::start(move |_| told.clone());
+        let folder = tempfile::tempdir().unwrap();
+        let error = enrol_only(&config(&backend.url, folder.path(), &[]), false).unwrap_err();
+        assert!(error.to_string().contains(expected), "{answer:?}: {error}");
+        assert_eq!(error.exit_code(), exit_code, "{error}");
+        assert_eq!(Identity::load(folder.path()).unwrap(), None);
+    }
+}
+
+#[test]
+fn a_disk_that_takes_nothing_is_found_before_the_token_is_used_up() {
+    let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    // A folder stands where the trial file must go: refused whoever asks, root too.
+    std::fs::create_dir(folder.path().join("trial.tmp")).unwrap();
+    let error = enrol_only(&config(&backend.url, folder.path(), &[]), false).unwrap_err();
+    assert!(error.to_string().starts_with("state_dir "), "{error}");
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(backend.so_far().len(), 0);
+}

@@ -1,0 +1,7 @@
+//! The agent's dealings with the backend, against one that answers as each test wants.
+#![allow(clippy::unwrap_used, clippy::panic)]
+
+mod backend;
+mod enrolment;
+mod plans;
+mod reports;

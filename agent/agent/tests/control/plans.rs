@@ -1,0 +1,204 @@
+//! The plan as the agent comes to know it.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::backend::{FakeBackend, PATIENCE, Reply, json, problem, reply};
+use serde_json::json;
+use sinemora_agent::backoff::Backoff;
+use sinemora_agent::counters::Counters;
+use sinemora_agent::plan::{BackendClock, Plan, PlanCache, PollPace, Poller};
+use sinemora_agent::stop::Stop;
+
+const MS: Duration = Duration::from_millis(1);
+const HOUR_NS: i64 = 3_600_000_000_000;
+
+struct World {
+    plans: Receiver<Arc<Plan>>,
+    backend_clock: Arc<BackendClock>,
+    counters: Arc<Counters>,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl World {
+    fn new(backend: &FakeBackend, state_dir: &Path) -> Self {
+        let (sender, plans) = channel();
+        let (backend_clock, counters, stop) = (
+            Arc::new(BackendClock::new()),
+            Arc::default(),
+            Stop::default(),
+        );
+        let poller = Poller {
+            client: backend.client(),
+            agent_id: "a-1".into(),
+            cache: PlanCache::new(state_dir),
+            plans: sender,
+            backend_clock: Arc::clone(&backend_clock),
+            counters: Arc::clone(&counters),
+            pace: PollPace {
+                backoff: Backoff::new(MS, 5 * MS),
+                gap: MS,
+                locked: 2 * MS,
+            },
+            stop: stop.clone(),
+        };
+        let thread = Some(std::thread::spawn(move || poller.run()));
+        Self {
+            plans,
+            backend_clock,
+            counters,
+            stop,
+            thread,
+        }
+    }
+
+    fn next(&self) -> Arc<Plan> {
+        self.plans.recv_timeout(PATIENCE).unwrap()
+    }
+}
+
+impl Drop for World {
+    fn drop(&mut self) {
+        self.stop.set();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn plan(revision: &str, rate_hz: u32) -> Reply {
+    let body = json!({
+        "revision": revision, "agent_id": "a-1", "vm_key": 7, "server_time_ns": BackendClock::new().now_ns() + HOUR_NS,
+        "caps": {"packets_per_s": 20000, "peers": 2000}, "spike_threshold_ns": 500_000,
+        "meshes": [{"id": "m", "key": 1, "name": "demo", "window_s": 10, "rate_hz": rate_hz, "loss_deadline_ms": 1000,
+                    "peers": []}],
+    });
+    json(200, &body).with("ETag", &format!("\"{revision}\""))
+}
+
+#[test]
+fn a_new_plan_is_handed_on_once_and_asked_for_by_its_tag() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        match asked {
+            1..=3 => plan("r1", 8),
+            4..=6 => reply(304),
+            _ => plan("r2", 16),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    assert_eq!(world.next().meshes[0].rate_hz, 8);
+    assert_eq!(
+        world.next().meshes[0].rate_hz,
+        16,
+        "the same plan is not handed on again"
+    );
+    let requests: Vec<_> = (0..7).map(|_| backend.next()).collect();
+    assert_eq!(requests[0].path, "/v1/agents/self/plan?wait_s=0");
+    assert_eq!(requests[0].headers.get("if-none-match"), None);
+    assert_eq!(
+        requests[2].path, "/v1/agents/self/plan?wait_s=25",
+        "two quick questions tell the round trip"
+    );
+    assert_eq!(requests[2].headers["if-none-match"], "\"r1\"");
+    assert_eq!(world.counters.plan_failures.load(Relaxed), 0);
+}
+
+#[test]
+fn windows_follow_the_backends_clock_also_when_nothing_is_new() {
+    let backend = FakeBackend::start(move |request| {
+        let now_ns = BackendClock::new().now_ns();
+        match request.headers.contains_key("if-none-match") {
+            false => plan("r1", 8).with("Sinemora-Time-Ns", &(now_ns + HOUR_NS)),
+            true => reply(304).with("Sinemora-Time-Ns", &(now_ns + 2 * HOUR_NS)),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    for hours in [1, 2] {
+        let from = Instant::now();
+        while (world.backend_clock.offset_ns() - hours * HOUR_NS).abs() > 500_000_000 {
+            assert!(
+                from.elapsed() < PATIENCE,
+                "{} ns",
+                world.backend_clock.offset_ns()
+            );
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn the_last_plan_serves_while_the_backend_is_away() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(World::new(&FakeBackend::start(|_| plan("r1", 8)), folder.path()).next());
+    let backend = FakeBackend::start(|_| reply(502));
+    let world = World::new(&backend, folder.path());
+    assert_eq!(world.next().revision, "r1");
+    backend.next();
+    backend.next();
+    assert!(!world.backend_clock.is_known());
+}
+
+#[test]
+fn a_plan_that_cannot_be_right_changes_nothing() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        match asked {
+            1 => plan("r1", 8),
+            2 => plan("r2", 7),
+            3 => json(200, &json!({"revision": "r3"})),
+            _ => plan("r4", 32),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    assert_eq!(
+        [world.next(), world.next()].map(|plan| plan.revision.clone()),
+        ["r1", "r4"]
+    );
+    assert_eq!(world.counters.plan_failures.load(Relaxed), 2);
+}
+
+#[test]
+fn a_revoked_agent_measures_nothing_until_it_is_let_in_again() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        match asked {
+            1 | 2 | 6.. => plan("r1", 8),
+            _ => problem(401, "agent_revoked", "This agent was revoked."),
+        }
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let world = World::new(&backend, folder.path());
+    assert_eq!(world.next().revision, "r1");
+    assert_eq!(*world.next(), Plan::idle());
+    assert_eq!(
+        world.next().revision,
+        "r1",
+        "idle is handed on once, then the plan again"
+    );
+    let requests: Vec<_> = (0..6).map(|_| backend.next()).collect();
+    assert_eq!(requests[4].headers.get("if-none-match"), None);
+    assert!(!world.counters.credential_refused.load(Relaxed));
+}
+
+#[test]
+fn a_revoked_agent_does_not_measure_after_a_restart_either() {
+    let folder = tempfile::tempdir().unwrap();
+    drop(World::new(&FakeBackend::start(|_| plan("r1", 8)), folder.path()).next());
+    let revoking = FakeBackend::start(|_| problem(401, "agent_revoked", "This agent was revoked."));
+    let world = World::new(&revoking, folder.path());
+    assert_eq!(world.next().revision, "r1");
+    assert_eq!(*world.next(), Plan::idle());
+    assert!(world.counters.credential_refused.load(Relaxed));
+    drop(world);
+    assert_eq!(PlanCache::new(folder.path()).load("a-1"), None);
+}

@@ -1,0 +1,192 @@
+//! What becomes of reports when the backend takes them, is away, or refuses them.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use crate::backend::{FakeBackend, Request, problem, reply};
+use sinemora_agent::backoff::Backoff;
+use sinemora_agent::counters::{Counters, EventKind};
+use sinemora_agent::report::{Pace, RefusedReports, Spool, Uploader};
+use sinemora_agent::stop::Stop;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// An uploader at work on a spool of its own, in a hurry.
+struct World {
+    folder: tempfile::TempDir,
+    spool: Arc<Spool>,
+    counters: Arc<Counters>,
+    stop: Stop,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl World {
+    fn new(backend: &FakeBackend, reports: &[(u64, &str)]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = Arc::new(Spool::open(&folder.path().join("spool"), 1 << 20).unwrap());
+        for (sequence, report) in reports {
+            spool.push(*sequence, report.as_bytes().to_vec());
+        }
+        let (counters, stop) = (Arc::new(Counters::default()), Stop::default());
+        let uploader = Uploader {
+            client: backend.client(),
+            spool: Arc::clone(&spool),
+            refused: RefusedReports::new(&folder.path().join("refused"), 10),
+            backend_clock: Arc::default(),
+            counters: Arc::clone(&counters),
+            pace: Pace {
+                backoff: Backoff::new(MS, 5 * MS),
+                locked: Duration::from_secs(3600),
+                phase: Duration::ZERO,
+                idle: 5 * MS,
+            },
+            stop: stop.clone(),
+        };
+        let thread = Some(std::thread::spawn(move || uploader.run()));
+        Self {
+            folder,
+            spool,
+            counters,
+            stop,
+            thread,
+        }
+    }
+
+    fn finish(&mut self) {
+        self.stop.set();
+        self.thread.take().unwrap().join().unwrap();
+    }
+}
+
+fn body(request: &Request) -> &str {
+    std::str::from_utf8(&request.body).unwrap()
+}
+
+#[test]
+fn reports_go_oldest_first_and_leave_the_spool_when_acknowledged() {
+    let backend = FakeBackend::start(|_| reply(204));
+    let mut world = World::new(&backend, &[(2, "two"), (1, "one"), (3, "three")]);
+    let requests = [backend.next(), backend.next(), backend.next()];
+    assert_eq!(requests.each_ref().map(body), ["one", "two", "three"]);
+    let headers = &requests[0].headers;
+    assert_eq!(requests[0].path, "/v1/agents/self/reports");
+    assert_eq!(headers["content-type"], "application/x-protobuf");
+    assert_eq!(headers["content-encoding"], "zstd");
+    assert_eq!(headers["authorization"], "Bearer sma_test");
+    world.spool.push(4, b"four".to_vec());
+    assert_eq!(body(&backend.next()), "four");
+    world.finish();
+    assert_eq!(world.spool.size(), (0, 0));
+    assert_eq!(world.counters.reports_sent.load(Relaxed), 4);
+    assert!(world.counters.last_report_at_s.load(Relaxed) > 0);
+}
+
+#[test]
+fn a_backend_that_is_busy_gets_the_same_report_again_not_before_it_asked_for() {
+    let mut busy = 0;
+    let backend = FakeBackend::start(move |_| {
+        busy += 1;
+        match busy {
+            1 => problem(503, "database_unavailable", "The database is away.")
+                .with("Retry-After", &1),
+            2 => problem(429, "queue_full", "Slower, please."),
+            _ => reply(204),
+        }
+    });
+    let asked = Instant::now();
+    let mut world = World::new(&backend, &[(1, "one"), (2, "two")]);
+    let bodies: Vec<String> = (0..4).map(|_| body(&backend.next()).to_owned()).collect();
+    assert!(asked.elapsed() >= Duration::from_secs(1), "Retry-After");
+    assert_eq!(bodies, ["one", "one", "one", "two"]);
+    world.finish();
+    assert_eq!(world.spool.size().1, 0);
+    assert_eq!(world.counters.upload_failures.load(Relaxed), 2);
+}
+
+#[test]
+fn a_refused_report_is_set_aside_and_told_about_while_the_others_go_on() {
+    let backend =
+        FakeBackend::start(
+            |request| match (request.path.as_str(), request.body.as_slice()) {
+                ("/v1/agents/self/reports", b"two") => {
+                    problem(422, "report_malformed", "peer_keys must ascend")
+                }
+                _ => reply(204),
+            },
+        );
+    let mut world = World::new(&backend, &[(1, "one"), (2, "two"), (3, "three")]);
+    let event = backend.next_to("POST", "/v1/agents/self/events");
+    let event: serde_json::Value = serde_json::from_slice(&event.body).unwrap();
+    assert_eq!(event["events"][0]["kind"], "error");
+    let told = event["events"][0]["detail"]["message"].as_str().unwrap();
+    assert!(
+        told.contains("report 2 was refused: HTTP 422 report_malformed: peer_keys must ascend"),
+        "{told}"
+    );
+    assert_eq!(
+        body(&backend.next_to("POST", "/v1/agents/self/reports")),
+        "three"
+    );
+    world.finish();
+    assert_eq!(world.spool.size().1, 0);
+    assert_eq!(world.counters.reports_refused.load(Relaxed), 1);
+    assert_eq!(world.counters.reports_sent.load(Relaxed), 2);
+    let kept = world
+        .folder
+        .path()
+        .join("refused/00000000000000000002.report");
+    assert_eq!(std::fs::read(&kept).unwrap(), b"two");
+    assert!(
+        std::fs::read_to_string(kept.with_extension("why"))
+            .unwrap()
+            .contains("peer_keys must ascend")
+    );
+}
+
+#[test]
+fn a_revoked_agent_keeps_its_reports_and_does_not_hammer() {
+    let backend = FakeBackend::start(|_| problem(401, "agent_revoked", "This agent was revoked."));
+    let mut world = World::new(&backend, &[(1, "one")]);
+    backend.next();
+    // Were it to retry as it does for a busy backend, some ten requests would come in this time.
+    std::thread::sleep(50 * MS);
+    world.finish();
+    assert_eq!(backend.so_far().len(), 0);
+    assert_eq!(world.spool.size().1, 1);
+    assert_eq!(world.counters.reports_refused.load(Relaxed), 0);
+}
+
+#[test]
+fn events_wait_for_a_backend_that_is_away_and_go_in_order() {
+    let mut asked = 0;
+    let backend = FakeBackend::start(move |_| {
+        asked += 1;
+        reply(if asked <= 2 { 502 } else { 204 })
+    });
+    let mut world = World::new(&backend, &[]);
+    for number in 0..150 {
+        world
+            .counters
+            .events
+            .raise(EventKind::ClockStep, number, "x");
+    }
+    let mut told = 0;
+    while told < 150 {
+        let request = backend.next();
+        let body: serde_json::Value = serde_json::from_slice(&request.body).unwrap();
+        let events = body["events"].as_array().unwrap();
+        assert!(events.len() <= 100, "{}", events.len());
+        if world.counters.upload_failures.load(Relaxed) < 2 || events[0]["at"] != at(told) {
+            continue; // an attempt that failed
+        }
+        told += events.len();
+    }
+    world.finish();
+    assert_eq!(world.counters.events.dropped(), 0);
+}
+
+fn at(number: usize) -> String {
+    format!("1970-01-01T00:00:00.{number:09}Z")
+}
