@@ -13,8 +13,10 @@ use sinemora_agent::stop::Stop;
 
 fn main() -> ExitCode {
     let matches = cli::command().get_matches();
-    let settings = cli::task_and_settings(&matches, std::env::vars_os())
-        .and_then(|(task, layers)| Config::resolve(&layers, &host_name()).map(|config| (task, layers, config)));
+    let settings =
+        cli::task_and_settings(&matches, std::env::vars_os()).and_then(|(task, layers)| {
+            Config::resolve(&layers, &host_name()).map(|config| (task, layers, config))
+        });
     let (task, layers, config) = match settings {
         Ok(settings) => settings,
         Err(error) => return fail(&RunError::Config(error)),
@@ -55,7 +57,10 @@ fn fail(error: &RunError) -> ExitCode {
 
 /// The first signal asks the agent to finish, a second one ends it at once.
 fn stop_on_signals(stop: &Stop) -> Result<(), RunError> {
-    let failed = |e: std::io::Error| RunError::Io { at: "signals".to_owned(), why: e.to_string() };
+    let failed = |e: std::io::Error| RunError::Io {
+        at: "signals".to_owned(),
+        why: e.to_string(),
+    };
     let mut signals = Signals::new([SIGTERM, SIGINT]).map_err(failed)?;
     let stop = stop.clone();
     let body = move || {
@@ -67,7 +72,11 @@ fn stop_on_signals(stop: &Stop) -> Result<(), RunError> {
             stop.set();
         }
     };
-    std::thread::Builder::new().name("signals".to_owned()).spawn(body).map_err(failed).map(|_| ())
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(body)
+        .map_err(failed)
+        .map(|_| ())
 }
 
 fn start_logging(config: &Config) {
