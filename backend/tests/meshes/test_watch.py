@@ -1,0 +1,101 @@
+"""Waiting for a plan to change."""
+
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from sinemora.kit import db
+from sinemora.meshes import watch
+from tests.callers import AgentCaller, Member, MeshWorld
+
+
+def poll(agent: AgentCaller, etag: str, wait_s: float) -> tuple[int, float]:
+    """Status of a long poll, and how long it took, s."""
+    started = time.monotonic()
+    answer = agent.get("/v1/agents/self/plan", params={"wait_s": wait_s}, headers={"If-None-Match": etag})
+    return answer.status_code, time.monotonic() - started
+
+
+def etag_of(agent: AgentCaller) -> str:
+    return str(agent.get("/v1/agents/self/plan").headers["ETag"])
+
+
+def test_nothing_new_is_told_when_the_wait_is_over(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    agent = make_mesh(owner, 2).agents[0]
+    status, took_s = poll(agent, etag_of(agent), 0.5)
+    assert status == 304
+    assert 0.5 <= took_s < 1.5
+    assert poll(agent, '"another"', 5)[0] == 200
+    answer = agent.get("/v1/agents/self/plan", headers={"If-None-Match": etag_of(agent)})
+    assert answer.status_code == 304
+    assert abs(int(answer.headers["Sinemora-Time-Ns"]) - time.time_ns()) < 5e9
+    assert answer.content == b""
+
+
+def test_a_change_ends_the_wait_of_all_it_concerns(
+    owner: Member, other_owner: Member, make_mesh: Callable[..., MeshWorld]
+):
+    world, elsewhere = make_mesh(owner, 3), make_mesh(other_owner, 1)
+    waiting = [*world.agents, elsewhere.agents[0]]
+    etags = [etag_of(agent) for agent in waiting]
+    with ThreadPoolExecutor(4) as pool:
+        answers = [pool.submit(poll, agent, etag, 4) for agent, etag in zip(waiting, etags, strict=True)]
+        time.sleep(0.3)
+        owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 16})
+        found = [answer.result() for answer in answers]
+    assert [status for status, _ in found] == [200, 200, 200, 304]
+    assert all(took_s < 2.5 for _, took_s in found[:3])
+
+
+def test_a_revoked_agent_learns_it_while_it_waits(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    agent = make_mesh(owner, 2).agents[0]
+    etag = etag_of(agent)
+    with ThreadPoolExecutor(1) as pool:
+        answer = pool.submit(poll, agent, etag, 4)
+        time.sleep(0.2)
+        owner.post(f"/v1/agents/{agent.agent_id}/revoke")
+        status, took_s = answer.result()
+    assert status == 401
+    assert took_s < 2.5
+
+
+def test_waiting_holds_no_connection(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 6)
+    etags = [etag_of(agent) for agent in world.agents]
+    with ThreadPoolExecutor(6) as pool:
+        answers = [pool.submit(poll, agent, etag, 1.5) for agent, etag in zip(world.agents, etags, strict=True)]
+        time.sleep(0.5)
+        held = [db.engine().pool.checkedout() for _ in range(20) if time.sleep(0.02) is None]
+        assert [answer.result()[0] for answer in answers] == [304] * 6
+    assert min(held) == 0
+    assert max(held) <= 1
+
+
+def test_one_question_a_second_whoever_waits(
+    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
+):
+    world = make_mesh(owner, 4)
+    etags = [etag_of(agent) for agent in world.agents]
+    asked = 0
+    lock = threading.Lock()
+    original = watch._fingerprints
+
+    def counting(tenant_ids: list) -> dict:
+        nonlocal asked
+        with lock:
+            asked += 1
+        return original(tenant_ids)
+
+    monkeypatch.setattr(watch, "_fingerprints", counting)
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda pair: poll(pair[0], pair[1], 2.5), zip(world.agents, etags, strict=True)))
+    assert 2 <= asked <= 4
+
+
+@pytest.mark.parametrize("wait_s", ["-1", "31", "x"])
+def test_the_wait_is_bounded(owner: Member, make_mesh: Callable[..., MeshWorld], wait_s: str):
+    answer = make_mesh(owner, 1).agents[0].get(f"/v1/agents/self/plan?wait_s={wait_s}")
+    assert answer.status_code == 422

@@ -1,0 +1,98 @@
+"""What holds for every route of the contract, those to come included."""
+
+from collections.abc import Iterator
+from typing import Any
+from uuid import UUID, uuid4
+
+import pytest
+
+from sinemora.main import create_app
+from tests.callers import Caller, Member
+
+PUBLIC = {
+    ("get", "/healthz"),
+    ("get", "/readyz"),
+    ("get", "/v1/about"),
+    ("post", "/v1/auth/sign-in"),
+    ("post", "/v1/agents/enrol"),
+}
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in create_app().openapi()["paths"].items():
+        for method in METHODS:
+            if method in item:
+                yield method, path, item[method]
+
+
+def filled(path: str, id: UUID) -> str:
+    return "/".join(str(id) if part.startswith("{") else part for part in path.split("/"))
+
+
+def test_nobody_gets_in_without_signing_in(client: Caller, servers: Any):
+    for method, path, _ in operations():
+        if (method, path) in PUBLIC:
+            continue
+        answer = client.request(method.upper(), filled(path, uuid4()))
+        assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_required"), (method, path)
+
+
+def test_people_are_no_agents_and_agents_no_people(owner: Member, make_mesh: Any):
+    agent = make_mesh(owner, 1).agents[0]
+    for method, path, _ in operations():
+        if (method, path) in PUBLIC:
+            continue
+        caller = owner if path.startswith("/v1/agents/self") else agent
+        assert caller.request(method.upper(), filled(path, uuid4())).status_code == 401, (method, path)
+
+
+def test_unknown_ids_are_404(owner: Member):
+    for method, path, operation in operations():
+        if "{" not in path or path.startswith("/v1/agents/self") or "requestBody" in operation:
+            continue
+        answer = owner.request(method.upper(), filled(path, uuid4()))
+        assert answer.status_code == 404, (method, path, answer.text)
+        assert answer.json()["code"].endswith("_unknown")
+
+
+def test_operations_have_their_own_names_and_say_what_they_do(servers: Any):
+    found = list(operations())
+    names = [operation["operationId"] for _, _, operation in found]
+    assert len(set(names)) == len(names)
+    assert all(operation.get("description") for _, _, operation in found)
+
+
+def test_paths_are_plural_kebab_case(servers: Any):
+    singular = {"auth", "sign-in", "sign-out", "session", "self", "plan", "enrol", "about", "revoke", "roster"}
+    singular |= {"matrix", "series", "live"}
+    for _, path, _ in operations():
+        for part in path.split("/")[2:]:
+            assert part == part.lower(), path
+            assert "_" not in part or part.startswith("{"), path
+            assert part.startswith("{") or part.endswith("s") or part in singular, path
+
+
+@pytest.mark.parametrize("kind", ["zones", "vms", "agents", "meshes", "api-keys", "enrolment-tokens"])
+def test_what_is_another_tenants_does_not_exist(owner: Member, other_owner: Member, make_mesh: Any, kind: str):
+    """Mine is 200, another tenant's is 404 for whatever is tried, and it is still there afterwards."""
+    make_mesh(owner, 2)
+    owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
+    mine = owner.get(f"/v1/{kind}").json()["items"]
+    assert mine
+    path = f"/v1/{kind}/{mine[0]['id']}"
+    assert other_owner.get(f"/v1/{kind}").json()["items"] == []
+    tried = 0
+    for method, template, operation in operations():
+        if not template.startswith(f"/v1/{kind}/{{"):
+            continue
+        tried += 1
+        theirs = path + template.split("}", 1)[1]
+        body = {"json": {}} if "requestBody" in operation else {}
+        headers = {"If-Match": "*"} if method == "patch" else {}
+        answer = other_owner.request(method.upper(), filled(theirs, uuid4()), headers=headers, **body)
+        assert answer.status_code == 404, (method, theirs, answer.text)
+        if method == "get" and template.count("{") == 1 and template.endswith("}"):
+            assert owner.get(path).status_code == 200
+    assert tried
+    assert [one["id"] for one in owner.get(f"/v1/{kind}").json()["items"]] == [one["id"] for one in mine]
