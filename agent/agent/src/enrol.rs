@@ -56,6 +56,7 @@ impl std::fmt::Display for EnrolError {
                 write!(f, "the backend refused the enrolment: {why}")
             }
             Self::Refused { why, hint } => {
+                let why = why.trim_end_matches('.');
                 write!(f, "the backend refused the enrolment: {why}. {hint}")
             }
             Self::Later { why, .. } => f.write_str(why),

@@ -4,4 +4,5 @@
 mod backend;
 mod enrolment;
 mod plans;
+mod process;
 mod reports;

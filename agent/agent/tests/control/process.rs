@@ -1,0 +1,300 @@
+//! The binary itself: how it starts, what it says, how it ends.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+
+use serde_json::{Value, json};
+
+use crate::backend::{FakeBackend, PATIENCE, Reply, Request, json, problem, reply};
+
+/// The agent with settings for a test: ports nobody has, a folder of its own, no file, no metrics.
+fn agent(task: &str, state_dir: &Path, settings: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_sinemora-agent"));
+    let ports = free_ports();
+    command
+        .env_clear()
+        .arg(task)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped());
+    let own = [
+        ("state_dir", state_dir.to_str().unwrap()),
+        ("listen_address", "127.0.0.1"),
+        ("event_port", &ports[0]),
+        ("general_port", &ports[1]),
+        ("metrics_listen", "off"),
+        ("log_format", "json"),
+    ];
+    for (key, value) in own.iter().chain(settings) {
+        command.env(format!("SINEMORA_AGENT_{}", key.to_uppercase()), value);
+    }
+    command
+}
+
+fn free_ports() -> [String; 2] {
+    let sockets = [(); 2].map(|()| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
+    sockets.map(|socket| socket.local_addr().unwrap().port().to_string())
+}
+
+/// A process that does not outlive its test.
+struct Running(Child);
+
+impl Running {
+    fn start(command: &mut Command) -> (Self, Receiver<Value>) {
+        let mut child = command.spawn().unwrap();
+        let (sender, lines) = channel();
+        let stderr = BufReader::new(child.stderr.take().unwrap());
+        std::thread::spawn(move || {
+            for line in stderr.lines().map_while(Result::ok) {
+                let said = serde_json::from_str(&line).unwrap_or(Value::String(line));
+                if sender.send(said).is_err() {
+                    break;
+                }
+            }
+        });
+        (Self(child), lines)
+    }
+
+    fn signal(&self, signal: &str) {
+        let status = Command::new("kill")
+            .args([signal, &self.0.id().to_string()])
+            .status()
+            .unwrap();
+        assert!(status.success());
+    }
+
+    fn exit_code(mut self) -> Option<i32> {
+        self.0.wait().unwrap().code()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn wait_for(lines: &Receiver<Value>, words: &str) -> Value {
+    loop {
+        let line = lines
+            .recv_timeout(PATIENCE)
+            .unwrap_or_else(|_| panic!("nothing was said of {words:?}"));
+        if line.to_string().contains(words) {
+            return line;
+        }
+    }
+}
+
+fn ends(command: &mut Command) -> (Option<i32>, String) {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command.output().unwrap();
+    (
+        status.code(),
+        String::from_utf8([stdout, stderr].concat()).unwrap(),
+    )
+}
+
+/// A backend that enrols, has no peers to offer, and takes whatever comes.
+fn kind(request: &Request) -> Reply {
+    match (
+        request.method.as_str(),
+        request.path.split('?').next().unwrap(),
+    ) {
+        ("POST", "/v1/agents/enrol") => json(
+            201,
+            &json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_secret"}),
+        ),
+        ("GET", "/v1/agents/self/plan") if request.headers.contains_key("if-none-match") => {
+            reply(304)
+        }
+        ("GET", "/v1/agents/self/plan") => json(
+            200,
+            &json!({"revision": "r", "agent_id": "a-1", "vm_key": 7, "server_time_ns": 1_795_000_000_000_000_000_i64,
+                    "caps": {"packets_per_s": 1, "peers": 1}, "spike_threshold_ns": 1, "meshes": []}),
+        ),
+        _ => reply(204),
+    }
+}
+
+#[test]
+fn enrols_at_its_first_start_and_remembers_it() {
+    let backend = FakeBackend::start(kind);
+    let folder = tempfile::tempdir().unwrap();
+    let token = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+    ];
+    let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
+    wait_for(&lines, "enrolled");
+    wait_for(&lines, "new plan");
+    let described = backend.next_to("PATCH", "/v1/agents/self");
+    let body: Value = serde_json::from_slice(&described.body).unwrap();
+    assert_eq!(body["probe_address"], "127.0.0.1");
+    process.signal("-TERM");
+    assert_eq!(process.exit_code(), Some(0));
+
+    let (process, lines) = Running::start(&mut agent("run", folder.path(), &[]));
+    wait_for(&lines, "the plan of the last run");
+    wait_for(&lines, "windows follow the backend's clock");
+    let asked = backend.so_far();
+    assert!(
+        asked
+            .iter()
+            .all(|request| request.path != "/v1/agents/enrol")
+    );
+    assert_eq!(
+        asked.last().unwrap().headers["authorization"],
+        "Bearer sma_secret"
+    );
+    let second = ends(&mut agent("run", folder.path(), &[]));
+    assert_eq!(second.0, Some(1));
+    assert!(second.1.contains("in use by another agent"), "{}", second.1);
+    process.signal("-INT");
+    assert_eq!(process.exit_code(), Some(0));
+}
+
+#[test]
+fn waits_for_a_backend_that_is_away_at_its_first_start_and_can_be_stopped() {
+    let backend = FakeBackend::start(|_| {
+        problem(503, "database_unavailable", "Later.").with("Retry-After", "600")
+    });
+    let folder = tempfile::tempdir().unwrap();
+    let token = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+    ];
+    let (process, lines) = Running::start(&mut agent("run", folder.path(), &token));
+    let said = wait_for(&lines, "not enrolled yet");
+    assert!(said["again_in_s"].as_f64().unwrap() >= 600.0, "{said}");
+    process.signal("-TERM");
+    assert_eq!(process.exit_code(), Some(0));
+}
+
+#[test]
+fn ends_with_a_code_and_a_sentence() {
+    let refusing =
+        FakeBackend::start(|_| problem(401, "enrolment_token_used", "It was used before."));
+    let folder = tempfile::tempdir().unwrap();
+    let with_token = [
+        ("backend", refusing.url.as_str()),
+        ("token", "sme_0123456789"),
+    ];
+    let cases: [(&str, &[(&str, &str)], i32, &str); 5] = [
+        (
+            "run",
+            &[],
+            2,
+            "backend is not set, and this agent is not enrolled yet",
+        ),
+        (
+            "run",
+            &[("event_port", "x")],
+            2,
+            "SINEMORA_AGENT_EVENT_PORT must be a port from 1 to 65535 (given: \"x\")",
+        ),
+        (
+            "run",
+            &[("evnt_port", "1")],
+            2,
+            "SINEMORA_AGENT_EVNT_PORT is no setting",
+        ),
+        ("run", &with_token, 3, "It was used before. Make a new one"),
+        (
+            "enrol",
+            &with_token,
+            3,
+            "It was used before. Make a new one",
+        ),
+    ];
+    for (task, settings, code, expected) in cases {
+        let (status, said) = ends(&mut agent(task, folder.path(), settings));
+        assert_eq!(status, Some(code), "{task} {settings:?}: {said}");
+        assert!(said.contains(expected), "{task} {settings:?}: {said}");
+        assert!(!said.contains("sme_0123456789"), "{said}");
+    }
+}
+
+#[test]
+fn a_taken_metrics_address_is_named() {
+    let backend = FakeBackend::start(kind);
+    let folder = tempfile::tempdir().unwrap();
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let settings = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+        ("metrics_listen", address.as_str()),
+    ];
+    let (status, said) = ends(&mut agent("run", folder.path(), &settings));
+    assert_eq!(status, Some(1));
+    assert!(
+        said.contains(&format!("metrics_listen {address}: ")) && said.contains("set it to off"),
+        "{said}"
+    );
+}
+
+#[test]
+fn check_tells_a_ready_machine_from_one_that_is_not() {
+    let backend = FakeBackend::start(|_| reply(200));
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("agent.toml");
+    write!(
+        std::fs::File::create(&file).unwrap(),
+        "backend = '{}'\nzone_name = 'a'\n",
+        backend.url
+    )
+    .unwrap();
+    let file = file.to_str().unwrap();
+    let (status, said) = ends(&mut agent(
+        "check",
+        folder.path(),
+        &[("config", file), ("token", "sme_0123456789")],
+    ));
+    assert_eq!(status, Some(0), "{said}");
+    for words in [
+        &format!("zone_name       a ({file})"),
+        "The agent can run.",
+        "is ready (",
+    ] {
+        assert!(said.contains(words), "{words:?} not in {said}");
+    }
+    assert!(!said.contains("sme_0123456789"), "{said}");
+
+    let taken = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let (status, said) = ends(&mut agent(
+        "check",
+        folder.path(),
+        &[("config", file), ("event_port", &port)],
+    ));
+    assert_eq!(status, Some(1), "{said}");
+    assert!(
+        said.contains("WRONG event_port") && said.contains("another program uses it"),
+        "{said}"
+    );
+    assert!(said.contains("WRONG identity"), "{said}");
+}
+
+#[test]
+fn what_standard_output_says_can_be_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = agent("check", folder.path(), &[("backend", "http://127.0.0.1:1")])
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let mut said = String::new();
+    child
+        .stderr
+        .take()
+        .unwrap()
+        .read_to_string(&mut said)
+        .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(1));
+    assert!(!said.contains("panicked"), "{said}");
+}
