@@ -67,3 +67,9 @@ gen: ## Write the generated files again: protobuf module, openapi.json and the T
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	$(PREPARE) tools
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
+
+##@ Measure
+.PHONY: bench-curves
+bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
+	$(PREPARE) backend
+	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py

@@ -1,0 +1,1 @@
+"""Curves: normalised performance of an application against latency added to its round trip."""
