@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod backend;
+mod documentation;
 mod enrolment;
 mod plans;
 mod process;
