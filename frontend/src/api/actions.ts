@@ -34,7 +34,7 @@ export const signOut = () => unwrap(client.POST('/v1/auth/sign-out'))
 export interface MeshInput {
   name: string
   window_s: number
-  rate_hz: number
+  rate_hz: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128
 }
 
 export const useCreateMesh = () =>

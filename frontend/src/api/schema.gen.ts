@@ -4,6 +4,26 @@
  */
 
 export interface paths {
+    "/healthz": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Healthz
+         * @description Whether the process is alive; asks nobody else.
+         */
+        get: operations["healthz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/readyz": {
         parameters: {
             query?: never;
@@ -11,8 +31,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Readyz */
+        /**
+         * Readyz
+         * @description Whether requests can be served, and what is missing if not.
+         */
         get: operations["readyz"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/about": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * About
+         * @description Version of the product and capabilities of its database.
+         */
+        get: operations["about"];
         put?: never;
         post?: never;
         delete?: never;
@@ -30,7 +73,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign In */
+        /**
+         * Sign In
+         * @description Open a browser session: a cookie scripts cannot read, and one they send back as `X-CSRF-Token`.
+         */
         post: operations["sign_in"];
         delete?: never;
         options?: never;
@@ -47,7 +93,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Sign Out */
+        /**
+         * Sign Out
+         * @description End this browser session. An API key has none and is left alone.
+         */
         post: operations["sign_out"];
         delete?: never;
         options?: never;
@@ -62,25 +111,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read Session */
+        /**
+         * Read Session
+         * @description Who is signed in. For an API key, the key stands in for the user and there is no CSRF token.
+         */
         get: operations["read_session"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/about": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** About */
-        get: operations["about"];
         put?: never;
         post?: never;
         delete?: never;
@@ -96,10 +131,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Api Keys */
+        /**
+         * List Api Keys
+         * @description The tenant's keys by name, without their secrets.
+         */
         get: operations["list_api_keys"];
         put?: never;
-        /** Create Api Key */
+        /**
+         * Create Api Key
+         * @description Make a key. Its secret is in this answer and nowhere else.
+         */
         post: operations["create_api_key"];
         delete?: never;
         options?: never;
@@ -117,8 +158,133 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete Api Key */
+        /**
+         * Delete Api Key
+         * @description End a key at once.
+         */
         delete: operations["delete_api_key"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/members": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Members
+         * @description The users of the tenant, oldest first.
+         */
+        get: operations["list_members"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/audit-entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Audit Entries
+         * @description Who changed what, newest first.
+         */
+        get: operations["list_audit_entries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/enrol": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Enrol Agent
+         * @description Exchange an enrolment token for an identity of the agent's own.
+         */
+        post: operations["enrol_agent"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/self/plan": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Plan
+         * @description What to measure. With the ETag of the plan in force, answers when it changes or `wait_s` is over.
+         *
+         *     `Sinemora-Time-Ns` is the backend's clock at the answer (Unix ns), also when there is nothing new.
+         */
+        get: operations["read_plan"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/self": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update Self
+         * @description An agent's addresses, ports or version changed.
+         */
+        patch: operations["update_self"];
+        trace?: never;
+    };
+    "/v1/agents/self/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Self Events
+         * @description An agent tells what happened to it.
+         */
+        post: operations["create_self_events"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -131,10 +297,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Zones */
+        /**
+         * List Zones
+         * @description The tenant's zones by name.
+         */
         get: operations["list_zones"];
         put?: never;
-        /** Create Zone */
+        /**
+         * Create Zone
+         * @description Add a zone.
+         */
         post: operations["create_zone"];
         delete?: never;
         options?: never;
@@ -149,15 +321,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read Zone */
+        /**
+         * Read Zone
+         * @description One zone.
+         */
         get: operations["read_zone"];
         put?: never;
         post?: never;
-        /** Delete Zone */
+        /**
+         * Delete Zone
+         * @description Delete a zone no VM is in.
+         */
         delete: operations["delete_zone"];
         options?: never;
         head?: never;
-        /** Update Zone */
+        /**
+         * Update Zone
+         * @description Change a zone.
+         */
         patch: operations["update_zone"];
         trace?: never;
     };
@@ -168,10 +349,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Vms */
+        /**
+         * List Vms
+         * @description The tenant's VMs by name.
+         */
         get: operations["list_vms"];
         put?: never;
-        post?: never;
+        /**
+         * Create Vm
+         * @description Add a VM by hand; enrolling an agent does it too.
+         */
+        post: operations["create_vm"];
         delete?: never;
         options?: never;
         head?: never;
@@ -185,14 +373,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        /**
+         * Read Vm
+         * @description One VM.
+         */
+        get: operations["read_vm"];
         put?: never;
         post?: never;
-        /** Delete Vm */
+        /**
+         * Delete Vm
+         * @description Delete a VM; its agent is no longer known, its meshes go on without it.
+         */
         delete: operations["delete_vm"];
         options?: never;
         head?: never;
-        patch?: never;
+        /**
+         * Update Vm
+         * @description Change a VM.
+         */
+        patch: operations["update_vm"];
         trace?: never;
     };
     "/v1/agents": {
@@ -202,8 +401,51 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Agents */
+        /**
+         * List Agents
+         * @description The tenant's agents, newest first, revoked ones included.
+         */
         get: operations["list_agents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Agent
+         * @description One agent.
+         */
+        get: operations["read_agent"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/agents/{agent_id}/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Agent Events
+         * @description What an agent told of itself, newest first.
+         */
+        get: operations["list_agent_events"];
         put?: never;
         post?: never;
         delete?: never;
@@ -221,9 +463,108 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Revoke Agent */
+        /**
+         * Revoke Agent
+         * @description Take an agent's credential away; its VM may then enrol again.
+         */
         post: operations["revoke_agent"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Meshes
+         * @description The tenant's meshes by name.
+         */
+        get: operations["list_meshes"];
+        put?: never;
+        /**
+         * Create Mesh
+         * @description Make a mesh; VMs join by enrolment or by hand.
+         */
+        post: operations["create_mesh"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Mesh
+         * @description One mesh.
+         */
+        get: operations["read_mesh"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Mesh
+         * @description Delete a mesh; its VMs stay.
+         */
+        delete: operations["delete_mesh"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Mesh
+         * @description Change a mesh; its agents follow within seconds.
+         */
+        patch: operations["update_mesh"];
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/roster": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Roster
+         * @description The axes of the mesh's matrices.
+         */
+        get: operations["read_roster"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/vms/{vm_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Add Mesh Vm
+         * @description Make a VM a member; again is no error.
+         */
+        put: operations["add_mesh_vm"];
+        post?: never;
+        /**
+         * Remove Mesh Vm
+         * @description Take a VM out of the mesh.
+         */
+        delete: operations["remove_mesh_vm"];
         options?: never;
         head?: never;
         patch?: never;
@@ -236,10 +577,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List Enrolment Tokens */
+        /**
+         * List Enrolment Tokens
+         * @description The tenant's invitations, newest first.
+         */
         get: operations["list_enrolment_tokens"];
         put?: never;
-        /** Create Enrolment Token */
+        /**
+         * Create Enrolment Token
+         * @description Invite VMs into a mesh. The token, and the command to run on each VM, are in this answer and nowhere else.
+         */
         post: operations["create_enrolment_token"];
         delete?: never;
         options?: never;
@@ -257,80 +604,11 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Delete Enrolment Token */
+        /**
+         * Delete Enrolment Token
+         * @description Withdraw an invitation; agents that used it stay.
+         */
         delete: operations["delete_enrolment_token"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/meshes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** List Meshes */
-        get: operations["list_meshes"];
-        put?: never;
-        /** Create Mesh */
-        post: operations["create_mesh"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/meshes/{mesh_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read Mesh */
-        get: operations["read_mesh"];
-        put?: never;
-        post?: never;
-        /** Delete Mesh */
-        delete: operations["delete_mesh"];
-        options?: never;
-        head?: never;
-        /** Update Mesh */
-        patch: operations["update_mesh"];
-        trace?: never;
-    };
-    "/v1/meshes/{mesh_id}/vms/{vm_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        /** Add Vm */
-        put: operations["add_vm"];
-        post?: never;
-        /** Remove Vm */
-        delete: operations["remove_vm"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/meshes/{mesh_id}/roster": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Read Roster */
-        get: operations["read_roster"];
-        put?: never;
-        post?: never;
-        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -404,47 +682,161 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/meshes/{mesh_id}/live": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Live */
-        get: operations["live"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        /** About */
+        /**
+         * About
+         * @description What runs here. The engine's fields are null while the database is away.
+         */
         About: {
             /** Version */
             version: string;
-            /** Database */
-            database: string;
+            /** Database Engine */
+            database_engine: string | null;
+            /** Database Version */
+            database_version: string | null;
             /** Timescaledb */
-            timescaledb: boolean;
+            timescaledb: boolean | null;
         };
-        /** AgentRead */
-        AgentRead: {
-            /** Id */
-            id: string;
+        /**
+         * AgentDescription
+         * @description What an agent says of itself; what it leaves out stays.
+         */
+        AgentDescription: {
+            /** Probe Address */
+            probe_address?: string | null;
+            /** Event Port */
+            event_port?: number | null;
+            /** General Port */
+            general_port?: number | null;
+            /** Agent Version */
+            agent_version?: string | null;
+            /** Description */
+            description?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        /**
+         * AgentEnrol
+         * @description A VM asks to join. `description` is free: system, kernel, where stamps are taken.
+         */
+        AgentEnrol: {
             /**
-             * Status
+             * Event Port
+             * @default 319
+             */
+            event_port: number;
+            /**
+             * General Port
+             * @default 320
+             */
+            general_port: number;
+            /** Token */
+            token: string;
+            /** Hostname */
+            hostname: string;
+            zone: components["schemas"]["ZoneName"];
+            /**
+             * Probe Address
+             * @example 10.0.0.4
+             */
+            probe_address: string;
+            /** Agent Version */
+            agent_version: string;
+            /** Description */
+            description?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * AgentEnrolled
+         * @description The agent's own identity. `credential` is shown this once and sent as `Authorization: Bearer sma_…`.
+         */
+        AgentEnrolled: {
+            /**
+             * Agent Id
+             * Format: uuid
+             */
+            agent_id: string;
+            /**
+             * Vm Id
+             * Format: uuid
+             */
+            vm_id: string;
+            /** Vm Key */
+            vm_key: number;
+            /**
+             * Tenant Id
+             * Format: uuid
+             */
+            tenant_id: string;
+            /** Credential */
+            credential: string;
+        };
+        /**
+         * AgentEventCreate
+         * @description Something an agent thought worth telling.
+         */
+        AgentEventCreate: {
+            /**
+             * Kind
              * @enum {string}
              */
-            status: "enrolled" | "reporting" | "silent" | "revoked";
-            /** Last Report At */
-            last_report_at: string | null;
+            kind: "clock_step" | "rate_shed" | "reports_dropped" | "error";
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Detail */
+            detail?: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * AgentEventRead
+         * @description An event as it was told, and when it arrived.
+         */
+        AgentEventRead: {
+            /** Id */
+            id: number;
+            /** Kind */
+            kind: string;
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+            /**
+             * Received At
+             * Format: date-time
+             */
+            received_at: string;
+        };
+        /**
+         * AgentEvents
+         * @description A few events at once.
+         */
+        AgentEvents: {
+            /** Events */
+            events: components["schemas"]["AgentEventCreate"][];
+        };
+        /**
+         * AgentRead
+         * @description Our process on a VM, what it says of itself and how it last was.
+         */
+        AgentRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
             /** Agent Version */
             agent_version: string;
             /**
@@ -454,10 +846,9 @@ export interface components {
             created_at: string;
             /** Revoked At */
             revoked_at: string | null;
-            /**
-             * Report Every S
-             * @default 10
-             */
+            /** Last Report At */
+            last_report_at: string | null;
+            /** Report Every S */
             report_every_s: number;
             vm: components["schemas"]["VmName"];
             /** Credential Prefix */
@@ -470,18 +861,25 @@ export interface components {
             health: {
                 [key: string]: unknown;
             } | null;
+            /** @description Where the agent stands now. */
+            readonly status: components["schemas"]["AgentStatus"];
         };
-        /** AgentSummary */
+        /**
+         * AgentStatus
+         * @description `enrolled`: never reported; `reporting`; `silent`: reported once, not lately; `revoked`.
+         * @enum {string}
+         */
+        AgentStatus: "enrolled" | "reporting" | "silent" | "revoked";
+        /**
+         * AgentSummary
+         * @description An agent as its VM shows it.
+         */
         AgentSummary: {
-            /** Id */
-            id: string;
             /**
-             * Status
-             * @enum {string}
+             * Id
+             * Format: uuid
              */
-            status: "enrolled" | "reporting" | "silent" | "revoked";
-            /** Last Report At */
-            last_report_at: string | null;
+            id: string;
             /** Agent Version */
             agent_version: string;
             /**
@@ -491,34 +889,44 @@ export interface components {
             created_at: string;
             /** Revoked At */
             revoked_at: string | null;
-            /**
-             * Report Every S
-             * @default 10
-             */
+            /** Last Report At */
+            last_report_at: string | null;
+            /** Report Every S */
             report_every_s: number;
+            /** @description Where the agent stands now. */
+            readonly status: components["schemas"]["AgentStatus"];
         };
-        /** ApiKeyCreate */
+        /**
+         * ApiKeyCreate
+         * @description A key to be made. `write` includes `read`.
+         */
         ApiKeyCreate: {
             /** Name */
             name: string;
             /** Scopes */
-            scopes: ("read" | "write")[];
+            scopes: components["schemas"]["Scope"][];
             /**
              * Expires At
              * Format: date-time
              */
             expires_at: string;
         };
-        /** ApiKeyCreated */
+        /**
+         * ApiKeyCreated
+         * @description A new key. `secret` is shown this once and sent as `Authorization: Bearer sm_…`.
+         */
         ApiKeyCreated: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Name */
             name: string;
             /** Prefix */
             prefix: string;
             /** Scopes */
-            scopes: ("read" | "write")[];
+            scopes: components["schemas"]["Scope"][];
             /**
              * Expires At
              * Format: date-time
@@ -532,16 +940,22 @@ export interface components {
             /** Secret */
             secret: string;
         };
-        /** ApiKeyRead */
+        /**
+         * ApiKeyRead
+         * @description A key without its secret.
+         */
         ApiKeyRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Name */
             name: string;
             /** Prefix */
             prefix: string;
             /** Scopes */
-            scopes: ("read" | "write")[];
+            scopes: components["schemas"]["Scope"][];
             /**
              * Expires At
              * Format: date-time
@@ -553,57 +967,88 @@ export interface components {
              */
             created_at: string;
         };
-        /** AxisEntry */
-        AxisEntry: {
-            /** Id */
-            id: string;
-            /** Name */
-            name: string;
-        };
-        /** DirSeries */
-        DirSeries: {
-            /** Delay Ns */
-            delay_ns: (number | null)[];
-            /** Clock Error Ns */
-            clock_error_ns: (number | null)[];
-            /** Loss */
-            loss: (number | null)[];
-        };
-        /** Direction */
-        Direction: {
-            /** Count */
-            count: number;
-            /** Sent */
-            sent: number;
-            /** Lost */
-            lost: number;
-            /** Min Ns */
-            min_ns: number | null;
-            /** Mean Ns */
-            mean_ns: number | null;
-            /** P50 Ns */
-            p50_ns: number | null;
-            /** P90 Ns */
-            p90_ns: number | null;
-            /** P99 Ns */
-            p99_ns: number | null;
-            /** Max Ns */
-            max_ns: number | null;
-            /** Sd Ns */
-            sd_ns: number | null;
-            /** Clock Error Ns */
-            clock_error_ns: number | null;
+        /**
+         * AuditEntryRead
+         * @description Who changed what, and when.
+         */
+        AuditEntryRead: {
             /**
-             * Asymmetry Source
-             * @default assumed
+             * Id
+             * Format: uuid
              */
-            asymmetry_source: string;
-        };
-        /** EnrolmentTokenCreated */
-        EnrolmentTokenCreated: {
-            /** Id */
             id: string;
-            /** Mesh Id */
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Actor Kind */
+            actor_kind: string;
+            /** Actor Id */
+            actor_id: string | null;
+            /** Actor Name */
+            actor_name: string;
+            /** Action */
+            action: string;
+            /** Subject Id */
+            subject_id: string | null;
+            /** Subject Name */
+            subject_name: string;
+            /** Detail */
+            detail: {
+                [key: string]: unknown;
+            };
+        };
+        /**
+         * Dependency
+         * @description One thing we need. `needed`: without it no request can be served; else the product runs with less.
+         */
+        Dependency: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "up" | "down";
+            /** Needed */
+            needed: boolean;
+            /** Detail */
+            detail: string;
+        };
+        /**
+         * EnrolmentTokenCreate
+         * @description An invitation into a mesh.
+         */
+        EnrolmentTokenCreate: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /**
+             * Expires In S
+             * @default 3600
+             */
+            expires_in_s: number;
+            /**
+             * Max Uses
+             * @default 1
+             */
+            max_uses: number;
+        };
+        /**
+         * EnrolmentTokenCreated
+         * @description A new invitation. `token` is shown this once; `command` is the line to run on the VM.
+         */
+        EnrolmentTokenCreated: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
             mesh_id: string;
             /** Prefix */
             prefix: string;
@@ -626,11 +1071,20 @@ export interface components {
             /** Command */
             command: string;
         };
-        /** EnrolmentTokenRead */
+        /**
+         * EnrolmentTokenRead
+         * @description An invitation without its secret.
+         */
         EnrolmentTokenRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
-            /** Mesh Id */
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
             mesh_id: string;
             /** Prefix */
             prefix: string;
@@ -649,12 +1103,55 @@ export interface components {
              */
             created_at: string;
         };
+        /**
+         * FieldError
+         * @description One thing wrong with the input. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
+         */
+        FieldError: {
+            /** Pointer */
+            pointer: string;
+            /** Message */
+            message: string;
+        };
         /** HTTPValidationError */
         HTTPValidationError: {
             /** Detail */
             detail?: components["schemas"]["ValidationError"][];
         };
-        /** MeshCreate */
+        /**
+         * Health
+         * @description The process answers.
+         */
+        Health: {
+            /**
+             * Status
+             * @constant
+             */
+            status: "ok";
+        };
+        /**
+         * MemberRead
+         * @description A user of the tenant.
+         */
+        MemberRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Email */
+            email: string;
+            role: components["schemas"]["Role"];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * MeshCreate
+         * @description A mesh. `rate_hz` exchanges per second and flow; a window of `window_s` seconds is summarised at a time.
+         */
         MeshCreate: {
             /** Name */
             name: string;
@@ -666,17 +1163,24 @@ export interface components {
             /**
              * Rate Hz
              * @default 8
+             * @enum {integer}
              */
-            rate_hz: number;
+            rate_hz: 1 | 2 | 4 | 8 | 16 | 32 | 64 | 128;
             /**
              * Flows
              * @default 1
              */
             flows: number;
         };
-        /** MeshRead */
+        /**
+         * MeshRead
+         * @description VMs that probe one another. `revision` rises with every change of roster or plan.
+         */
         MeshRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Key */
             key: number;
@@ -692,17 +1196,34 @@ export interface components {
             revision: number;
             /** Vm Count */
             vm_count: number;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
-        /** MeshUpdate */
+        /**
+         * MeshUpdate
+         * @description What may change of a mesh; what is left out stays.
+         */
         MeshUpdate: {
             /** Name */
             name?: string | null;
             /** Window S */
             window_s?: number | null;
             /** Rate Hz */
-            rate_hz?: number | null;
+            rate_hz?: (1 | 2 | 4 | 8 | 16 | 32 | 64 | 128) | null;
             /** Flows */
             flows?: number | null;
+        };
+        /** Page[AgentEventRead] */
+        Page_AgentEventRead_: {
+            /** Items */
+            items: components["schemas"]["AgentEventRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
         };
         /** Page[AgentRead] */
         Page_AgentRead_: {
@@ -718,10 +1239,24 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[AuditEntryRead] */
+        Page_AuditEntryRead_: {
+            /** Items */
+            items: components["schemas"]["AuditEntryRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EnrolmentTokenRead] */
         Page_EnrolmentTokenRead_: {
             /** Items */
             items: components["schemas"]["EnrolmentTokenRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[MemberRead] */
+        Page_MemberRead_: {
+            /** Items */
+            items: components["schemas"]["MemberRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -746,24 +1281,131 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
-        /** PathRead */
-        PathRead: {
-            source: components["schemas"]["AxisEntry"];
-            target: components["schemas"]["AxisEntry"];
+        /**
+         * PlanCaps
+         * @description What an agent may not exceed.
+         */
+        PlanCaps: {
+            /** Packets Per S */
+            packets_per_s: number;
+            /** Peers */
+            peers: number;
+        };
+        /**
+         * PlanMesh
+         * @description One mesh of an agent's VM.
+         */
+        PlanMesh: {
             /**
-             * State
-             * @enum {string}
+             * Id
+             * Format: uuid
              */
-            state: "measured" | "not_planned" | "no_data" | "stale" | "lost";
-            /** Started At */
-            started_at: string | null;
+            id: string;
+            /** Key */
+            key: number;
+            /** Name */
+            name: string;
             /** Window S */
             window_s: number;
-            outbound: components["schemas"]["Direction"] | null;
-            inbound: components["schemas"]["Direction"] | null;
-            round_trip: components["schemas"]["RoundTrip"] | null;
+            /** Rate Hz */
+            rate_hz: number;
+            /** Loss Deadline Ms */
+            loss_deadline_ms: number;
+            /** Peers */
+            peers: components["schemas"]["PlanPeer"][];
         };
-        /** RosterRead */
+        /**
+         * PlanPeer
+         * @description A VM to measure against or to answer; `role` is what the agent itself plays towards it.
+         */
+        PlanPeer: {
+            /** Vm Key */
+            vm_key: number;
+            /** Name */
+            name: string;
+            /** Address */
+            address: string;
+            /** Event Port */
+            event_port: number;
+            /** General Port */
+            general_port: number;
+            /**
+             * Role
+             * @enum {string}
+             */
+            role: "client" | "responder";
+            /** Flows */
+            flows: number;
+        };
+        /**
+         * PlanRead
+         * @description Everything an agent shall measure and answer. Only `server_time_ns` may differ under one `revision`.
+         */
+        PlanRead: {
+            /** Revision */
+            revision: string;
+            /**
+             * Agent Id
+             * Format: uuid
+             */
+            agent_id: string;
+            /** Vm Key */
+            vm_key: number;
+            /** Server Time Ns */
+            server_time_ns: number;
+            caps: components["schemas"]["PlanCaps"];
+            /** Spike Threshold Ns */
+            spike_threshold_ns: number;
+            /** Meshes */
+            meshes: components["schemas"]["PlanMesh"][];
+        };
+        /**
+         * Problem
+         * @description Problem details (RFC 9457).
+         */
+        Problem: {
+            /** Type */
+            type: string;
+            /** Title */
+            title: string;
+            /** Status */
+            status: number;
+            /** Code */
+            code: string;
+            /** Detail */
+            detail: string;
+            /** Instance */
+            instance: string;
+            /** Request Id */
+            request_id: string;
+            /** Errors */
+            errors?: components["schemas"]["FieldError"][] | null;
+        };
+        /**
+         * Readiness
+         * @description `ready` when every needed dependency is up; `degraded` when one of the others is down.
+         */
+        Readiness: {
+            /**
+             * Status
+             * @enum {string}
+             */
+            status: "ready" | "degraded" | "not_ready";
+            /** Dependencies */
+            dependencies: {
+                [key: string]: components["schemas"]["Dependency"];
+            };
+        };
+        /**
+         * Role
+         * @description What a member may do: look, change, or also decide who may.
+         * @enum {string}
+         */
+        Role: "viewer" | "editor" | "owner";
+        /**
+         * RosterRead
+         * @description The axes of every matrix of this mesh at this revision, by zone name, then VM name.
+         */
         RosterRead: {
             /** Revision */
             revision: number;
@@ -772,22 +1414,37 @@ export interface components {
             /** Zones */
             zones: components["schemas"]["RosterZone"][];
         };
-        /** RosterVm */
+        /**
+         * RosterVm
+         * @description A row, and a column, of the mesh's matrices.
+         */
         RosterVm: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Key */
             key: number;
             /** Name */
             name: string;
-            /** Zone Id */
+            /**
+             * Zone Id
+             * Format: uuid
+             */
             zone_id: string;
             /** Zone Name */
             zone_name: string;
         };
-        /** RosterZone */
+        /**
+         * RosterZone
+         * @description A run of rows: `count` VMs from index `first` on.
+         */
         RosterZone: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Name */
             name: string;
@@ -796,86 +1453,60 @@ export interface components {
             /** Count */
             count: number;
         };
-        /** RoundTrip */
-        RoundTrip: {
-            /** Count */
-            count: number;
-            /** Min Ns */
-            min_ns: number | null;
-            /** Mean Ns */
-            mean_ns: number | null;
-            /** P50 Ns */
-            p50_ns: number | null;
-            /** P90 Ns */
-            p90_ns: number | null;
-            /** P99 Ns */
-            p99_ns: number | null;
-            /** Max Ns */
-            max_ns: number | null;
-            /** Sd Ns */
-            sd_ns: number | null;
-        };
-        /** RtSeries */
-        RtSeries: {
-            /** Delay Ns */
-            delay_ns: (number | null)[];
-        };
-        /** SeriesRead */
-        SeriesRead: {
-            /** Resolution S */
-            resolution_s: number;
-            /** Points At */
-            points_at: string[];
-            outbound: components["schemas"]["DirSeries"];
-            inbound: components["schemas"]["DirSeries"];
-            round_trip: components["schemas"]["RtSeries"];
-        };
-        /** SessionRead */
+        /**
+         * Scope
+         * @description What an API key may do.
+         * @enum {string}
+         */
+        Scope: "read" | "write";
+        /**
+         * SessionRead
+         * @description Who is signed in where. `csrf_token` goes back as `X-CSRF-Token` with every unsafe request.
+         */
         SessionRead: {
             user: components["schemas"]["UserRead"];
             tenant: components["schemas"]["TenantRead"];
-            /**
-             * Role
-             * @enum {string}
-             */
-            role: "viewer" | "editor" | "owner";
+            role: components["schemas"]["Role"];
             /** Csrf Token */
             csrf_token: string;
         };
-        /** SignIn */
+        /**
+         * SignIn
+         * @description An attempt to sign in.
+         */
         SignIn: {
             /** Email */
             email: string;
-            /** Password */
+            /**
+             * Password
+             * Format: password
+             */
             password: string;
         };
-        /** TenantRead */
+        /**
+         * TenantRead
+         * @description A customer. `key` stands for the tenant in time series.
+         */
         TenantRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Key */
             key: number;
             /** Name */
             name: string;
         };
-        /** TokenCreate */
-        TokenCreate: {
-            /** Mesh Id */
-            mesh_id: string;
-            /**
-             * Expires In S
-             * @default 3600
-             */
-            expires_in_s: number;
-            /**
-             * Max Uses
-             * @default 1
-             */
-            max_uses: number;
-        };
-        /** UserRead */
+        /**
+         * UserRead
+         * @description A person.
+         */
         UserRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Email */
             email: string;
@@ -893,18 +1524,59 @@ export interface components {
             /** Context */
             ctx?: Record<string, never>;
         };
-        /** VmName */
+        /**
+         * VmCreate
+         * @description A VM. Without an address nothing probes it; enrolling an agent fills it in.
+         */
+        VmCreate: {
+            /**
+             * Event Port
+             * @default 319
+             */
+            event_port: number;
+            /**
+             * General Port
+             * @default 320
+             */
+            general_port: number;
+            /** Name */
+            name: string;
+            /**
+             * Zone Id
+             * Format: uuid
+             */
+            zone_id: string;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            };
+            /** Probe Address */
+            probe_address?: string | null;
+        };
+        /**
+         * VmName
+         * @description Enough of a VM to name and link it.
+         */
         VmName: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Key */
             key: number;
             /** Name */
             name: string;
         };
-        /** VmRead */
+        /**
+         * VmRead
+         * @description A virtual machine. `key` stands for it in matrices and on the wire.
+         */
         VmRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Key */
             key: number;
@@ -921,42 +1593,39 @@ export interface components {
             event_port: number;
             /** General Port */
             general_port: number;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
             agent: components["schemas"]["AgentSummary"] | null;
         };
-        /** WorstPath */
-        WorstPath: {
-            source: components["schemas"]["AxisEntry"];
-            target: components["schemas"]["AxisEntry"];
-            /** Value */
-            value: number;
-            /** Clock Error Ns */
-            clock_error_ns: number | null;
-            /**
-             * State
-             * @enum {string}
-             */
-            state: "measured" | "not_planned" | "no_data" | "stale" | "lost";
-            /** Started At */
-            started_at: string | null;
+        /**
+         * VmUpdate
+         * @description What may change of a VM; what is left out stays.
+         */
+        VmUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Zone Id */
+            zone_id?: string | null;
+            /** Labels */
+            labels?: {
+                [key: string]: string;
+            } | null;
+            /** Probe Address */
+            probe_address?: string | null;
+            /** Event Port */
+            event_port?: number | null;
+            /** General Port */
+            general_port?: number | null;
         };
-        /** WorstPaths */
-        WorstPaths: {
-            /**
-             * Metric
-             * @enum {string}
-             */
-            metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
-            /**
-             * Statistic
-             * @enum {string}
-             */
-            statistic: "min" | "mean" | "p50" | "p90" | "p99" | "max";
-            /** Unit */
-            unit: string;
-            /** Items */
-            items: components["schemas"]["WorstPath"][];
-        };
-        /** ZoneCreate */
+        /**
+         * ZoneCreate
+         * @description A zone. `physical_id` is the provider's name for the place itself, where it tells (AWS: `euw1-az2`).
+         */
         ZoneCreate: {
             /** Provider */
             provider: string;
@@ -967,9 +1636,27 @@ export interface components {
             /** Physical Id */
             physical_id?: string | null;
         };
-        /** ZoneRead */
+        /**
+         * ZoneName
+         * @description A zone as an agent names it; made when it does not exist.
+         */
+        ZoneName: {
+            /** Provider */
+            provider: string;
+            /** Region */
+            region: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ZoneRead
+         * @description A place of a provider.
+         */
         ZoneRead: {
-            /** Id */
+            /**
+             * Id
+             * Format: uuid
+             */
             id: string;
             /** Provider */
             provider: string;
@@ -979,17 +1666,276 @@ export interface components {
             name: string;
             /** Physical Id */
             physical_id: string | null;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
         };
-        /** ZoneUpdate */
+        /**
+         * ZoneUpdate
+         * @description What may change of a zone; what is left out stays.
+         */
         ZoneUpdate: {
-            /** Provider */
-            provider?: string | null;
-            /** Region */
-            region?: string | null;
             /** Name */
             name?: string | null;
             /** Physical Id */
             physical_id?: string | null;
+        };
+        /**
+         * Axis
+         * @description A row and column of a matrix.
+         */
+        Axis: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * By
+         * @description What the rows and columns of a matrix are.
+         * @enum {string}
+         */
+        By: "vm" | "zone";
+        /**
+         * DirectionRead
+         * @description One direction of a pair, or its round trip, in one window. Counts are null when nobody knows them.
+         */
+        DirectionRead: {
+            state: components["schemas"]["StateName"];
+            /** Count */
+            count: number;
+            /** Sent */
+            sent: number | null;
+            /** Lost */
+            lost: number | null;
+            /** Min Ns */
+            min_ns: number | null;
+            /** Mean Ns */
+            mean_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P90 Ns */
+            p90_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Sd Ns */
+            sd_ns: number | null;
+        };
+        /**
+         * MatrixRead
+         * @description A matrix in the order of the mesh's roster; all tables are [source][target].
+         */
+        MatrixRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Revision */
+            revision: number;
+            by: components["schemas"]["By"];
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            window: components["schemas"]["Span"];
+            /** Axis */
+            axis: components["schemas"]["Axis"][];
+            /** Values */
+            values: (number | null)[][];
+            /** Clock Error Ns */
+            clock_error_ns: (number | null)[][];
+            /** States */
+            states: components["schemas"]["StateName"][][];
+        };
+        /**
+         * Metric
+         * @description What is measured of a path. All but loss are in nanoseconds.
+         * @enum {string}
+         */
+        Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
+        /**
+         * OneWayRead
+         * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
+         *
+         *     `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
+         *     both ways.
+         */
+        OneWayRead: {
+            state: components["schemas"]["StateName"];
+            /** Count */
+            count: number;
+            /** Sent */
+            sent: number | null;
+            /** Lost */
+            lost: number | null;
+            /** Min Ns */
+            min_ns: number | null;
+            /** Mean Ns */
+            mean_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P90 Ns */
+            p90_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Sd Ns */
+            sd_ns: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /**
+             * Asymmetry Source
+             * @constant
+             */
+            asymmetry_source: "assumed";
+        };
+        /**
+         * OneWaySeries
+         * @description Values by step; null where there is none.
+         */
+        OneWaySeries: {
+            /** Delay Ns */
+            delay_ns: (number | null)[];
+            /** Clock Error Ns */
+            clock_error_ns: (number | null)[];
+            /** Loss */
+            loss: (number | null)[];
+        };
+        /**
+         * PathEnd
+         * @description A VM at one end of a path.
+         */
+        PathEnd: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Zone Name */
+            zone_name: string;
+        };
+        /**
+         * PathRead
+         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
+         */
+        PathRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            state: components["schemas"]["StateName"];
+            /** Started At */
+            started_at: string | null;
+            /** Window S */
+            window_s: number | null;
+            /** Flows */
+            flows: number | null;
+            outbound: components["schemas"]["OneWayRead"] | null;
+            inbound: components["schemas"]["OneWayRead"] | null;
+            round_trip: components["schemas"]["DirectionRead"] | null;
+        };
+        /**
+         * Resolution
+         * @description Length of a step of a series; `auto` picks the finest that stays readable.
+         * @enum {string}
+         */
+        Resolution: "auto" | "window" | "1m";
+        /**
+         * RoundTripSeries
+         * @description Values by step; null where there is none.
+         */
+        RoundTripSeries: {
+            /** Delay Ns */
+            delay_ns: (number | null)[];
+            /** Loss */
+            loss: (number | null)[];
+        };
+        /**
+         * SeriesRead
+         * @description One path over time: a value per step, `points_at` being the starts of the steps.
+         */
+        SeriesRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            statistic: components["schemas"]["Statistic"];
+            /** Resolution S */
+            resolution_s: number;
+            /** Points At */
+            points_at: string[];
+            outbound: components["schemas"]["OneWaySeries"];
+            inbound: components["schemas"]["OneWaySeries"];
+            round_trip: components["schemas"]["RoundTripSeries"];
+        };
+        /**
+         * Span
+         * @description A stretch of time [from, to); both null without any data.
+         */
+        Span: {
+            /** From */
+            from: string | null;
+            /** To */
+            to: string | null;
+        };
+        /**
+         * StateName
+         * @description `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back.
+         * @enum {string}
+         */
+        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
+        /**
+         * Statistic
+         * @description Which number of a distribution of delays. Loss and clock error have one number only.
+         * @enum {string}
+         */
+        Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "max";
+        /**
+         * WorstPath
+         * @description One row of the table of worst paths.
+         */
+        WorstPath: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            /** Value */
+            value: number;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            state: components["schemas"]["StateName"];
+        };
+        /**
+         * WorstPaths
+         * @description The paths with the highest values (of asymmetry: farthest from zero), worst first.
+         */
+        WorstPaths: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Revision */
+            revision: number;
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            /** Items */
+            items: components["schemas"]["WorstPath"][];
         };
     };
     responses: never;
@@ -1000,6 +1946,26 @@ export interface components {
 }
 export type $defs = Record<string, never>;
 export interface operations {
+    healthz: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+        };
+    };
     readyz: {
         parameters: {
             query?: never;
@@ -1015,7 +1981,36 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Readiness"];
+                };
+            };
+        };
+    };
+    about: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["About"];
                 };
             };
         };
@@ -1042,13 +2037,34 @@ export interface operations {
                     "application/json": components["schemas"]["SessionRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1056,7 +2072,9 @@ export interface operations {
     sign_out: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1068,6 +2086,45 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
             };
         };
     };
@@ -1089,24 +2146,34 @@ export interface operations {
                     "application/json": components["schemas"]["SessionRead"];
                 };
             };
-        };
-    };
-    about: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
+            /** @description Unauthorized */
+            401: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["About"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1114,7 +2181,9 @@ export interface operations {
     list_api_keys: {
         parameters: {
             query?: {
+                /** @description Items per page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1132,6 +2201,26 @@ export interface operations {
                     "application/json": components["schemas"]["Page_ApiKeyRead_"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1141,12 +2230,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     create_api_key: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1165,13 +2266,54 @@ export interface operations {
                     "application/json": components["schemas"]["ApiKeyCreated"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1194,6 +2336,36 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1203,12 +2375,345 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_members: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_MemberRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_audit_entries: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_AuditEntryRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    enrol_agent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentEnrol"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentEnrolled"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_plan: {
+        parameters: {
+            query?: {
+                /** @description How long to wait for a change, s */
+                wait_s?: number;
+            };
+            header?: {
+                /** @description ETag of the plan the agent follows */
+                "if-none-match"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PlanRead"];
+                };
+            };
+            /** @description Still the plan of If-None-Match after `wait_s` */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_self: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentDescription"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_self_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AgentEvents"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     list_zones: {
         parameters: {
             query?: {
+                /** @description Items per page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1226,6 +2731,26 @@ export interface operations {
                     "application/json": components["schemas"]["Page_ZoneRead_"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1235,12 +2760,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     create_zone: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1259,13 +2796,54 @@ export interface operations {
                     "application/json": components["schemas"]["ZoneRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1290,6 +2868,36 @@ export interface operations {
                     "application/json": components["schemas"]["ZoneRead"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1299,12 +2907,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     delete_zone: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
             path: {
                 zone_id: string;
             };
@@ -1319,6 +2939,56 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1328,12 +2998,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     update_zone: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
             path: {
                 zone_id: string;
             };
@@ -1354,13 +3036,84 @@ export interface operations {
                     "application/json": components["schemas"]["ZoneRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1368,7 +3121,12 @@ export interface operations {
     list_vms: {
         parameters: {
             query?: {
+                zone_id?: string | null;
+                /** @description Part of the name, in any case */
+                name?: string | null;
+                /** @description Items per page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1386,6 +3144,26 @@ export interface operations {
                     "application/json": components["schemas"]["Page_VmRead_"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1395,12 +3173,181 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_vm: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VmCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VmRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_vm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VmRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     delete_vm: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
             path: {
                 vm_id: string;
             };
@@ -1415,6 +3362,46 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1424,12 +3411,132 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_vm: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VmUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VmRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     list_agents: {
         parameters: {
             query?: {
+                /** @description Items per page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1447,6 +3554,26 @@ export interface operations {
                     "application/json": components["schemas"]["Page_AgentRead_"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1456,9 +3583,19 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    revoke_agent: {
+    read_agent: {
         parameters: {
             query?: never;
             header?: never;
@@ -1478,6 +3615,36 @@ export interface operations {
                     "application/json": components["schemas"]["AgentRead"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1487,16 +3654,30 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
-    list_enrolment_tokens: {
+    list_agent_events: {
         parameters: {
             query?: {
+                /** @description Items per page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
-            path?: never;
+            path: {
+                agent_id: string;
+            };
             cookie?: never;
         };
         requestBody?: never;
@@ -1507,7 +3688,37 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Page_EnrolmentTokenRead_"];
+                    "application/json": components["schemas"]["Page_AgentEventRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
             /** @description Validation Error */
@@ -1519,58 +3730,69 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
-        };
-    };
-    create_enrolment_token: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["TokenCreate"];
-            };
-        };
-        responses: {
-            /** @description Successful Response */
-            201: {
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EnrolmentTokenCreated"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
     };
-    delete_enrolment_token: {
+    revoke_agent: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
             path: {
-                token_id: string;
+                agent_id: string;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
             /** @description Successful Response */
-            204: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };
-                content?: never;
+                content: {
+                    "application/json": components["schemas"]["AgentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
             };
             /** @description Validation Error */
             422: {
@@ -1579,6 +3801,16 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1586,7 +3818,9 @@ export interface operations {
     list_meshes: {
         parameters: {
             query?: {
+                /** @description Items per page */
                 limit?: number;
+                /** @description `next_cursor` of the page before */
                 cursor?: string | null;
             };
             header?: never;
@@ -1604,6 +3838,26 @@ export interface operations {
                     "application/json": components["schemas"]["Page_MeshRead_"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1613,12 +3867,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     create_mesh: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
             path?: never;
             cookie?: never;
         };
@@ -1637,13 +3903,54 @@ export interface operations {
                     "application/json": components["schemas"]["MeshRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1668,6 +3975,36 @@ export interface operations {
                     "application/json": components["schemas"]["MeshRead"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1677,12 +4014,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     delete_mesh: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
             path: {
                 mesh_id: string;
             };
@@ -1697,6 +4046,46 @@ export interface operations {
                 };
                 content?: never;
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1706,12 +4095,24 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     update_mesh: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
             path: {
                 mesh_id: string;
             };
@@ -1732,73 +4133,84 @@ export interface operations {
                     "application/json": components["schemas"]["MeshRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    add_vm: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                mesh_id: string;
-                vm_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Validation Error */
-            422: {
+            /** @description Precondition Required */
+            428: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
-        };
-    };
-    remove_vm: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                mesh_id: string;
-                vm_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            204: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            /** @description Validation Error */
-            422: {
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -1823,6 +4235,36 @@ export interface operations {
                     "application/json": components["schemas"]["RosterRead"];
                 };
             };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
             /** @description Validation Error */
             422: {
                 headers: {
@@ -1832,14 +4274,383 @@ export interface operations {
                     "application/json": components["schemas"]["HTTPValidationError"];
                 };
             };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    add_mesh_vm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    remove_mesh_vm: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_enrolment_tokens: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_EnrolmentTokenRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_enrolment_token: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EnrolmentTokenCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EnrolmentTokenCreated"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_enrolment_token: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Validation Error */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HTTPValidationError"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     read_matrix: {
         parameters: {
             query?: {
-                by?: "vm" | "zone";
-                metric?: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
-                statistic?: "min" | "mean" | "p50" | "p90" | "p99" | "max";
+                by?: components["schemas"]["By"];
+                metric?: components["schemas"]["Metric"];
+                statistic?: components["schemas"]["Statistic"];
             };
             header?: never;
             path: {
@@ -1855,7 +4666,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": unknown;
+                    "application/json": components["schemas"]["MatrixRead"];
                 };
             };
             /** @description Validation Error */
@@ -1872,8 +4683,8 @@ export interface operations {
     read_worst_paths: {
         parameters: {
             query?: {
-                metric?: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
-                statistic?: "min" | "mean" | "p50" | "p90" | "p99" | "max";
+                metric?: components["schemas"]["Metric"];
+                statistic?: components["schemas"]["Statistic"];
                 limit?: number;
             };
             header?: never;
@@ -1940,10 +4751,10 @@ export interface operations {
     read_series: {
         parameters: {
             query?: {
-                statistic?: "min" | "mean" | "p50" | "p90" | "p99" | "max";
-                resolution?: "auto" | "window" | "1m";
                 from?: string | null;
                 to?: string | null;
+                statistic?: components["schemas"]["Statistic"];
+                resolution?: components["schemas"]["Resolution"];
             };
             header?: never;
             path: {
@@ -1962,37 +4773,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SeriesRead"];
-                };
-            };
-            /** @description Validation Error */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
-                };
-            };
-        };
-    };
-    live: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                mesh_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Successful Response */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": unknown;
                 };
             };
             /** @description Validation Error */

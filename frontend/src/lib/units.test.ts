@@ -6,6 +6,7 @@ import {
   formatExact,
   formatRatio,
   formatSignedDelay,
+  lossRatio,
   threeDigits,
 } from './units'
 
@@ -65,9 +66,18 @@ test.each([
   expect(formatRatio(ratio)).toBe(text)
 })
 
-test('a count that is not known (−1 on the wire) has no value', () => {
-  expect(formatCount(-1)).toBe('–')
+test('large counts are grouped', () => {
   expect(formatCount(3_600)).toBe('3\u202f600')
+})
+
+test.each([
+  [80, 1, 0.0125],
+  [80, 0, 0],
+  [0, 0, null],
+  [null, 1, null],
+  [80, null, null],
+])('of %s sent and %s lost, the ratio is %s', (sent, lost, ratio) => {
+  expect(lossRatio({ sent, lost })).toBe(ratio)
 })
 
 test.each([

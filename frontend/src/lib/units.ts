@@ -53,9 +53,14 @@ export function formatRatio(ratio: number | null | undefined): string {
   return ratio == null || !Number.isFinite(ratio) ? NO_VALUE : `${threeDigits(ratio * 100)} %`
 }
 
+/** The share lost of what was sent; `null` when either is not known or nothing was sent. */
+export function lossRatio({ sent, lost }: { sent: number | null; lost: number | null }): number | null {
+  return sent === null || lost === null || sent <= 0 ? null : lost / sent
+}
+
 /** A whole number in groups of three: 3600 → "3 600". */
 export function formatCount(count: number | null | undefined): string {
-  return count == null || count < 0 ? NO_VALUE : groups(count)
+  return count == null ? NO_VALUE : groups(count)
 }
 
 function groups(whole: number): string {

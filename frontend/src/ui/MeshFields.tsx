@@ -1,6 +1,6 @@
 import { NumberInput, Select, TextInput } from '@mantine/core'
 
-const RATES = ['1', '2', '4', '8', '16', '32', '64', '128']
+const RATES = [1, 2, 4, 8, 16, 32, 64, 128] as const
 
 interface Props {
   name?: string
@@ -40,7 +40,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
       <Select
         name="rate_hz"
         label="Exchanges a second"
-        data={RATES}
+        data={RATES.map(String)}
         allowDeselect={false}
         defaultValue={String(rateHz)}
         error={problem('rate_hz')}
@@ -51,11 +51,12 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
 }
 
 /** What the fields say. */
-export function meshOf(form: HTMLFormElement): { name: string; window_s: number; rate_hz: number } {
+export function meshOf(form: HTMLFormElement): { name: string; window_s: number; rate_hz: (typeof RATES)[number] } {
   const data = new FormData(form)
+  const rate = Number(data.get('rate_hz'))
   return {
     name: String(data.get('name')).trim(),
     window_s: Number(data.get('window_s')),
-    rate_hz: Number(data.get('rate_hz')),
+    rate_hz: RATES.find((known) => known === rate) ?? 8,
   }
 }

@@ -24,7 +24,7 @@ export function Empty({ title, children, action }: { title: string; children: Re
 }
 
 function RequestId({ error }: { error: unknown }) {
-  return error instanceof Problem && error.requestId ? (
+  return error instanceof Problem && error.requestId && error.status !== 401 && error.status !== 422 ? (
     <span className={styles.request}>
       Request <Code>{error.requestId}</Code>
     </span>

@@ -24,6 +24,20 @@ const blue: MantineColorsTuple = [
   '#0f3b66',
 ]
 
+/** Mantine draws dark surfaces from these; ours lean to blue like the rest of the page. */
+const dark: MantineColorsTuple = [
+  '#d3d8df',
+  '#b0b7c1',
+  '#8f98a4',
+  '#656e7b',
+  '#434b58',
+  '#2c333e',
+  '#1a1f27',
+  '#101318',
+  '#171b22',
+  '#080a0d',
+]
+
 /** The only thing kept in this browser. */
 export const schemeManager = localStorageColorSchemeManager({ key: 'sinemora-theme' })
 
@@ -32,7 +46,7 @@ export const theme = createTheme({
   fontFamilyMonospace: "ui-monospace, 'SF Mono', 'Cascadia Mono', 'Roboto Mono', 'DejaVu Sans Mono', monospace",
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '20px' },
   headings: { fontWeight: '620' },
-  colors: { blue },
+  colors: { blue, dark },
   primaryColor: 'blue',
   primaryShade: { light: 7, dark: 4 },
   defaultRadius: 4,

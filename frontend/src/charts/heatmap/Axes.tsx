@@ -17,7 +17,7 @@ export interface Axis {
 
 const BAND = 20
 const LABEL_FROM = 13
-const CHARACTER = 6.9
+const CHARACTER = 6.6
 
 /** How much room the labels need, in CSS pixels. */
 export function gutters(axis: Axis): { left: number; top: number; band: number } {

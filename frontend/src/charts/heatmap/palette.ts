@@ -59,6 +59,9 @@ export function dimmed(colour: Rgb, theme: Theme): Rgb {
   return [mix(0), mix(1), mix(2)]
 }
 
+/** For a value that is nothing to look at: present, so not empty, and quieter than any colour of a ramp. */
+export const QUIET: Record<Theme, Rgb> = { light: [238, 238, 234], dark: [30, 35, 43] }
+
 /** Little-endian RGBA, as an `ImageData` buffer read in 32-bit words holds it. */
 export const pack = ([red, green, blue]: Rgb): number => (255 << 24) | (blue << 16) | (green << 8) | red
 

@@ -4,7 +4,7 @@ import type { Direction, Path, RoundTrip } from '~/api/types'
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Clock } from '~/lib/time'
 import { formatWindow } from '~/lib/time'
-import { formatCount, formatDelay, formatRatio, NO_VALUE } from '~/lib/units'
+import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
 import type { Entry } from './usePicture'
@@ -28,10 +28,6 @@ const ROWS = [
 ] as const
 
 const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : formatCount(ns))
-
-export function lossOf(direction: Direction | null): number | null {
-  return direction && direction.sent > 0 && direction.lost >= 0 ? direction.lost / direction.sent : null
-}
 
 /** The newest window of one path, to the nanosecond. */
 export function CellDetail({ meshId, source, target, look, path, clock }: Props) {
@@ -58,7 +54,7 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
           <Figures outbound={path.outbound} inbound={path.inbound} roundTrip={path.round_trip} />
           {from && (
             <p className={styles.footnote}>
-              Window {formatWindow(from, new Date(from.getTime() + path.window_s * 1_000), clock)}
+              Window {formatWindow(from, new Date(from.getTime() + (path.window_s ?? 0) * 1_000), clock)}
             </p>
           )}
         </>
@@ -121,8 +117,8 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
         </tr>
         <tr>
           <th scope="row">loss</th>
-          <td>{formatRatio(lossOf(outbound))}</td>
-          <td>{formatRatio(lossOf(inbound))}</td>
+          <td>{formatRatio(lossRatio(outbound))}</td>
+          <td>{formatRatio(lossRatio(inbound))}</td>
           <td />
         </tr>
         <tr>

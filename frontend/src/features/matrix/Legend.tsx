@@ -3,7 +3,7 @@ import { type FormEvent, useState } from 'react'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
 import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
 import { HATCHES } from '~/charts/heatmap/hatch'
-import { dimmed, type Theme } from '~/charts/heatmap/palette'
+import { dimmed, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { Swatch } from '~/charts/heatmap/Swatch'
 import { type Domain, position, ticks } from '~/charts/heatmap/scale'
 import type { Metric } from '~/lib/search'
@@ -67,6 +67,12 @@ export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, on
             <span className={styles.faint} style={{ background: `rgb(${red} ${green} ${blue})` }} />
             Within clock error
             <span className={styles.count}>{formatCount(faint)}</span>
+          </li>
+        )}
+        {shown.metric === 'loss' && (
+          <li>
+            <span className={styles.faint} style={{ background: `rgb(${QUIET[theme].join(' ')})` }} />
+            No loss
           </li>
         )}
         {grid.codes.length > 0 && counts[LOOK.plain] === 0 && <li>No path has a fresh value.</li>}

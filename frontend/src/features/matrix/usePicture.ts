@@ -7,9 +7,9 @@ import { pictureQuery } from '~/api/queries'
 import type { Roster } from '~/api/types'
 import type { Axis } from '~/charts/heatmap/Axes'
 import { type Grid, LOOK } from '~/charts/heatmap/grid'
-import { colourTable, type Theme } from '~/charts/heatmap/palette'
+import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
-import { ASYMMETRY_ZERO, codeCount, valueOfCode } from '~/lib/codes'
+import { ASYMMETRY_ZERO, codeCount, codeOfValue, valueOfCode } from '~/lib/codes'
 import { type Granularity, type MatrixSearch, type Metric, numbers, type Statistic } from '~/lib/search'
 import { facts, ramp } from './metrics'
 
@@ -118,7 +118,10 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
       const value = valueOfCode(shown.metric, code)
       return value === null ? null : position(scale, { low, high }, value)
     }
-    return colourTable(codeCount(shown.metric), at, ramp(shown.metric, theme), theme)
+    const table = colourTable(codeCount(shown.metric), at, ramp(shown.metric, theme), theme)
+    // No loss is the good news of almost every cell: it must not shine.
+    if (shown.metric === 'loss') table.plain[codeOfValue('loss', 0)] = pack(QUIET[theme])
+    return table
   }, [shown.metric, scale, low, high, theme])
 
   const axis = useMemo(() => roster && axisOf(roster, shown.by), [roster, shown.by])

@@ -1,6 +1,6 @@
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { type Clock, formatMoment, formatWindow } from '~/lib/time'
-import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay } from '~/lib/units'
+import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
 import styles from './paths.module.css'
 
 const STATISTICS = [
@@ -19,10 +19,6 @@ const SOURCES: Record<string, string> = {
     'assumed: the fastest packets are taken to be equally fast both ways. An asymmetry smaller than the clock error cannot be told from a clock offset.',
 }
 
-function loss(direction: Direction): number | null {
-  return direction.sent > 0 && direction.lost >= 0 ? direction.lost / direction.sent : null
-}
-
 /** All that the newest window says of a path. */
 export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
   const { outbound, inbound, round_trip: roundTrip } = path
@@ -35,7 +31,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
     )
   }
   const from = new Date(path.started_at)
-  const to = new Date(from.getTime() + path.window_s * 1_000)
+  const to = new Date(from.getTime() + (path.window_s ?? 0) * 1_000)
   const skew = outbound.p50_ns != null && inbound.p50_ns != null ? outbound.p50_ns - inbound.p50_ns : null
   return (
     <section className={styles.newest}>
@@ -119,7 +115,7 @@ function Both({ ns }: { ns: number | null | undefined }) {
 function Lost({ direction }: { direction: Direction }) {
   return (
     <>
-      <td>{formatRatio(loss(direction))}</td>
+      <td>{formatRatio(lossRatio(direction))}</td>
       <td className={styles.exact}>
         {formatCount(direction.lost)} of {formatCount(direction.sent)}
       </td>

@@ -1,7 +1,7 @@
 import { ActionIcon, SegmentedControl, Tooltip, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { pathQuery, rosterQuery, seriesQuery } from '~/api/queries'
+import { pathQuery, seriesQuery } from '~/api/queries'
 import type { Mesh } from '~/api/types'
 import { type PathSearch, RANGES, type Range, STATISTICS, type Statistic } from '~/lib/search'
 import { useClock } from '~/ui/clock'
@@ -40,13 +40,10 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const statistic = search.statistic ?? 'p50'
   const path = useQuery(pathQuery(mesh.id, source, target))
   const series = useQuery(seriesQuery(mesh.id, source, target, RANGES[range], statistic))
-  const { data: roster } = useQuery(rosterQuery(mesh.id))
 
   if (path.error && !path.data) return <Failed what="This path" error={path.error} retry={() => void path.refetch()} />
   if (!path.data) return <Loading what="the path" />
-  const zoneOf = (id: string) => roster?.vms.find((vm) => vm.id === id)?.zone_name
   const { source: from, target: to, state } = path.data
-  const zones = [zoneOf(source), zoneOf(target)]
   return (
     <div className={styles.page}>
       <header className={styles.head}>
@@ -55,7 +52,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
             <Link to="/meshes/$meshId" params={{ meshId: mesh.id }}>
               {mesh.name}
             </Link>
-            {zones[0] && <span>{zones[0] === zones[1] ? `inside ${zones[0]}` : `${zones[0]} to ${zones[1]}`}</span>}
+            <span>
+              {from.zone_name === to.zone_name ? `inside ${from.zone_name}` : `${from.zone_name} to ${to.zone_name}`}
+            </span>
           </p>
           <div className={styles.title}>
             <h1>

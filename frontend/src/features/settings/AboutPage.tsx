@@ -1,9 +1,22 @@
 import { useQuery } from '@tanstack/react-query'
 import { aboutQuery } from '~/api/queries'
+import type { About } from '~/api/types'
 import { Mark } from '~/ui/Logo'
 import { Page, Panel } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
 import styles from './settings.module.css'
+
+const ENGINES: Record<string, string> = { postgresql: 'PostgreSQL' }
+
+/** The engine's fields are null while the database is away: that is not a "no". */
+function engineOf({ database_engine: engine, database_version: version }: About): string {
+  return engine ? `${ENGINES[engine] ?? engine} ${version ?? ''}` : 'not known: the database cannot be reached'
+}
+
+function timescaleOf({ timescaledb }: About): string {
+  if (timescaledb === null) return 'not known'
+  return timescaledb ? 'yes, time series are hypertables' : 'no, time series are native partitions'
+}
 
 export function AboutPage() {
   const { data, error, refetch } = useQuery(aboutQuery)
@@ -23,9 +36,9 @@ export function AboutPage() {
           <dt>Version</dt>
           <dd>{data.version}</dd>
           <dt>Database</dt>
-          <dd>{data.database}</dd>
+          <dd>{engineOf(data)}</dd>
           <dt>TimescaleDB</dt>
-          <dd>{data.timescaledb ? 'yes, time series are hypertables' : 'no, time series are native partitions'}</dd>
+          <dd>{timescaleOf(data)}</dd>
         </dl>
       </Panel>
     </Page>
