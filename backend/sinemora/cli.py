@@ -3,12 +3,14 @@
 import argparse
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from sinemora import migrate
 from sinemora.embedded import commands as embedded
-from sinemora.kit.config import settings
+from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
 from sinemora.tenants.service import create_owner
 
@@ -16,7 +18,11 @@ from sinemora.tenants.service import create_owner
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; the exit code is 0 when it worked, 1 when it could not, 2 when it was not understood."""
     options = _parser().parse_args(arguments)
-    return int(options.run(options) or 0)
+    try:
+        return int(options.run(options) or 0)
+    except ValidationError as error:
+        print(explain(error), file=sys.stderr)
+        return 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -24,11 +30,11 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     command = commands.add_parser("serve", help="run the API in the foreground")
-    command.set_defaults(run=lambda _: serve())
+    command.set_defaults(run=_with_database(lambda _: serve()))
 
     command = commands.add_parser("migrate", help="bring the database schema to the newest version")
     command.add_argument("--revision", default="head", help="stop at this version (default: the newest)")
-    command.set_defaults(run=lambda options: migrate.upgrade(options.revision))
+    command.set_defaults(run=_with_database(lambda options: migrate.upgrade(options.revision)))
 
     command = commands.add_parser("openapi", help="write the API's contract")
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")
@@ -38,8 +44,8 @@ def _parser() -> argparse.ArgumentParser:
     owner = commands.add_parser("owner", help="owners of tenants").add_subparsers(required=True, metavar="COMMAND")
     command = owner.add_parser("create", help="make sure that a tenant and its owner exist; safe to repeat")
     command.add_argument("--tenant", default="Sinemora", help="name of the tenant (default: %(default)s)")
-    command.add_argument("--email", default=settings().owner_email, help="default: SINEMORA_OWNER_EMAIL")
-    command.set_defaults(run=_create_owner)
+    command.add_argument("--email", help="default: SINEMORA_OWNER_EMAIL")
+    command.set_defaults(run=_with_database(_create_owner))
 
     embedded.add(commands)
     return parser
@@ -48,6 +54,22 @@ def _parser() -> argparse.ArgumentParser:
 def contract() -> str:
     """`openapi.json` as it should stand in the repository."""
     return json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _with_database(action: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
+    """Run `action` when settings name a database; the embedded one is known only to what it runs."""
+
+    def run(options: argparse.Namespace) -> int:
+        if not settings().database_url:
+            print(
+                "SINEMORA_DATABASE_URL is empty. Set it, or use the embedded database: `make up` runs everything,"
+                " `sinemora run COMMAND` runs one command beside it.",
+                file=sys.stderr,
+            )
+            return 1
+        return action(options) or 0
+
+    return run
 
 
 def _openapi(options: argparse.Namespace) -> int:
@@ -65,17 +87,18 @@ def _openapi(options: argparse.Namespace) -> int:
 
 def _create_owner(options: argparse.Namespace) -> int:
     given = settings().owner_password
+    email = options.email or settings().owner_email
     try:
-        made = create_owner(options.tenant, options.email, given.get_secret_value() if given else None)
+        made = create_owner(options.tenant, email, given.get_secret_value() if given else None)
     except ValueError as error:
         print(f"owner create: {error}", file=sys.stderr)
         return 1
     if made.password:
-        print(f"Owner {options.email} of {options.tenant}. Password, shown this once: {made.password}")
+        print(f"Owner {email} of {options.tenant}. Password, shown this once: {made.password}")
     elif made.created:
-        print(f"Owner {options.email} of {options.tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
+        print(f"Owner {email} of {options.tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
     else:
-        print(f"Owner {options.email} of {options.tenant} exists; the password is unchanged.")
+        print(f"Owner {email} of {options.tenant} exists; the password is unchanged.")
     return 0
 
 

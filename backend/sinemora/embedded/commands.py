@@ -17,7 +17,7 @@ from sinemora.embedded.product import operator_environment
 from sinemora.embedded.service_user import service_user
 from sinemora.embedded.trouble import TroubleError
 from sinemora.embedded.waiting import wait
-from sinemora.kit.config import Settings, settings
+from sinemora.kit.config import Settings, explain, settings
 
 _DOWN_PATIENCE_S = 60.0
 _NOT_RUNNING = TroubleError("Sinemora does not run here.", "Start it with `make up`.")
@@ -73,9 +73,7 @@ def _command(action: Callable[[Settings, argparse.Namespace], int]) -> Callable[
             print(f"\n{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
             return 1
         except ValidationError as error:
-            for one in error.errors():
-                print(f"SINEMORA_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}", file=sys.stderr)
-            print("What to do: see .env.example for what each setting takes.", file=sys.stderr)
+            print(explain(error), file=sys.stderr)
             return 1
         except KeyboardInterrupt:
             return 130

@@ -4,7 +4,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, SecretStr, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 
@@ -72,3 +72,9 @@ class Settings(BaseSettings):
 def settings() -> Settings:
     """The settings of this process; read at first use."""
     return Settings()
+
+
+def explain(error: ValidationError) -> str:
+    """Name the settings that cannot be, one per line, and where to read on."""
+    wrong = [f"SINEMORA_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors()]
+    return "\n".join([*wrong, "See .env.example for what each setting takes."])

@@ -1,0 +1,93 @@
+"""The examples of docs/api/README.md run, in order, against a live API, and answer what is printed there."""
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from redis import Redis
+from sqlalchemy import Engine
+
+from sinemora.main import create_app
+from sinemora.tenants.service import create_owner
+from tests.callers import PASSWORD
+
+DOCS = Path(__file__).parents[2] / "docs" / "api" / "README.md"
+FENCE = re.compile(r"^```(sh|json)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+MARK = "----- end of example -----"
+
+
+@pytest.fixture
+def address(database: Engine, redis: Redis) -> Iterator[str]:
+    """A live API on a port of its own."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+def shape(value: Any) -> Any:
+    """The names in a JSON value, without its values; a list by its first item."""
+    if isinstance(value, dict):
+        return {name: shape(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [shape(one) for one in value[:1]]
+    return type(value).__name__ if value is not None else None
+
+
+def test_examples_run_and_answer_what_is_printed(address: str, tmp_path: Path):
+    if shutil.which("curl") is None:
+        pytest.skip("the examples need curl")
+    create_owner("Docs", "owner@sinemora.example", PASSWORD)
+    blocks = FENCE.findall(DOCS.read_text())
+    script = "set -eu\n" + "".join(f"{code}\nprintf '\\n%s\\n' '{MARK}'\n" for kind, code in blocks if kind == "sh")
+    done = subprocess.run(
+        ["bash", "-c", script],
+        env={
+            "PATH": os.environ["PATH"],
+            "TMPDIR": str(tmp_path),
+            "SINEMORA": address,
+            "SINEMORA_OWNER_PASSWORD": PASSWORD,
+            "NO_PROXY": "*",
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    answers = iter(done.stdout.split(MARK))
+    printed = ""
+    compared = 0
+    for kind, code in blocks:
+        if kind == "sh":
+            printed = next(answers)
+        else:
+            assert shape(json.loads(printed)) == shape(json.loads(code)), code
+            compared += 1
+    assert compared >= 5
+
+
+def test_the_codes_it_names_are_those_of_the_code():
+    source = "".join(path.read_text() for path in (Path(__file__).parents[1] / "sinemora").rglob("*.py"))
+    table = DOCS.read_text().split("## Errors")[1].split("## Limits")[0]
+    named = re.findall(
+        r"`([a-z_]+)`", "".join(line.split("|")[2] for line in table.splitlines() if line.startswith("| "))
+    )
+    assert len(named) > 15
+    unknown = {"mesh_unknown", "vm_unknown"}  # made from the thing's name
+    assert [code for code in named if f'"{code}"' not in source and code not in unknown] == []
