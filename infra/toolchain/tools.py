@@ -197,4 +197,4 @@ def _uv() -> str:
 
 def _said(printed: str, path: Path, own: Path | None) -> str:
     version = ".".join(map(str, version_of(printed)))
-    return f"{version}, {'fetched' if own and (path == own or TOOLS in path.parents) else 'of this machine'}"
+    return f"{version}, {'in .tools' if own and (path == own or TOOLS in path.parents) else 'of this machine'}"

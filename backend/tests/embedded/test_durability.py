@@ -1,0 +1,228 @@
+"""kill -9 of every process in turn while agents measure: all come back, nothing acknowledged is lost."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import httpx2
+import psycopg
+import pytest
+from fastapi.testclient import TestClient
+
+from sinemora.embedded.data_folder import DataFolder, checkout
+from sinemora.embedded.postgres import SUPERUSER, PostgresServer
+from tests import callers
+from tests.callers import AgentCaller, Member
+
+AGENTS = 3
+WINDOW_S = 2
+PASSWORD = "correct horse battery"
+EMAIL = "owner@sinemora.example"
+VICTIMS = ("api", "worker", "postgres", "valkey")
+_AGENT = (checkout() or Path()) / "agent" / "target" / "release" / "sinemora-agent"
+
+pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not built (make setup)")
+
+
+class Product:
+    """`sinemora up` with a data folder, port and demonstration of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            port = free.getsockname()[1]
+        self.folder = DataFolder(folder / "data")
+        self.output = folder / "output.txt"
+        self.address = f"http://127.0.0.1:{port}"
+        self.env = {key: value for key, value in os.environ.items() if not key.startswith(("SINEMORA_", "PG"))} | {
+            "SINEMORA_DATA_DIR": str(self.folder.path),
+            "SINEMORA_PORT": str(port),
+            "SINEMORA_DEMO_AGENTS": str(AGENTS),
+            "SINEMORA_OWNER_EMAIL": EMAIL,
+            "SINEMORA_OWNER_PASSWORD": PASSWORD,
+            "SINEMORA_WAIT_S": "40",
+        }
+        with self.output.open("w") as out:
+            self.process = subprocess.Popen(self._command("up"), env=self.env, cwd=folder, stdout=out, stderr=out)
+
+    def _command(self, name: str) -> list[str]:
+        return [sys.executable, "-m", "sinemora.embedded", name]
+
+    def do(self, name: str, expected: int = 0) -> str:
+        """Run a command beside the product; what it printed."""
+        done = subprocess.run(
+            self._command(name), env=self.env, cwd=self.folder.path.parent, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == expected, f"{name}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+    def child(self, name: str) -> dict[str, Any]:
+        found: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
+        return found
+
+    def until(self, true: Callable[[], bool], what: str, patience_s: float = 40) -> None:
+        deadline = time.monotonic() + patience_s
+        while not true():
+            if self.process.poll() is not None or time.monotonic() > deadline:
+                pytest.fail(f"{what} within {patience_s:.0f} s: {self.output.read_text()}\n{self.folder.read_state()}")
+            time.sleep(0.1)
+
+
+class Reporter(threading.Thread):
+    """An agent of our own that remembers which of its windows were acknowledged (204)."""
+
+    def __init__(self, agent: AgentCaller, peer_key: int, mesh_key: int) -> None:
+        super().__init__(daemon=True)
+        self.agent = agent
+        self.peer_key = peer_key
+        self.mesh_key = mesh_key
+        self.acknowledged: list[int] = []
+        self.failures = 0
+        self._ended = threading.Event()
+
+    def run(self) -> None:
+        window = int(time.time()) - 5
+        while not self._ended.wait(0.03):
+            try:
+                answer = self.agent.post("/v1/agents/self/reports", json=self._report(window), timeout=5)
+            except httpx2.HTTPError:
+                self.failures += 1
+                continue
+            if answer.status_code == 204:
+                self.acknowledged.append(window)
+                window -= 1  # each window once, going back in time
+            else:
+                self.failures += 1
+
+    def end(self) -> None:
+        self._ended.set()
+        self.join()
+
+    def _report(self, started_at_s: int) -> dict[str, Any]:
+        zeros = {name: [0] for name in ("count", "min_ns", "mean_ns", "max_ns", "m2", "clock_error_ns", "sketch_words")}
+        silent = zeros | {"sent": [8], "lost": [8], "sketch": ""}
+        window = {
+            "mesh_key": self.mesh_key,
+            "started_at_s": started_at_s,
+            "window_s": 1,
+            "peer_keys": [self.peer_key],
+            "flows": [1],
+            "outbound": silent,
+            "inbound": silent,
+            "round_trip": silent,
+        }
+        return {"sequence": len(self.acknowledged) + 1, "made_at_ns": time.time_ns(), "windows": [window]}
+
+
+@pytest.fixture
+def product() -> Iterator[Product]:
+    # Not tmp_path: started by root, the servers run as a user who cannot enter root's own temporary folders.
+    folder = Path(tempfile.mkdtemp(prefix="sinemora-durability-"))
+    folder.chmod(0o755)
+    running = Product(folder)
+    yield running
+    if running.process.poll() is None:
+        running.process.send_signal(signal.SIGTERM)
+        running.process.wait(30)
+    shutil.rmtree(folder)
+
+
+@pytest.fixture
+def http(product: Product) -> Iterator[TestClient]:
+    product.until(lambda: product.folder.read_state().get("phase") == "up", "the product starts", 60)
+    with httpx2.Client(base_url=product.address, trust_env=False) as client:
+        yield cast(TestClient, client)  # the callers use what the two have in common
+
+
+@pytest.fixture
+def owner(http: TestClient) -> Member:
+    return callers.sign_in(http, EMAIL, PASSWORD)
+
+
+def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
+    product: Product, http: TestClient, owner: Member
+) -> None:
+    demo = next(mesh for mesh in owner.get("/v1/meshes").json()["items"] if mesh["name"] == "demo")
+    assert owner.patch(f"/v1/meshes/{demo['id']}", json={"window_s": WINDOW_S}).status_code == 200
+    assert "complete" in product.do("wait")
+    world = callers.make_mesh(owner, 2, "reporting", window_s=1)
+    reporter = Reporter(world.agents[0], world.agents[1].vm_key, world.key)
+    reporter.start()
+    began_at = time.time()
+    for victim in VICTIMS:
+        _reports_go_on(product, reporter)
+        _kill(product, victim)
+    _reports_go_on(product, reporter)
+    reporter.end()
+    assert "complete" in product.do("wait")
+    time.sleep(2 * WINDOW_S)
+    _no_acknowledged_window_is_missing(product, reporter)
+    _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
+    product.do("down")
+    assert product.process.wait(10) == 0
+    assert not _processes_of(product.folder.path)
+
+
+def _reports_go_on(product: Product, reporter: Reporter) -> None:
+    seen = len(reporter.acknowledged)
+    product.until(lambda: len(reporter.acknowledged) > seen + 10, "reports are acknowledged")
+
+
+def _kill(product: Product, name: str) -> None:
+    os.kill(product.child(name)["pid"], signal.SIGKILL)
+    product.until(lambda: product.child(name).get("restarts") == 1, f"{name} is started again")
+    product.until(lambda: product.child(name)["state"] == "up", f"{name} is up again")
+    product.until(lambda: _status(product) == 200, "the API is ready")
+
+
+def _no_acknowledged_window_is_missing(product: Product, reporter: Reporter) -> None:
+    assert len(reporter.acknowledged) > 50
+    with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
+        rows = connection.execute(
+            "SELECT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = %s", [reporter.mesh_key]
+        ).fetchall()
+    assert set(reporter.acknowledged) - {at for (at,) in rows} == set()
+
+
+def _no_window_of_the_agents_is_missing(product: Product, mesh_key: int, began_at: float) -> None:
+    """The agents went on measuring all the while, spooled, and sent again: no gap in what each one stored."""
+    with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
+        rows = connection.execute(
+            "SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames"
+            " WHERE mesh_key = %s AND window_s = %s AND extract(epoch FROM started_at) >= %s",
+            [mesh_key, WINDOW_S, began_at],
+        ).fetchall()
+    assert rows
+    for vm_key in {vm_key for vm_key, _ in rows}:
+        windows = sorted(at for key, at in rows if key == vm_key)
+        assert windows == list(range(windows[0], windows[-1] + 1, WINDOW_S)), f"gaps of VM {vm_key}"
+        assert windows[0] <= began_at + 2 * WINDOW_S
+
+
+def _status(product: Product) -> int:
+    try:
+        return httpx2.get(f"{product.address}/readyz", timeout=2, trust_env=False).status_code
+    except httpx2.HTTPError:
+        return 0
+
+
+def _processes_of(folder: Path) -> list[str]:
+    """Command lines and folders of processes that have to do with `folder`."""
+    found = []
+    for process in Path("/proc").iterdir():
+        if process.name.isdecimal():
+            try:
+                text = (process / "cmdline").read_text() + os.readlink(process / "cwd")
+            except OSError:
+                continue
+            if str(folder) in text:
+                found.append(text.replace("\0", " "))
+    return found
