@@ -1,5 +1,6 @@
 """Every setting is explained, with the default it has."""
 
+import os
 import re
 from pathlib import Path
 
@@ -14,6 +15,13 @@ ROOT = Path(__file__).parents[2]
 LINE = re.compile(r"^#SINEMORA_([A-Z0-9_]+)=(.*)$", re.MULTILINE)
 # Worked out from other settings when they are empty.
 DERIVED = {"public_url", "database_owner_url", "cookie_secure"}
+
+
+@pytest.fixture
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An environment that says nothing."""
+    for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
+        monkeypatch.delenv(name)
 
 
 def documented() -> dict[str, str]:
@@ -35,14 +43,14 @@ def test_defaults_are_the_documented_ones(name: str):
     assert documented()[name.upper()] == ("" if default is None else str(default))
 
 
-def test_uncommented_the_example_is_valid(tmp_path: Path):
+def test_uncommented_the_example_is_valid(tmp_path: Path, bare: None):
     example = tmp_path / ".env"
     example.write_text(re.sub(r"^#(SINEMORA_)", r"\1", (ROOT / ".env.example").read_text(), flags=re.MULTILINE))
     assert Settings(_env_file=example).port == 8420
 
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
-def test_any_common_database_address_works(scheme: str):
+def test_any_common_database_address_works(scheme: str, bare: None):
     found = Settings(_env_file=None, database_url=f"{scheme}://u@h/d")
     assert found.database_url == found.database_owner_url == "postgresql+psycopg://u@h/d"
 
@@ -50,7 +58,7 @@ def test_any_common_database_address_works(scheme: str):
 @pytest.mark.parametrize(
     ("public_url", "secure"), [("", False), ("https://x.example/", True), ("http://x.example", False)]
 )
-def test_cookies_follow_the_public_address(public_url: str, secure: bool):
+def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: None):
     found = Settings(_env_file=None, public_url=public_url)
     assert found.cookie_secure is secure
     assert found.public_url == (public_url.rstrip("/") or "http://127.0.0.1:8420")
