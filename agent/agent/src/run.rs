@@ -130,11 +130,12 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
 
     let counters = Arc::new(Counters::default());
     let backend_clock = Arc::new(BackendClock::new());
-    let spool =
-        Spool::open(&state.join("spool"), config.spool_cap_bytes).map_err(|e| RunError::Io {
-            at: state.join("spool").display().to_string(),
-            why: e.to_string(),
-        })?;
+    // By VM: after `enrol --force` reports of another VM must not be sent as this one's.
+    let spool_folder = state.join("spool").join(&identity.vm_id);
+    let spool = Spool::open(&spool_folder, config.spool_cap_bytes).map_err(|e| RunError::Io {
+        at: spool_folder.display().to_string(),
+        why: e.to_string(),
+    })?;
     let spool = Arc::new(spool);
     let sequence = Sequence::open(&state.join("sequence"), spool.newest(), calendar::now_s())
         .map_err(|e| RunError::Io {

@@ -87,8 +87,14 @@ impl Poller {
         while !self.stop.is_set() {
             let asked = Instant::now();
             let pause = self.ask(asked, &mut progress);
+            // The second quick question follows at once, so that the clock is right before the first window.
+            let gap = if progress.quick_answers == 1 {
+                Duration::ZERO
+            } else {
+                self.pace.gap
+            };
             self.stop
-                .wait(pause.max(self.pace.gap.saturating_sub(asked.elapsed())));
+                .wait(pause.max(gap.saturating_sub(asked.elapsed())));
         }
     }
 
