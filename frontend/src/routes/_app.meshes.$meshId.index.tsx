@@ -22,7 +22,7 @@ function MatrixRoute() {
   const { data } = useSuspenseQuery(meshQuery(meshId))
   const onSearch = useCallback(
     (patch: MatrixSearch) => {
-      void navigate({ search: (old) => ({ ...old, ...patch }), replace: true, resetScroll: false })
+      void navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false })
     },
     [navigate],
   )

@@ -21,7 +21,7 @@ function PathRoute() {
       target={target}
       search={search}
       onSearch={(patch) =>
-        void navigate({ search: (old) => ({ ...old, ...patch }), replace: true, resetScroll: false })
+        void navigate({ search: (old) => pathSearch({ ...old, ...patch }), replace: true, resetScroll: false })
       }
     />
   )

@@ -16,32 +16,44 @@ export interface Axis {
 }
 
 const BAND = 20
-const LABEL_FROM = 13
+/** With more rows than this in view there is no room for a name beside each. */
+const MOST_LABELLED = 44
 const CHARACTER = 6.6
 
-/** How much room the labels need, in CSS pixels. */
-export function gutters(axis: Axis): { left: number; top: number; band: number } {
+export interface Gutters {
+  left: number
+  top: number
+  /** Of these, for the names of groups. */
+  band: number
+  /** Whether each row and column has its name. */
+  labelled: boolean
+}
+
+/** How much room the labels need when `count` rows are in view, in CSS pixels. */
+export function gutters(axis: Axis, count: number): Gutters {
   const longest = axis.labels.reduce((most, label) => Math.max(most, label.length), 0)
-  const text = Math.min(150, Math.ceil(longest * CHARACTER) + 8)
+  const labelled = count <= MOST_LABELLED
+  const text = !labelled ? 0 : Math.min(150, Math.ceil(longest * CHARACTER) + 8)
   const band = axis.groups.length > 0 ? BAND + 6 : 0
-  return { left: Math.max(56, text) + band, top: Math.max(24, Math.min(110, text)) + band, band }
+  return { left: Math.max(56, text) + band, top: Math.max(32, text) + band, band, labelled }
 }
 
 interface Props {
   axis: Axis
   view: View
+  room: Gutters
   side: number
   active: { row: number; column: number } | null
 }
 
 /** Labels of the rows (left) and columns (top) in view, and of their groups; names give way when there is no room. */
-export function Axes({ axis, view, side, active }: Props) {
-  const { left, top, band } = gutters(axis)
+export function Axes({ axis, view, room, side, active }: Props) {
+  const { left, top, band, labelled } = room
   const cell = side / view.count
   const indices = (start: number) => {
     const first = Math.floor(start)
     const last = Math.min(axis.labels.length, Math.ceil(start + view.count))
-    return cell < LABEL_FROM ? [] : Array.from({ length: last - first }, (_, i) => first + i)
+    return !labelled ? [] : Array.from({ length: last - first }, (_, i) => first + i)
   }
   const longest = axis.labels.reduce((most, label) => Math.max(most, label.length), 0)
   const flat = cell >= longest * CHARACTER + 8
@@ -98,7 +110,7 @@ export function Axes({ axis, view, side, active }: Props) {
               <div className={styles.group} style={{ left: 0, width: BAND, top: top + down.from, height: down.length }}>
                 {down.length > 26 && (
                   <span className={styles.upright} style={{ maxHeight: down.length - 4 }}>
-                    {group.name}
+                    <bdi>{group.name}</bdi>
                   </span>
                 )}
               </div>
@@ -108,7 +120,11 @@ export function Axes({ axis, view, side, active }: Props) {
                 className={styles.group}
                 style={{ top: 0, height: BAND, left: left + across.from, width: across.length }}
               >
-                {across.length > 26 && <span style={{ maxWidth: across.length - 4 }}>{group.name}</span>}
+                {across.length > 26 && (
+                  <span style={{ maxWidth: across.length - 4 }}>
+                    <bdi>{group.name}</bdi>
+                  </span>
+                )}
               </div>
             )}
           </div>

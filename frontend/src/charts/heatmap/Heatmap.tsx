@@ -39,7 +39,7 @@ export function Heatmap(props: Props) {
   const surface = useRef<HTMLDivElement>(null)
   const canvas = useRef<HTMLCanvasElement>(null)
   const scratch = useRef<HTMLCanvasElement>(null)
-  const room = useMemo(() => gutters(axis), [axis])
+  const room = gutters(axis, props.view.count)
   const { side, density } = useStage(frame, size, room)
   const view = useZoom(surface, size, side, props.view, props.onView)
   const [hovered, setHovered] = useState<Cell | null>(null)
@@ -96,7 +96,7 @@ export function Heatmap(props: Props) {
   return (
     <div ref={frame} className={styles.frame}>
       <div className={styles.plot} style={{ width: room.left + side, height: room.top + side }}>
-        <Axes axis={axis} view={view} side={side} active={active} />
+        <Axes axis={axis} view={view} room={room} side={side} active={active} />
         {/* biome-ignore lint/a11y/useSemanticElements: a canvas grid of up to a million cells cannot be a table */}
         <div
           role="grid"

@@ -60,9 +60,10 @@ export function pool(grid: Grid, factor: number, worst: Worst): Grid {
   }
 }
 
-/** How many cells of a grid have each look. */
-export function countLooks(grid: Grid): Record<Look, number> {
-  const counts = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0 }
-  for (const look of grid.looks) counts[look as Look] += 1
+/** How many cells of a grid have each look, and how many are faint. */
+export function countLooks({ looks, faint }: Grid): Record<Look | 'faint', number> {
+  const counts = { 0: 0, 1: 0, 2: 0, 3: 0, 4: 0, faint: 0 }
+  for (let i = 0; i < looks.length; i++) counts[looks[i] as Look] += 1
+  if (faint) for (let i = 0; i < faint.length; i++) counts.faint += faint[i] as number
   return counts
 }

@@ -133,5 +133,5 @@ describe('pooling', () => {
 })
 
 test('looks are counted for the legend', () => {
-  expect(countLooks(grid(['19·', '/x·']))).toEqual({ 0: 2, 1: 2, 2: 1, 3: 0, 4: 1 })
+  expect(countLooks(grid(['19·', '/x·']))).toEqual({ 0: 2, 1: 2, 2: 1, 3: 0, 4: 1, faint: 0 })
 })

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { LOOK } from './grid'
 import { fits, percentiles, position, roundDomain, step, ticks, valueAt } from './scale'
 
 test.each([
@@ -12,10 +13,17 @@ test.each([
   expect(step(value, direction)).toBe(stepped)
 })
 
-test('the percentiles ignore cells without a value', () => {
-  const codes = [0, 0, 0, ...Array.from({ length: 100 }, (_, i) => i + 1)]
-  expect(percentiles(codes, (code) => code * 10)).toEqual({ low: 10, high: 990 })
-  expect(percentiles([0, 0], (code) => code)).toBeNull()
+test('the percentiles are of fresh values alone', () => {
+  const grid = (codes: number[], looks: number[] = []) => ({
+    rows: 1,
+    columns: codes.length,
+    codes: Uint16Array.from(codes),
+    looks: Uint8Array.from(codes, (_, i) => looks[i] ?? LOOK.plain),
+  })
+  const hundred = Array.from({ length: 100 }, (_, i) => i + 1)
+  expect(percentiles(grid([0, 0, 0, ...hundred]), (code) => code * 10)).toEqual({ low: 10, high: 990 })
+  expect(percentiles(grid([7, 9000], [LOOK.plain, LOOK.veiled]), (code) => code)).toEqual({ low: 7, high: 7 })
+  expect(percentiles(grid([0, 0]), (code) => code)).toBeNull()
 })
 
 test.each([

@@ -1,6 +1,7 @@
 /** From values to positions on a ramp, and back to ticks. */
 
 import { scaleLinear } from 'd3-scale'
+import { type Grid, LOOK } from './grid'
 
 export type ScaleKind = 'log' | 'linear' | 'symmetric'
 
@@ -20,24 +21,25 @@ export function step(value: number, direction: 'down' | 'up'): number {
   return Number(((found ?? 1) * decade).toPrecision(12))
 }
 
-/** The values below which 1 % and 99 % of the cells lie, counted by code. `null` when there is no cell. */
-export function percentiles(codes: Iterable<number>, value: (code: number) => number | null): Domain | null {
-  const counts = new Map<number, number>()
+/** The values below which 1 % and 99 % of the cells with a fresh value lie. `null` when there is none. */
+export function percentiles({ codes, looks }: Grid, value: (code: number) => number | null): Domain | null {
+  // Counting by code is one pass over a million cells, where sorting them would be felt.
+  const counts = new Uint32Array(65_536)
   let total = 0
-  for (const code of codes) {
-    if (code === 0) continue
-    counts.set(code, (counts.get(code) ?? 0) + 1)
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i] as number
+    if (code === 0 || looks[i] !== LOOK.plain) continue
+    counts[code] = (counts[code] as number) + 1
     total += 1
   }
   if (total === 0) return null
-  const sorted = [...counts].sort(([a], [b]) => a - b)
   const at = (q: number) => {
     let left = Math.max(1, Math.ceil(q * total))
-    for (const [code, count] of sorted) {
+    const code = counts.findIndex((count) => {
       left -= count
-      if (left <= 0) return value(code) ?? 0
-    }
-    return 0
+      return left <= 0
+    })
+    return value(code) ?? 0
   }
   return { low: at(0.01), high: at(0.99) }
 }

@@ -7,10 +7,11 @@ import type { Shown } from './usePicture'
 interface Props {
   wanted: Shown
   onSearch: (patch: MatrixSearch) => void
+  onAxis: (patch: MatrixSearch) => void
 }
 
 /** What the heatmap shows. A change of metric lets go of a fixed scale, a change of axis of the zoom. */
-export function Controls({ wanted, onSearch }: Props) {
+export function Controls({ wanted, onSearch, onAxis }: Props) {
   const { hasStatistic, name, about } = facts(wanted.metric)
   return (
     <div className={styles.controls}>
@@ -21,7 +22,7 @@ export function Controls({ wanted, onSearch }: Props) {
           { value: 'zone', label: 'Zone × zone' },
         ]}
         value={wanted.by}
-        onChange={(by) => onSearch({ by: by as Granularity, view: '', cell: '' })}
+        onChange={(by) => onAxis({ by: by as Granularity })}
       />
       <Tooltip label={about} position="bottom-start">
         <Select

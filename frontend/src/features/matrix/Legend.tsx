@@ -1,5 +1,5 @@
 import { Button, NumberInput, Popover } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useMemo, useState } from 'react'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
 import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
 import { HATCHES } from '~/charts/heatmap/hatch'
@@ -32,10 +32,9 @@ export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, on
   const { scale, format, isClocked } = facts(shown.metric)
   const values = ticks(scale, domain, 7)
   const { unit, labels } = tickLabels(shown.metric, values)
-  const counts = countLooks(grid)
+  const counts = useMemo(() => countLooks(grid), [grid])
   const colours = ramp(shown.metric, theme)
   const [red, green, blue] = dimmed(colours(0.7), theme)
-  const faint = grid.faint?.reduce((sum, one) => sum + one, 0) ?? 0
   return (
     <section className={styles.legend} aria-label="Legend">
       <div className={styles.scale}>
@@ -66,7 +65,7 @@ export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, on
           <li title="The clocks alone could explain the whole value.">
             <span className={styles.faint} style={{ background: `rgb(${red} ${green} ${blue})` }} />
             Within clock error
-            <span className={styles.count}>{formatCount(faint)}</span>
+            <span className={styles.count}>{formatCount(counts.faint)}</span>
           </li>
         )}
         {shown.metric === 'loss' && (

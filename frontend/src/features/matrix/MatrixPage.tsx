@@ -79,6 +79,15 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     (next: View) => onSearch({ view: isWhole(next, size) ? '' : written(next) }),
     [onSearch, size],
   )
+  // Another axis has other cells: the cursor does not carry over.
+  const onAxis = useCallback(
+    (patch: MatrixSearch) => {
+      rememberCell.cancel()
+      setCursor(null)
+      onSearch({ cell: '', view: '', ...patch })
+    },
+    [onSearch, rememberCell],
+  )
   const view = useMemo(() => viewOf(search.view, size), [search.view, size])
 
   const read = useMemo(() => {
@@ -111,8 +120,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       const zones = query.data?.roster.zones ?? []
       const [down, across] = [zones[cell.row], zones[cell.column]]
       if (!down || !across) return
-      onSearch({ by: 'vm', cell: '', view: `${down.first},${across.first},${Math.max(down.count, across.count, 1)}` })
+      onAxis({ by: 'vm', view: `${down.first},${across.first},${Math.max(down.count, across.count, 1)}` })
     } else if (from.id !== to.id) {
+      rememberCell.cancel()
       onSearch({ cell: `${cell.row},${cell.column}` })
       void navigate({
         to: '/meshes/$meshId/paths/$source/$target',
@@ -159,7 +169,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />
       </header>
       <div className={styles.bar}>
-        <Controls wanted={wanted} onSearch={onSearch} />
+        <Controls wanted={wanted} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
       {vms === 1 && <Notice tone="info">A path needs two ends: enrol a second VM to see the first delays.</Notice>}

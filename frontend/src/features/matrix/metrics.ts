@@ -90,9 +90,10 @@ export function ramp(metric: Metric, theme: Theme): Ramp {
   return metric === 'asymmetry' ? diverging(theme) : sequential(theme)
 }
 
-export function worst(metric: Metric): Worst {
-  return metric === 'asymmetry' ? { kind: 'furthest', middle: ASYMMETRY_ZERO } : { kind: 'highest' }
-}
+const HIGHEST: Worst = { kind: 'highest' }
+const FURTHEST: Worst = { kind: 'furthest', middle: ASYMMETRY_ZERO }
+
+export const worst = (metric: Metric): Worst => (metric === 'asymmetry' ? FURTHEST : HIGHEST)
 
 /** Tick labels of one scale, in one unit. */
 export function tickLabels(metric: Metric, values: number[]): { unit: string; labels: string[] } {

@@ -6,7 +6,7 @@ import type { Matrix } from '~/api/matrix'
 import { pictureQuery } from '~/api/queries'
 import type { Roster } from '~/api/types'
 import type { Axis } from '~/charts/heatmap/Axes'
-import { type Grid, LOOK } from '~/charts/heatmap/grid'
+import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { ASYMMETRY_ZERO, codeCount, codeOfValue, valueOfCode } from '~/lib/codes'
@@ -51,9 +51,13 @@ export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Ar
   const sizes = Array.from({ length: codeCount(metric) }, (_, code) =>
     metric === 'asymmetry' && code <= ASYMMETRY_ZERO - 2_048 ? 0 : Math.abs(valueOfCode(metric, code) ?? 0),
   )
-  return Uint8Array.from(codes, (code, i) =>
-    code > 0 && (errors[i] as number) > 0 && (sizes[code] as number) < (reach[errors[i] as number] as number) ? 1 : 0,
-  )
+  const faint = new Uint8Array(codes.length)
+  for (let i = 0; i < codes.length; i++) {
+    const code = codes[i] as number
+    const error = errors[i] as number
+    if (code > 0 && error > 0 && (sizes[code] as number) < (reach[error] as number)) faint[i] = 1
+  }
+  return faint
 }
 
 function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined): Grid {
@@ -71,11 +75,7 @@ function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined): Gri
 function useHeldDomain(key: string, metric: Metric, grid: Grid | undefined, fixed: Domain | null): Domain {
   const { scale, least } = facts(metric)
   const [held, setHeld] = useState<{ key: string; domain: Domain } | null>(null)
-  const shown = useMemo(() => {
-    if (!grid) return null
-    const fresh = grid.codes.filter((_, i) => grid.looks[i] === LOOK.plain)
-    return percentiles(fresh, (code) => valueOfCode(metric, code))
-  }, [grid, metric])
+  const shown = useMemo(() => grid && percentiles(grid, (code) => valueOfCode(metric, code)), [grid, metric])
   if (shown && (held?.key !== key || !fits(scale, held.domain, shown, least))) {
     const domain = roundDomain(scale, shown, least)
     // Setting state while rendering is React's way to derive it from what came before; the guard ends the loop.
