@@ -29,6 +29,7 @@ ROUTERS = (
     measurements.agent_router,
     inventory.router,
     meshes.router,
+    measurements.router,
 )
 
 

@@ -48,6 +48,7 @@ QUANTILES = (0.5, 0.9, 0.99)
 INT32_MAX = (1 << 31) - 1
 
 _STATS, _SKETCH, _EVIDENCE = range(3)
+_REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
 _HEADER = struct.Struct("<BBH")
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
@@ -88,6 +89,10 @@ class Stats:
             np.ascontiguousarray(self.columns[:, :, positions]), self.quantiles[:, :, positions], self.flows[positions]
         )
 
+    def reversed(self) -> "Stats":
+        """The same as the targets see it: outbound and inbound change places."""
+        return Stats(self.columns[:, _REVERSED], self.quantiles[:, _REVERSED], self.flows)
+
 
 @dataclass(frozen=True, slots=True)
 class Sketches:
@@ -101,6 +106,12 @@ class Sketches:
         kept = np.zeros(self.lengths.shape, bool)
         kept[:, positions] = True
         return Sketches(self.lengths[:, positions], self.words[np.repeat(kept.ravel(), self.lengths.ravel())])
+
+    def reversed(self) -> "Sketches":
+        """The same as the targets see it: outbound and inbound change places."""
+        cut = np.cumsum(self.lengths.sum(axis=1)).tolist()
+        words = (self.words[cut[0] : cut[1]], self.words[: cut[0]], self.words[cut[1] :])
+        return Sketches(self.lengths[_REVERSED], np.concatenate(words))
 
 
 @dataclass(frozen=True, slots=True)

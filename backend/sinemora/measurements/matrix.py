@@ -7,6 +7,7 @@ either. A cell without a value is never zero: its state says why.
 import struct
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -207,7 +208,7 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     clock_error = _gather(table.columns[CLOCK_ERROR], at)
     if metric is Metric.LOSS:
         return _losses(cells, states)
-    values = clock_error if metric is Metric.CLOCK_ERROR else _statistic(table, at, statistic)
+    values = clock_error if metric is Metric.CLOCK_ERROR else _gather(statistic_of(table, statistic), at)
     if metric is Metric.ASYMMETRY:
         values, clock_error = values - values.T, clock_error + clock_error.T
         states, valued = _worse(states, states.T), valued & valued.T
@@ -217,6 +218,14 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
         )  # a zone against itself is symmetric by construction, not by measure
         np.fill_diagonal(valued, False)
     return Matrix(metric, values, clock_error, states, valued)
+
+
+def nullable(values: npt.NDArray[Any], valued: Flags) -> list[Any]:
+    """Values as (nested) lists with None where there is none."""
+    found = values.astype(object)
+    found[~valued] = None
+    lists: list[Any] = found.tolist()
+    return lists
 
 
 def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
@@ -251,11 +260,13 @@ def _worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDAr
     return np.where(rank[one] >= rank[other], one, other)
 
 
-def _statistic(table: Table, at: Positions, statistic: Statistic) -> Ints:
+def statistic_of(table: Table, statistic: Statistic) -> Ints:
+    """The statistic of every distribution of a table in ns; meaningless where the count is 0."""
     quantile = statistic.quantile
     if quantile is None:
-        return _gather(table.columns[_COLUMN_OF[statistic]], at)
-    codes = _gather(table.quantiles[QUANTILES.index(quantile)], at)
+        column: Ints = table.columns[_COLUMN_OF[statistic]].astype(np.int64)
+        return column
+    codes = table.quantiles[QUANTILES.index(quantile)].astype(np.int64)
     return sketch.values_of(np.maximum(codes - 1, 0))
 
 

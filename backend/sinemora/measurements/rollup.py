@@ -78,6 +78,7 @@ def merge(frames: Sequence[Frame]) -> list[Frame]:
     stats, sketches = merge_groups(
         [part.stats for part in frames], [part.sketches for part in frames], groups.reshape(-1), keys.size
     )
+    assert sketches is not None
     vms, targets = keys >> 32, keys & 0xFFFFFFFF
     bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))
     merged = []
@@ -89,13 +90,18 @@ def merge(frames: Sequence[Frame]) -> list[Frame]:
 
 def merge_groups(
     stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int
-) -> tuple[Stats, Sketches]:
-    """Stats and canonical sketches of `size` groups of targets; `groups` names that of each target of all parts."""
+) -> tuple[Stats, Sketches | None]:
+    """Stats and canonical sketches of `size` groups of targets; `groups` names that of each target of all parts.
+
+    Without sketches there are none and no quantiles.
+    """
     together = frame.concatenate(stats)
     directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
     columns = merge_columns(together.columns.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
     flows = np.zeros(size, np.uint16)
     np.maximum.at(flows, groups, together.flows)
+    if not sketches:
+        return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows), None
     merged = merge_sketches(sketches, groups, size)
     return Stats(columns, frame.quantile_codes(merged), flows), merged
 

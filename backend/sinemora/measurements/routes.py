@@ -1,14 +1,35 @@
 """HTTP of measurements: reports of agents, matrices, paths, live streams."""
 
-from fastapi import APIRouter, Request, Response
+from datetime import UTC, datetime, timedelta
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
 
 from sinemora.inventory.agents import AgentDep, AgentSignedIn
-from sinemora.kit.errors import responses
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import ProductError, responses
+from sinemora.measurements import paths, service
+from sinemora.measurements.matrix import Metric, Statistic
 from sinemora.measurements.report import JSON, PROTOBUF
+from sinemora.measurements.schemas import By, MatrixRead, PathRead, Resolution, SeriesRead, WorstPaths
+from sinemora.measurements.service import Selection
+from sinemora.meshes.service import get_mesh
+from sinemora.tenants.access import SignedIn, Viewer
 
 agent_router = APIRouter(
     prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401)
 )
+router = APIRouter(
+    prefix="/v1/meshes/{mesh_id}",
+    dependencies=[SignedIn],
+    tags=["measurements"],
+    responses=responses(401, 403, 404, 422, 429, 503),
+)
+
+BINARY = "application/octet-stream"
+_SERIES_DEFAULT = timedelta(hours=1)
 
 _REPORT_BODY = {
     "requestBody": {
@@ -47,3 +68,100 @@ async def create_report(request: Request, agent: AgentDep) -> Response:
     skipped = await request.app.state.ingest.take(agent, await request.body(), media_type, encoding)
     headers = {"Sinemora-Skipped-Windows": str(skipped)} if skipped else None
     return Response(status_code=204, headers=headers)
+
+
+def _selection(
+    by: By = By.VM,
+    metric: Metric = Metric.ONE_WAY_DELAY,
+    statistic: Annotated[
+        Statistic, Query(description="Loss and clock error have one number and ignore it")
+    ] = Statistic.P50,
+    from_: Annotated[
+        datetime | None, Query(alias="from", description="With `to`: merge all windows begun in it")
+    ] = None,
+    to: Annotated[datetime | None, Query(description="Without both: the newest window of each path")] = None,
+) -> Selection:
+    if (from_ is None) != (to is None):
+        raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
+    return Selection(by, metric, statistic, from_, to)
+
+
+@router.get(
+    "/matrix",
+    response_model=MatrixRead,
+    responses={
+        200: {
+            "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}},
+            "description": "JSON, or 16-bit codes and states for the canvas (layout in docs/api)",
+        },
+        **responses(409),
+    },
+)
+def read_matrix(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    wanted: Annotated[Selection, Depends(_selection)],
+    accept: Annotated[str, Header()] = "*/*",
+) -> Response:
+    """Every path of a mesh at once."""
+    picture = service.picture(session, mesh_id, wanted)
+    headers = {"Vary": "Accept"}
+    if BINARY in accept:
+        return Response(picture.binary(), media_type=BINARY, headers=headers)
+    body = service.matrix_read(picture, wanted).model_dump_json(by_alias=True)
+    return Response(body, media_type=JSON, headers=headers)
+
+
+@router.get("/worst-paths")
+def read_worst_paths(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    metric: Metric = Metric.ONE_WAY_DELAY,
+    statistic: Statistic = Statistic.P99,
+    limit: Annotated[int, Query(ge=1, le=500)] = 20,
+) -> WorstPaths:
+    """The paths with the highest values now."""
+    return service.worst_paths(session, mesh_id, metric, statistic, limit)
+
+
+@router.get("/paths/{source_vm_id}/{target_vm_id}")
+def read_path(mesh_id: UUID, source_vm_id: UUID, target_vm_id: UUID, session: SessionDep, actor: Viewer) -> PathRead:
+    """The newest window of one path: both directions and the round trip."""
+    return paths.path_now(session, mesh_id, source_vm_id, target_vm_id)
+
+
+@router.get("/paths/{source_vm_id}/{target_vm_id}/series", response_model=SeriesRead, responses=responses(409))
+def read_series(
+    mesh_id: UUID,
+    source_vm_id: UUID,
+    target_vm_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    from_: Annotated[datetime | None, Query(alias="from", description="An hour before `to` by default")] = None,
+    to: Annotated[datetime | None, Query(description="Now by default")] = None,
+    resolution: Resolution = Resolution.AUTO,
+    statistic: Statistic = Statistic.P50,
+) -> Response:
+    """One path over time. Steps without data are null."""
+    end = to or datetime.now(UTC)
+    start = from_ or end - _SERIES_DEFAULT
+    found = paths.series(session, mesh_id, source_vm_id, target_vm_id, start, end, resolution, statistic)
+    return Response(found.model_dump_json(), media_type=JSON)
+
+
+@router.get(
+    "/live",
+    response_class=StreamingResponse,
+    responses={200: {"content": {"text/event-stream": {}}, "description": "`event: window` for each new window"}},
+)
+def listen(mesh_id: UUID, session: SessionDep, actor: Viewer, request: Request) -> StreamingResponse:
+    """New windows as they come (server-sent events); data: `{started_at, window_s, revision}`."""
+    get_mesh(session, mesh_id)
+    # The transaction ends before the stream begins: a listener holds no database connection.
+    return StreamingResponse(
+        request.app.state.live.events(mesh_id),
+        media_type="text/event-stream",
+        headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
+    )

@@ -5,6 +5,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
+from typing import Any
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -120,23 +121,34 @@ def store_frames(
     if not frames:
         return 0, {}
     rows = sorted(frames, key=lambda row: row.key)
-    rosters = [(row.tenant_key, roster_digest(row.targets)) for row in rows]
-    unknown = {roster: row.targets for roster, row in zip(rosters, rows, strict=True) if known.get(roster) is None}
-    learnt = _store_rosters(session, unknown)
-    parameters = (
+    ids, learnt = _roster_keys(session, rows, known)
+    stored = session.connection().exec_driver_sql(_STORE, _columns(rows, ids)).scalar_one()
+    return int(stored), learnt
+
+
+def _columns(rows: Sequence[FrameRow], roster_keys: list[int]) -> tuple[list[Any], ...]:
+    return (
         [row.tenant_key for row in rows],
         [row.mesh_key for row in rows],
         [row.started_at_s for row in rows],
         [row.vm_key for row in rows],
         [row.block for row in rows],
         [row.window_s for row in rows],
-        [known.get(roster) or learnt[roster] for roster in rosters],
+        roster_keys,
         [int(row.targets.size) for row in rows],
         [row.stats for row in rows],
         [row.sketch for row in rows],
     )
-    stored = session.connection().exec_driver_sql(_STORE, parameters).scalar_one()
-    return int(stored), learnt
+
+
+def _roster_keys(
+    session: Session, rows: Sequence[FrameRow], known: RosterKeys
+) -> tuple[list[int], dict[tuple[int, bytes], int]]:
+    """The key of each row's roster, and the rosters learnt on the way."""
+    rosters = [(row.tenant_key, roster_digest(row.targets)) for row in rows]
+    unknown = {roster: row.targets for roster, row in zip(rosters, rows, strict=True) if known.get(roster) is None}
+    learnt = _store_rosters(session, unknown)
+    return [known.get(roster) or learnt[roster] for roster in rosters], learnt
 
 
 def _store_rosters(session: Session, rosters: dict[tuple[int, bytes], Ints]) -> dict[tuple[int, bytes], int]:
@@ -172,6 +184,91 @@ def store_spikes(session: Session, spikes: Sequence[SpikeRow]) -> None:
     session.connection().exec_driver_sql(_STORE_SPIKES, tuple([getattr(row, name) for row in rows] for name in names))
 
 
+def take_marks(session: Session, tenant_key: int, mesh_key: int, due: datetime, limit: int) -> list[datetime]:
+    """Minutes of a mesh that ended before `due` and have windows not yet merged, oldest first; the marks go.
+
+    In a system session. Whatever is committed after this marks its minute anew. None while another worker has the mesh.
+    """
+    mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key}
+    if not session.scalar(text("SELECT pg_try_advisory_xact_lock(84200003, :mesh_key)"), mesh):
+        return []
+    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key"
+    return list(
+        session.scalars(
+            text(
+                f"WITH minutes AS (SELECT DISTINCT minute FROM rollup_marks WHERE {where} AND minute < :due"
+                "   ORDER BY minute LIMIT :limit),"
+                f" gone AS (DELETE FROM rollup_marks WHERE {where} AND minute IN (SELECT minute FROM minutes))"
+                " SELECT minute FROM minutes ORDER BY minute"
+            ),
+            {**mesh, "due": due - timedelta(minutes=1), "limit": limit},
+        )
+    )
+
+
+def marked_meshes(session: Session, due: datetime) -> list[tuple[int, int]]:
+    """Tenants and meshes with minutes to merge that ended before `due`. In a system session."""
+    rows = session.execute(
+        text("SELECT DISTINCT tenant_key, mesh_key FROM rollup_marks WHERE minute < :due ORDER BY 1, 2"),
+        {"due": due - timedelta(minutes=1)},
+    )
+    return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]
+
+
+def mark_gaps(session: Session, start: datetime, end: datetime) -> int:
+    """Mark the minutes in [start, end) whose merged frames are not made of all that is stored; how many.
+
+    In a system session. Marks are written with the frames, so this finds only what a fault or an operator left behind.
+    """
+    marked = session.execute(
+        text(
+            """
+            WITH stored AS (
+                SELECT tenant_key, mesh_key, date_trunc('minute', started_at) AS minute, count(*) AS frames
+                FROM probe_frames WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
+            ), merged AS (
+                SELECT tenant_key, mesh_key, started_at AS minute, sum(frames) AS frames
+                FROM probe_frames_1m WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
+            )
+            INSERT INTO rollup_marks (tenant_key, mesh_key, minute)
+            SELECT s.tenant_key, s.mesh_key, s.minute
+            FROM stored s LEFT JOIN merged r USING (tenant_key, mesh_key, minute)
+            WHERE r.frames IS DISTINCT FROM s.frames
+                AND NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key
+                                AND m.mesh_key = s.mesh_key AND m.minute = s.minute)
+            RETURNING 1
+            """
+        ),
+        {"start": start, "end": end},
+    )
+    return len(marked.all())
+
+
+def store_minute(
+    session: Session, merged: Sequence[FrameRow], frames: dict[int, int], known: RosterKeys
+) -> dict[tuple[int, bytes], int]:
+    """Store the merged frames of one minute in place of what was there; `frames`: raw frames merged, by VM."""
+    if not merged:
+        return {}
+    ids, learnt = _roster_keys(session, merged, known)
+    session.connection().exec_driver_sql(
+        """
+        INSERT INTO probe_frames_1m
+            (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, frames)
+        SELECT tenant_key, mesh_key, to_timestamp(started_at_s), vm_key, block,
+               window_s, roster_key, n, stats, sketch, frames
+        FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
+                    %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::int[])
+             AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch, frames)
+        ON CONFLICT (tenant_key, mesh_key, started_at, vm_key, block) DO UPDATE SET
+            roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats, sketch = excluded.sketch,
+            frames = excluded.frames, rolled_at = now()
+        """,
+        (*_columns(merged, ids), [frames[row.vm_key] if row.block == 0 else 0 for row in merged]),
+    )
+    return learnt
+
+
 def make_partitions(session: Session, now: datetime, raw_days: int) -> int:
     """Partitions for all that may arrive: from the oldest report accepted to three days ahead; how many were made."""
     today = now.astimezone(UTC).date()
@@ -180,6 +277,11 @@ def make_partitions(session: Session, now: datetime, raw_days: int) -> int:
         {"first": today - timedelta(days=raw_days), "last": today + timedelta(days=3)},
     )
     return int(made or 0)
+
+
+def forget_latest(session: Session, before: datetime) -> None:
+    """Forget newest windows older than what is kept: nobody will report on those paths again soon."""
+    session.execute(text("DELETE FROM path_latest WHERE started_at < :before"), {"before": before})
 
 
 def drop_before(session: Session, table: str, day: date) -> int:

@@ -1,0 +1,74 @@
+"""From stored frames to one window per pair: the newest, or all of a range merged, a bounded number at a time."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sinemora.measurements import frame, rollup
+from sinemora.measurements.frame import Frame, Sketches, Stats
+from sinemora.measurements.matrix import Pairs
+from sinemora.measurements.queries import StoredFrame
+from sinemora.measurements.sketch import Ints
+
+# Merged pieces that may wait before they are merged with one another.
+_PIECES_MAX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """Merged pairs, one client and target each; `sketches` is None where nobody asked for quantiles."""
+
+    clients: Ints
+    targets: Ints
+    stats: Stats
+    sketches: Sketches | None
+
+
+def newest(stored: Sequence[StoredFrame], *, sketches: bool) -> tuple[Pairs, Sketches | None]:
+    """Every pair of every block; a pair that stands in two of them stands here twice."""
+    piece = _gather(stored, sketches=sketches)
+    sizes = [one.targets.size for one in stored]
+    window = np.repeat(np.array([one.window_s for one in stored], np.int64), sizes)
+    ended = np.repeat(np.array([one.started_at_s + one.window_s for one in stored], np.int64), sizes)
+    return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
+
+
+def merged(chunks: Iterable[list[StoredFrame]], ended_at_s: int, *, sketches: bool) -> tuple[Pairs, Sketches | None]:
+    """Each pair once, with all its windows merged; they count as one that ended at `ended_at_s`."""
+    pieces: list[Piece] = []
+    for chunk in chunks:
+        pieces.append(_merge([_gather(chunk, sketches=sketches)]))
+        if len(pieces) > _PIECES_MAX:
+            pieces = [_merge(pieces)]
+    piece = _merge(pieces or [_gather([], sketches=sketches)])
+    size = piece.clients.size
+    ended, window = np.full(size, ended_at_s, np.int64), np.ones(size, np.int64)
+    return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
+
+
+def frames_of(stored: Iterable[StoredFrame]) -> list[Frame]:
+    """Decoded frames, sketches included."""
+    return [
+        Frame(one.vm_key, one.targets, frame.decode_stats(one.stats), frame.decode_sketches(one.sketch))
+        for one in stored
+    ]
+
+
+def _gather(stored: Sequence[StoredFrame], *, sketches: bool) -> Piece:
+    sizes = [one.targets.size for one in stored]
+    empty = np.empty(0, np.int64)
+    return Piece(
+        np.repeat(np.array([one.vm_key for one in stored], np.int64), sizes),
+        np.concatenate([one.targets for one in stored]) if stored else empty,
+        frame.concatenate([frame.decode_stats(one.stats) for one in stored]),
+        frame.concatenate_sketches([frame.decode_sketches(one.sketch) for one in stored]) if sketches else None,
+    )
+
+
+def _merge(pieces: Sequence[Piece]) -> Piece:
+    pairs = np.concatenate([piece.clients << 32 | piece.targets for piece in pieces])
+    keys, groups = np.unique(pairs, return_inverse=True)
+    parts = [piece.sketches for piece in pieces if piece.sketches is not None]
+    stats, sketches = rollup.merge_groups([piece.stats for piece in pieces], parts, groups.reshape(-1), keys.size)
+    return Piece(keys >> 32, keys & 0xFFFFFFFF, stats, sketches if parts else None)

@@ -1,0 +1,222 @@
+"""Use cases of reading one path: its newest window, and its course over time."""
+
+import math
+import time
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.config import settings
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.measurements import frame, matrix, merging, queries, rollup
+from sinemora.measurements.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    INBOUND,
+    LOST,
+    MAX,
+    MEAN,
+    MIN,
+    OUTBOUND,
+    ROUND_TRIP,
+    SENT,
+    Sketches,
+    Stats,
+)
+from sinemora.measurements.matrix import Metric, State, Statistic
+from sinemora.measurements.queries import StoredPath, Stretch, Tier
+from sinemora.measurements.schemas import (
+    STATE_NAMES,
+    DirectionRead,
+    OneWayRead,
+    OneWaySeries,
+    PathRead,
+    Resolution,
+    RoundTripSeries,
+    SeriesRead,
+)
+from sinemora.measurements.service import check_range, end_of, tiers, utc
+from sinemora.measurements.sketch import VALUE_OF_BIN, Ints
+from sinemora.meshes.plan import Member, MeshState
+from sinemora.meshes.service import mesh_state
+
+# A chart has about a thousand columns; no more steps than that unless asked for.
+_STEPS_AUTO = 1_000
+_STEPS_MAX = 20_000
+
+Part = TypeVar("Part", Stats, Sketches)
+
+
+def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathRead:
+    """The newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
+    mesh = mesh_state(session, mesh_id)
+    source, target = path_ends(mesh, source_id, target_id)
+    stored = queries.latest(session, mesh.key, vm_keys=(source.key, target.key))
+    pairs, _ = merging.newest(stored, sketches=False)
+    ends = np.array([source.key, target.key])
+    can = source.can_probe and target.can_probe
+    cells = matrix.vm_cells(ends, np.array([[False, can], [can, False]]), pairs, time.time(), settings().stale_windows)
+    states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
+    path = PathRead(
+        source=end_of(source),
+        target=end_of(target),
+        state=STATE_NAMES[State(int(states[0, 1]))],
+        started_at=None,
+        window_s=None,
+        flows=None,
+        outbound=None,
+        inbound=None,
+        round_trip=None,
+    )
+    if cells.at[0, 1] == matrix.NONE:
+        return path
+    both = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states
+    at = int(cells.round_at[0, 1])
+    out, into = (OUTBOUND, INBOUND) if int(pairs.clients[at]) == source.key else (INBOUND, OUTBOUND)
+    path.started_at = utc(int(pairs.ended_at_s[at] - pairs.window_s[at]))
+    path.window_s, path.flows = int(pairs.window_s[at]), int(pairs.stats.flows[at])
+    path.outbound = _one_way(pairs.stats, out, at, int(states[0, 1]))
+    path.inbound = _one_way(pairs.stats, into, at, int(states[1, 0]))
+    path.round_trip = DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(both[0, 1])))
+    return path
+
+
+def path_ends(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[Member, Member]:
+    """Two different members of a mesh. ProductError `path_unknown`."""
+    members = {member.id: member for member in mesh.members}
+    if source_id == target_id or source_id not in members or target_id not in members:
+        raise NotFound("path")
+    return members[source_id], members[target_id]
+
+
+def series(
+    session: Session,
+    mesh_id: UUID,
+    source_id: UUID,
+    target_id: UUID,
+    start: datetime,
+    end: datetime,
+    resolution: Resolution,
+    statistic: Statistic,
+) -> SeriesRead:
+    """The course of a path. ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`."""
+    mesh = mesh_state(session, mesh_id)
+    source, target = path_ends(mesh, source_id, target_id)
+    check_range(start, end)
+    window_s = mesh.window_s
+    by_window = resolution is Resolution.WINDOW or (
+        resolution is Resolution.AUTO and (end - start).total_seconds() <= _STEPS_AUTO * window_s
+    )
+    step_s = window_s if by_window else 60
+    first, last = int(start.timestamp()) // step_s, -(-int(end.timestamp()) // step_s)
+    if last - first > _STEPS_MAX:
+        raise ProductError(
+            "range_too_large",
+            409,
+            f"{last - first} steps of {step_s} s; one answer holds at most {_STEPS_MAX}. Ask for a coarser resolution"
+            " or a shorter range.",
+        )
+    start, end = utc(first * step_s), utc(last * step_s)
+    parts = [Stretch(Tier.RAW, start, end)] if by_window else tiers(session, mesh.key, start, end)[2]
+    pair = (mesh.key, source.key, target.key)
+    steps = _steps(
+        [_part(session, pair, part, step_s, merges=part.tier is Tier.RAW and not by_window) for part in parts],
+        first,
+        last - first,
+    )
+    return SeriesRead.model_construct(
+        source=end_of(source),
+        target=end_of(target),
+        statistic=statistic,
+        resolution_s=step_s,
+        points_at=[utc(at * step_s) for at in range(first, last)],
+        outbound=_one_way_series(steps, OUTBOUND, statistic),
+        inbound=_one_way_series(steps, INBOUND, statistic),
+        round_trip=RoundTripSeries.model_construct(
+            delay_ns=_delays(steps, ROUND_TRIP, statistic), loss=_losses(steps, ROUND_TRIP)
+        ),
+    )
+
+
+def _part(
+    session: Session, pair: tuple[int, int, int], stretch: Stretch, step_s: int, *, merges: bool
+) -> tuple[Ints, Stats]:
+    """Steps (Unix time / `step_s`) that have windows, and these; `merges`: some steps have several."""
+    found = queries.paths(session, *pair, stretch, sketches=merges)
+    at = np.array([path.started_at_s // step_s for path in found], np.int64)
+    steps, groups = np.unique(at, return_inverse=True)
+    if steps.size < at.size and not merges:  # windows were shorter once, or both VMs were client
+        return _part(session, pair, stretch, step_s, merges=True)
+    stats = [_facing(path, frame.decode_stats(path.stats).take(_only(path))) for path in found]
+    if not merges:
+        return steps, frame.concatenate(stats)
+    sketches = [_facing(path, frame.decode_sketches(path.sketch).take(_only(path))) for path in found]
+    return steps, rollup.merge_groups(stats, sketches, groups.reshape(-1), steps.size)[0]
+
+
+def _only(path: StoredPath) -> slice:
+    return slice(path.at, path.at + 1)
+
+
+def _facing(path: StoredPath, part: Part) -> Part:
+    """With source to target as outbound."""
+    return part if path.forward else part.reversed()
+
+
+def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:
+    """All of `size` steps from `first`, those without windows as count 0 with nothing known."""
+    columns = np.zeros((8, 3, size), np.int32)
+    columns[[SENT, LOST]] = -1
+    quantiles, flows = np.zeros((len(frame.QUANTILES), 3, size), np.uint16), np.zeros(size, np.uint16)
+    for steps, stats in parts:
+        columns[:, :, steps - first] = stats.columns
+        quantiles[:, :, steps - first] = stats.quantiles
+        flows[steps - first] = stats.flows
+    return Stats(columns, quantiles, flows)
+
+
+def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> OneWaySeries:
+    errors = steps.columns[CLOCK_ERROR, direction]
+    return OneWaySeries.model_construct(
+        delay_ns=_delays(steps, direction, statistic),
+        clock_error_ns=matrix.nullable(errors, steps.columns[COUNT, direction] > 0),
+        loss=_losses(steps, direction),
+    )
+
+
+def _delays(steps: Stats, direction: int, statistic: Statistic) -> list[int | None]:
+    table = matrix.Table(steps.columns[:, direction], steps.quantiles[:, direction])
+    return matrix.nullable(matrix.statistic_of(table, statistic), steps.columns[COUNT, direction] > 0)
+
+
+def _losses(steps: Stats, direction: int) -> list[float | None]:
+    sent, lost = steps.columns[SENT, direction], steps.columns[LOST, direction]
+    return matrix.nullable(np.minimum(lost / np.maximum(sent, 1), 1.0), (sent > 0) & (lost >= 0))
+
+
+def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
+    error = int(stats.columns[CLOCK_ERROR, direction, at])
+    numbers = _numbers(stats, direction, at, state)
+    return OneWayRead(**numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source="assumed")
+
+
+def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any]:
+    column = stats.columns[:, direction, at].tolist()
+    p50, p90, p99 = (int(code) for code in stats.quantiles[:, direction, at])
+    count = column[COUNT]
+    return {
+        "state": STATE_NAMES[State(state)],
+        "count": count,
+        "sent": column[SENT] if column[SENT] >= 0 else None,
+        "lost": column[LOST] if column[LOST] >= 0 else None,
+        "min_ns": column[MIN] if count else None,
+        "mean_ns": column[MEAN] if count else None,
+        "p50_ns": int(VALUE_OF_BIN[p50 - 1]) if p50 else None,
+        "p90_ns": int(VALUE_OF_BIN[p90 - 1]) if p90 else None,
+        "p99_ns": int(VALUE_OF_BIN[p99 - 1]) if p99 else None,
+        "max_ns": column[MAX] if count else None,
+        "sd_ns": math.sqrt(float(stats.m2[direction, at]) / count) if count else None,
+    }

@@ -1,0 +1,277 @@
+"""SQL that reads what was measured. Large columns come as raw bytes (binary cursors), never as text.
+
+Every statement names the tenant's key, although row-level security would add it: only so can it use the primary keys.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+import psycopg
+from sqlalchemy import exc, text
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.sketch import Ints
+
+_ROSTERS_KEPT = 20_000
+_CHUNK_ROWS = 256
+# How far back the newest windows are looked for after a crash of the database has emptied `path_latest`.
+_REBUILT_HOURS = 6
+
+_rosters: OrderedDict[int, Ints] = OrderedDict()
+_rosters_lock = threading.Lock()
+
+
+class Tier(StrEnum):
+    """Where frames are: as reported, or merged by minute."""
+
+    RAW = "probe_frames"
+    MINUTE = "probe_frames_1m"
+
+
+class Stretch(NamedTuple):
+    """A part of a range, and where its frames are: those that began in [start, end)."""
+
+    tier: Tier
+    start: datetime
+    end: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFrame:
+    """A block of a frame as it is stored; `sketch` is empty unless asked for."""
+
+    vm_key: int
+    started_at_s: int
+    window_s: int
+    targets: Ints
+    stats: bytes
+    sketch: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPath:
+    """A block that has one pair: `at` is the pair's position in it, `forward` whether the asked source was client."""
+
+    forward: bool
+    started_at_s: int
+    window_s: int
+    at: int
+    stats: bytes
+    sketch: bytes
+
+
+def latest(
+    session: Session, mesh_key: int, *, sketches: bool = False, vm_keys: Collection[int] | None = None
+) -> list[StoredFrame]:
+    """The newest window of every block of a mesh (or of some VMs in it). A block without sketches left is left out."""
+    ensure_latest(session, mesh_key)
+    rows = _fetch(
+        session,
+        "SELECT l.vm_key, extract(epoch FROM l.started_at)::bigint, l.window_s, l.roster_key, l.stats, "
+        + (
+            "f.sketch FROM path_latest l JOIN probe_frames f USING (tenant_key, mesh_key, started_at, vm_key, block)"
+            if sketches
+            else "''::bytea FROM path_latest l"
+        )
+        + " WHERE l.tenant_key = %(tenant_key)s AND l.mesh_key = %(mesh_key)s"
+        + ("" if vm_keys is None else " AND l.vm_key = ANY(%(vm_keys)s)"),
+        {"tenant_key": _tenant(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
+    )
+    return _stored(session, rows)
+
+
+def ensure_latest(session: Session, mesh_key: int) -> None:
+    """Fill `path_latest` of a mesh from its frames, if that has not been done since the database last crashed."""
+    key = {"tenant_key": _tenant(session), "mesh_key": mesh_key}
+    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key"
+    if session.scalar(text(f"SELECT 1 FROM path_latest_meshes WHERE {where}"), key):
+        return
+    session.execute(
+        text(
+            f"""
+            INSERT INTO path_latest
+                (tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats)
+            SELECT tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats
+            FROM probe_frames JOIN (
+                SELECT vm_key, block, max(started_at) AS started_at FROM probe_frames
+                WHERE {where} AND started_at > now() - make_interval(hours => :hours) GROUP BY vm_key, block
+            ) AS newest USING (vm_key, block, started_at)
+            WHERE {where} ORDER BY vm_key, block
+            ON CONFLICT (tenant_key, mesh_key, vm_key, block) DO UPDATE SET
+                started_at = excluded.started_at, window_s = excluded.window_s,
+                roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats
+            WHERE path_latest.started_at < excluded.started_at
+            """
+        ),
+        {**key, "hours": _REBUILT_HOURS},
+    )
+    session.execute(text("INSERT INTO path_latest_meshes VALUES (:tenant_key, :mesh_key) ON CONFLICT DO NOTHING"), key)
+
+
+def count_frames(session: Session, mesh_key: int, stretch: Stretch) -> int:
+    """How many blocks of a mesh a stretch holds."""
+    found = session.scalar(
+        text(
+            f"SELECT count(*) FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+            " AND started_at >= :start AND started_at < :end"
+        ),
+        {"tenant_key": _tenant(session), "mesh_key": mesh_key, "start": stretch.start, "end": stretch.end},
+    )
+    return int(found or 0)
+
+
+def frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
+    """The blocks of a mesh in a stretch, in pieces small enough to hold."""
+    sql = (
+        "SELECT vm_key, extract(epoch FROM started_at)::bigint, window_s, roster_key, stats, "
+        + ("sketch" if sketches else "''::bytea")
+        + f" FROM {stretch.tier} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        " AND started_at >= %(start)s AND started_at < %(end)s"
+    )
+    parameters = {
+        "tenant_key": _tenant(session),
+        "mesh_key": mesh_key,
+        "start": stretch.start,
+        "end": stretch.end,
+    }
+    with _cursor(session, "frames") as cursor:
+        try:
+            cursor.execute(sql, parameters)
+            while rows := cursor.fetchmany(_CHUNK_ROWS):
+                yield _stored(session, rows)
+        except psycopg.Error as error:
+            raise _wrapped(sql, error) from error
+
+
+def vms_within(session: Session, tenant_key: int, mesh_key: int, minute: datetime) -> list[int]:
+    """VMs with frames that began in a minute. In a system session."""
+    return list(
+        session.scalars(
+            text(
+                "SELECT DISTINCT vm_key FROM probe_frames WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+                " AND started_at >= :minute AND started_at < :end ORDER BY vm_key"
+            ),
+            {
+                "tenant_key": tenant_key,
+                "mesh_key": mesh_key,
+                "minute": minute,
+                "end": minute + timedelta(minutes=1),
+            },
+        )
+    )
+
+
+def frames_within(
+    session: Session, tenant_key: int, mesh_key: int, minute: datetime, vm_keys: Sequence[int]
+) -> list[StoredFrame]:
+    """Blocks of some VMs that began in a minute, with sketches. In a system session."""
+    rows = _fetch(
+        session,
+        "SELECT vm_key, extract(epoch FROM started_at)::bigint, window_s, roster_key, stats, sketch FROM probe_frames"
+        " WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s AND vm_key = ANY(%(vm_keys)s)"
+        " AND started_at >= %(minute)s AND started_at < %(end)s",
+        {
+            "tenant_key": tenant_key,
+            "mesh_key": mesh_key,
+            "vm_keys": list(vm_keys),
+            "minute": minute,
+            "end": minute + timedelta(minutes=1),
+        },
+    )
+    return _stored(session, rows)
+
+
+def paths(
+    session: Session, mesh_key: int, source_key: int, target_key: int, stretch: Stretch, *, sketches: bool
+) -> list[StoredPath]:
+    """The windows of one pair in a stretch, whichever of the two was client, by time."""
+    rows = _fetch(
+        session,
+        "SELECT f.vm_key = %(source)s, extract(epoch FROM f.started_at)::bigint, f.window_s,"
+        " array_position(r.target_keys, CASE WHEN f.vm_key = %(source)s THEN %(target)s ELSE %(source)s END) - 1,"
+        " f.stats, "
+        + ("f.sketch" if sketches else "''::bytea")
+        + f" FROM {stretch.tier} f JOIN rosters r ON r.key = f.roster_key"
+        " WHERE f.tenant_key = %(tenant_key)s AND f.mesh_key = %(mesh_key)s"
+        " AND f.started_at >= %(start)s AND f.started_at < %(end)s AND f.vm_key IN (%(source)s, %(target)s)"
+        " AND CASE WHEN f.vm_key = %(source)s THEN %(target)s ELSE %(source)s END = ANY(r.target_keys)"
+        " ORDER BY f.started_at",
+        {
+            "tenant_key": _tenant(session),
+            "mesh_key": mesh_key,
+            "source": source_key,
+            "target": target_key,
+            "start": stretch.start,
+            "end": stretch.end,
+        },
+    )
+    return [StoredPath(*row) for row in rows]
+
+
+def rolled_until(session: Session, mesh_key: int) -> datetime | None:
+    """Start of the newest minute of a mesh that has been merged."""
+    found: datetime | None = session.scalar(
+        text(
+            "SELECT started_at FROM probe_frames_1m WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+            " ORDER BY started_at DESC LIMIT 1"
+        ),
+        {"tenant_key": _tenant(session), "mesh_key": mesh_key},
+    )
+    return found
+
+
+def _tenant(session: Session) -> int:
+    key = session.info["tenant_key"]
+    if not isinstance(key, int):
+        raise TypeError("this reads for one tenant; the session was opened for all")
+    return key
+
+
+def _stored(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
+    targets = _targets(session, {row[3] for row in rows})
+    return [StoredFrame(row[0], row[1], row[2], targets[row[3]], row[4], row[5]) for row in rows]
+
+
+def _targets(session: Session, keys: set[int]) -> dict[int, Ints]:
+    """VM keys of rosters. They never change, so each is read once."""
+    with _rosters_lock:
+        found = {key: _rosters[key] for key in keys if key in _rosters}
+    missing = keys - found.keys()
+    if missing:
+        rows = _fetch(
+            session, "SELECT key, target_keys FROM rosters WHERE key = ANY(%(keys)s)", {"keys": list(missing)}
+        )
+        read = {key: np.array(targets, np.int64) for key, targets in rows}
+        found |= read
+        with _rosters_lock:
+            _rosters.update(read)
+            while len(_rosters) > _ROSTERS_KEPT:
+                _rosters.popitem(last=False)
+    return found
+
+
+def _fetch(session: Session, sql: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    with _cursor(session) as cursor:
+        try:
+            cursor.execute(sql, parameters)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        except psycopg.Error as error:
+            raise _wrapped(sql, error) from error
+    return rows
+
+
+def _cursor(session: Session, name: str = "") -> Any:
+    """A cursor of the session's own connection that takes results as bytes; with a name, a few rows at a time."""
+    return session.connection().connection.cursor(name, binary=True)
+
+
+def _wrapped(sql: str, error: psycopg.Error) -> exc.DBAPIError:
+    """As SQLAlchemy would have raised it."""
+    kind = exc.OperationalError if isinstance(error, psycopg.OperationalError) else exc.DBAPIError
+    return kind(sql, None, error)

@@ -1,0 +1,210 @@
+"""Use cases of reading a whole mesh: its matrix now or over a range, its worst paths."""
+
+import math
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import chain
+from typing import Literal
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.config import settings
+from sinemora.kit.errors import ProductError
+from sinemora.measurements import matrix, merging, queries
+from sinemora.measurements.frame import Sketches
+from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
+from sinemora.measurements.queries import Stretch, Tier
+from sinemora.measurements.schemas import (
+    STATE_NAMES,
+    Axis,
+    By,
+    MatrixRead,
+    PathEnd,
+    Span,
+    WorstPath,
+    WorstPaths,
+)
+from sinemora.measurements.sketch import Ints
+from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.service import mesh_state, zone_runs
+
+# Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
+_RAW_RANGE = timedelta(minutes=5)
+_FRAMES_MAX = 50_000
+MINUTE = timedelta(minutes=1)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a matrix is asked for; `start` and `end` are None for the newest window of every path."""
+
+    by: By
+    metric: Metric
+    statistic: Statistic
+    start: datetime | None = None
+    end: datetime | None = None
+
+    @property
+    def needs_sketches(self) -> bool:
+        """Whether the statistic is a quantile that must be merged from several windows."""
+        quantile = self.statistic.quantile is not None and self.metric not in (Metric.LOSS, Metric.CLOCK_ERROR)
+        return quantile and (self.by is By.ZONE or self.start is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A matrix with what its axes are and when it is from; `ended_at` is the end of its newest window."""
+
+    mesh: MeshState
+    axis: list[Axis]
+    matrix: Matrix
+    started_at: datetime | None
+    ended_at: datetime | None
+
+    def binary(self) -> bytes:
+        """The octet-stream form."""
+        ended_at_ms = 0 if self.ended_at is None else round(self.ended_at.timestamp() * 1000)
+        return self.matrix.binary(self.mesh.revision, ended_at_ms)
+
+
+def picture(session: Session, mesh_id: UUID, wanted: Selection) -> Picture:
+    """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
+    mesh = mesh_state(session, mesh_id)
+    now_s = None
+    if wanted.start is None or wanted.end is None:
+        stored = queries.latest(session, mesh.key, sketches=wanted.needs_sketches)
+        pairs, sketches = merging.newest(stored, sketches=wanted.needs_sketches)
+        now_s = time.time()
+        newest = max(stored, key=lambda one: one.started_at_s + one.window_s, default=None)
+        started_at = None if newest is None else utc(newest.started_at_s)
+        ended_at = None if newest is None else utc(newest.started_at_s + newest.window_s)
+    else:
+        started_at, ended_at, pairs, sketches = _range(session, mesh, wanted.start, wanted.end, wanted.needs_sketches)
+    cells = matrix.vm_cells(_keys(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
+    axis = [Axis(id=member.id, name=member.name) for member in mesh.members]
+    if wanted.by is By.ZONE:
+        cells, axis = _by_zone(mesh, cells, sketches)
+    return Picture(mesh, axis, matrix.measure(cells, wanted.metric, wanted.statistic), started_at, ended_at)
+
+
+def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
+    """The JSON form of a picture."""
+    found = picture.matrix
+    bounded = found.valued if wanted.metric is not Metric.LOSS else np.zeros(found.states.shape, bool)
+    names = np.array([STATE_NAMES[state] for state in State], object)
+    return MatrixRead.model_construct(
+        mesh_id=picture.mesh.id,
+        revision=picture.mesh.revision,
+        by=wanted.by,
+        metric=wanted.metric,
+        statistic=wanted.statistic,
+        unit=_unit(wanted.metric),
+        window=Span(from_=picture.started_at, to=picture.ended_at),
+        axis=picture.axis,
+        values=matrix.nullable(found.values, found.valued),
+        clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
+        states=names[found.states].tolist(),
+    )
+
+
+def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int) -> WorstPaths:
+    """The paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
+    found = picture(session, mesh_id, Selection(By.VM, metric, statistic))
+    ranked = np.where(found.matrix.valued, np.abs(found.matrix.values), -1.0).reshape(-1)
+    order = np.argsort(-ranked, kind="stable")[:limit]
+    members, size = found.mesh.members, len(found.mesh.members)
+    items = []
+    for at in order[ranked[order] >= 0].tolist():
+        row, column = divmod(at, size)
+        items.append(
+            WorstPath(
+                source=end_of(members[row]),
+                target=end_of(members[column]),
+                value=found.matrix.values[row, column].item(),
+                clock_error_ns=None if metric is Metric.LOSS else int(found.matrix.clock_error_ns[row, column]),
+                state=STATE_NAMES[State(int(found.matrix.states[row, column]))],
+            )
+        )
+    return WorstPaths(
+        mesh_id=mesh_id,
+        revision=found.mesh.revision,
+        metric=metric,
+        statistic=statistic,
+        unit=_unit(metric),
+        items=items,
+    )
+
+
+def check_range(start: datetime, end: datetime) -> None:
+    """ProductError `range_invalid` unless `start` lies before `end` and both name their time zone."""
+    if start.tzinfo is None or end.tzinfo is None:
+        raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
+    if start >= end:
+        raise ProductError("range_invalid", 422, "`from` must lie before `to`.")
+
+
+def tiers(session: Session, mesh_key: int, start: datetime, end: datetime) -> tuple[datetime, datetime, list[Stretch]]:
+    """Where a range is read from, and the range as it is then: minutes are whole, and those not merged yet are raw."""
+    oldest_raw = datetime.now(UTC) - timedelta(days=settings().retention_raw_days)
+    if end - start < _RAW_RANGE and start > oldest_raw:
+        return start, end, [Stretch(Tier.RAW, start, end)]
+    start, end = _floor(start), _ceil(end)
+    rolled = queries.rolled_until(session, mesh_key)
+    split = start if rolled is None else min(end, max(start, rolled + MINUTE))
+    return start, end, [Stretch(Tier.MINUTE, start, split), Stretch(Tier.RAW, split, end)]
+
+
+def _range(
+    session: Session, mesh: MeshState, start: datetime, end: datetime, sketches: bool
+) -> tuple[datetime, datetime, Pairs, Sketches | None]:
+    check_range(start, end)
+    start, end, parts = tiers(session, mesh.key, start, end)
+    found = sum(queries.count_frames(session, mesh.key, part) for part in parts)
+    if found > _FRAMES_MAX:
+        raise ProductError(
+            "range_too_large",
+            409,
+            f"This range holds {found} frames, and a matrix is made of at most {_FRAMES_MAX} at once."
+            " Ask for a shorter one.",
+            frames=found,
+            frames_max=_FRAMES_MAX,
+        )
+    chunks = chain.from_iterable(queries.frames(session, mesh.key, part, sketches=sketches) for part in parts)
+    pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches)
+    return start, end, pairs, merged
+
+
+def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[Cells, list[Axis]]:
+    runs = zone_runs(mesh)
+    zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
+    axis = [Axis(id=run.id, name=run.name) for run in runs]
+    return matrix.zone_cells(cells, zone_of, len(runs), sketches), axis
+
+
+def end_of(member: Member) -> PathEnd:
+    """A member as one end of a path."""
+    return PathEnd(id=member.id, name=member.name, zone_name=member.zone_name)
+
+
+def _keys(mesh: MeshState) -> Ints:
+    return np.array([member.key for member in mesh.members], np.int64)
+
+
+def _unit(metric: Metric) -> Literal["ns", "ratio"]:
+    return "ratio" if metric is Metric.LOSS else "ns"
+
+
+def utc(at_s: int) -> datetime:
+    """Unix seconds as a time."""
+    return datetime.fromtimestamp(at_s, UTC)
+
+
+def _floor(at: datetime) -> datetime:
+    return utc(int(at.timestamp()) // 60 * 60)
+
+
+def _ceil(at: datetime) -> datetime:
+    return utc(-(-math.ceil(at.timestamp()) // 60) * 60)

@@ -1,0 +1,133 @@
+"""Live events through a real server: one per window, after a restart of Valkey too, and no connection held."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import httpx2
+import pytest
+import uvicorn
+
+from sinemora.kit import db
+from sinemora.main import create_app
+from tests.callers import Member, MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+
+
+@pytest.fixture
+def server(database, redis) -> Iterator[str]:
+    """The address of an API in this process, on a real socket."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1)
+    running = uvicorn.Server(config)
+    thread = threading.Thread(target=running.run, args=([listener],), daemon=True)
+    thread.start()
+    while not running.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    running.should_exit = True
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    return make_mesh(owner, 3)
+
+
+class Stream:
+    """Events of a stream, read by a thread."""
+
+    def __init__(self, url: str, headers: dict[str, str]) -> None:
+        self.events: list[dict[str, object]] = []
+        self.opened = threading.Event()
+        self._client = httpx2.Client(timeout=30)
+        self._thread = threading.Thread(target=self._read, args=(url, headers), daemon=True)
+        self._thread.start()
+        assert self.opened.wait(10)
+
+    def _read(self, url: str, headers: dict[str, str]) -> None:
+        try:
+            with self._client.stream("GET", url, headers=headers) as answer:
+                assert answer.headers["content-type"].startswith("text/event-stream")
+                for line in answer.iter_lines():
+                    self.opened.set()
+                    if line.startswith("data: "):
+                        self.events.append(json.loads(line.removeprefix("data: ")))
+        except (httpx2.HTTPError, RuntimeError, OSError):
+            pass  # closed by the test
+
+    def wait_for(self, count: int, patience_s: float = 8) -> list[dict[str, object]]:
+        ends = time.monotonic() + patience_s
+        while len(self.events) < count and time.monotonic() < ends:
+            time.sleep(0.02)
+        return self.events
+
+    def close(self) -> None:
+        self._client.close()
+
+
+@contextmanager
+def listening(server: str, mesh: MeshWorld) -> Iterator[Stream]:
+    cookies = "; ".join(f"{name}={value}" for name, value in mesh.owner.cookies.items())
+    stream = Stream(f"{server}/v1/meshes/{mesh.id}/live", {"Cookie": cookies})
+    try:
+        time.sleep(0.3)  # the subscription is made in the background
+        yield stream
+    finally:
+        stream.close()
+
+
+def report_all(mesh: MeshWorld, started_at_s: int) -> None:
+    for n, agent in enumerate(mesh.agents[:2]):
+        sent(agent, report_of(mesh.key, {peer.vm_key: simple(50_000) for peer in mesh.agents[n + 1 :]}, started_at_s))
+
+
+def test_agents_that_report_one_after_the_other_are_one_event(server, mesh):
+    with listening(server, mesh) as stream:
+        started = window_start()
+        report_all(mesh, started)
+        (event,) = stream.wait_for(1)
+        revision = mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()["revision"]
+        assert event["window_s"] == 10
+        assert event["revision"] == revision
+        assert event["started_at"] == time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(started))
+        time.sleep(1)
+        assert len(stream.events) == 1
+        report_all(mesh, started - 10)
+        assert len(stream.wait_for(2)) == 2
+
+
+def test_other_meshes_are_not_heard(server, mesh, make_mesh, other_owner):
+    other = make_mesh(other_owner, 2)
+    with listening(server, mesh) as stream:
+        sent(other.agents[0], report_of(other.key, {other.agents[1].vm_key: simple(1_000)}))
+        time.sleep(1.2)
+        assert stream.events == []
+
+
+def test_streams_hold_no_database_connection(server, mesh):
+    with listening(server, mesh), listening(server, mesh), listening(server, mesh):
+        assert db.engine().pool.checkedout() == 0  # type: ignore[attr-defined]
+
+
+def test_a_restart_of_valkey_is_survived(server, mesh, servers):
+    with listening(server, mesh) as stream:
+        report_all(mesh, window_start(3))
+        assert len(stream.wait_for(1)) == 1
+        servers.valkey.stop()
+        try:
+            report_all(mesh, window_start(2))  # acknowledged all the same
+        finally:
+            servers.valkey.start()
+        ends = time.monotonic() + 15
+        ago = 4
+        while len(stream.events) < 2 and time.monotonic() < ends:
+            report_all(mesh, window_start(ago))
+            ago += 1
+            time.sleep(0.7)
+        assert len(stream.events) >= 2
