@@ -36,18 +36,24 @@ class PlanWatch:
     """One per process, on its event loop."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[UUID, TenantMeshes] = OrderedDict()
+        # By tenant, with when the reading began (monotonic, s).
+        self._kept: OrderedDict[UUID, tuple[float, TenantMeshes]] = OrderedDict()
         self._reading: dict[UUID, asyncio.Lock] = {}
         self._waiting: dict[UUID, set[tuple[int, asyncio.Future[bool]]]] = {}
         self._poller: asyncio.Task[None] | None = None
 
     async def meshes_of(self, tenant_id: UUID) -> TenantMeshes:
-        """The tenant's meshes as they are now."""
-        # Many agents ask at the same moment after a change: one reads, the others find it.
+        """The tenant's meshes, not older than this call."""
+        called_s = time.monotonic()
         async with self._reading.setdefault(tenant_id, asyncio.Lock()):
-            kept = self._kept.get(tenant_id)
+            began_s, kept = self._kept.get(tenant_id, (0.0, None))
+            # A change wakes all agents of a tenant at once: one of them reads, and those that waited here meanwhile
+            # find what was read after they asked.
+            if kept is not None and began_s >= called_s:
+                return kept
+            began_s = time.monotonic()
             fresh = await run_in_threadpool(_read, tenant_id, kept)
-            self._kept[tenant_id] = fresh
+            self._kept[tenant_id] = (began_s, fresh)
             self._kept.move_to_end(tenant_id)
             if len(self._kept) > _TENANTS_KEPT:
                 gone, _ = self._kept.popitem(last=False)

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -99,3 +100,22 @@ def test_one_question_a_second_whoever_waits(
 def test_the_wait_is_bounded(owner: Member, make_mesh: Callable[..., MeshWorld], wait_s: str):
     answer = make_mesh(owner, 1).agents[0].get(f"/v1/agents/self/plan?wait_s={wait_s}")
     assert answer.status_code == 422
+
+
+def test_all_agents_of_a_tenant_share_a_reading(
+    owner: Member, make_mesh: Callable[..., MeshWorld], monkeypatch: pytest.MonkeyPatch
+):
+    agents = make_mesh(owner, 12).agents
+    read = watch._read
+    readings: list[object] = []
+
+    def slowly(*arguments: Any) -> watch.TenantMeshes:
+        readings.append(arguments)
+        time.sleep(0.2)
+        return read(*arguments)
+
+    monkeypatch.setattr(watch, "_read", slowly)
+    with ThreadPoolExecutor(12) as pool:
+        plans = list(pool.map(lambda agent: agent.get("/v1/agents/self/plan").json(), agents))
+    assert all(len(plan["meshes"][0]["peers"]) == 11 for plan in plans)
+    assert len(readings) <= 4
