@@ -118,7 +118,8 @@ def test_retention_drops_partitions_and_makes_them_ahead(mesh, servers):
         return [
             row[0]
             for row in rows(
-                "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = CAST(:table AS regclass) ORDER BY 1",
+                "SELECT inhrelid::regclass::text FROM pg_inherits"
+                " WHERE inhparent = CAST(:table AS regclass) ORDER BY 1",
                 table=table,
             )
         ]
