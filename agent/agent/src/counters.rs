@@ -18,6 +18,12 @@ pub struct Counters {
     pub exchanges_completed: AtomicU64,
     /// Exchanges given up at their loss deadline.
     pub exchanges_lost: AtomicU64,
+    /// Answers that came after the loss deadline.
+    pub responses_late: AtomicU64,
+    /// Packets that had come before; the first one counts.
+    pub duplicates: AtomicU64,
+    /// Requests of the plan that this agent did not send: it woke too late, or was at its packet cap.
+    pub requests_left_out: AtomicU64,
     /// Windows handed over for reporting.
     pub windows_closed: AtomicU64,
     /// Gauge: peers measured or answered under the plan in force.

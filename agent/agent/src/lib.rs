@@ -19,5 +19,7 @@ pub mod report;
 pub mod run;
 pub mod state_dir;
 pub mod stop;
+pub mod timestamp;
+pub mod window;
 
 pub use sinemora_wire as wire;

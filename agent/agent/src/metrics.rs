@@ -151,6 +151,21 @@ fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             of(&c.exchanges_lost),
         ),
         (
+            "responses_late",
+            "Answers that came after the loss deadline",
+            of(&c.responses_late),
+        ),
+        (
+            "duplicates",
+            "Packets that had come before",
+            of(&c.duplicates),
+        ),
+        (
+            "requests_left_out",
+            "Requests of the plan that this agent did not send",
+            of(&c.requests_left_out),
+        ),
+        (
             "windows_closed",
             "Windows handed over for reporting",
             of(&c.windows_closed),

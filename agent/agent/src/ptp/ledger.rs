@@ -136,11 +136,11 @@ impl<T: Copy> Ledger<T> {
         Some(sequence_id)
     }
 
-    /// The request never left this machine: it will not be settled.
-    pub fn withdraw(&mut self, sequence_id: u16) {
-        if let Some(open) = self.find(sequence_id) {
-            open.void = true;
-        }
+    /// The request never left this machine: it will not be settled. Its tag, if it was open.
+    pub fn withdraw(&mut self, sequence_id: u16) -> Option<T> {
+        let open = self.find(sequence_id)?;
+        let first = !std::mem::replace(&mut open.void, true);
+        first.then_some(open.opening.tag)
     }
 
     /// Gives the departure of a request, which the kernel tells after the fact, at times after the response.
@@ -204,14 +204,18 @@ impl<T: Copy> Ledger<T> {
         }
     }
 
-    /// Forgets all open requests, as if they had never been made, and says their tags.
-    pub fn abandon(&mut self) -> impl Iterator<Item = T> + '_ {
-        self.first = self.first.wrapping_add(self.open.len() as u16);
-        self.known = 0;
-        self.open
-            .drain(..)
-            .filter(|open| !open.void)
-            .map(|open| open.opening.tag)
+    /// Ends the open requests of which `which` holds: those that were answered are settled, of the others only the
+    /// tag is left.
+    pub fn end(&mut self, which: impl Fn(&T) -> bool, mut each: impl FnMut(Result<Settled<T>, T>)) {
+        let open = self.open.iter_mut().filter(|open| !open.void);
+        for open in open.filter(|open| which(&open.opening.tag)) {
+            open.void = true;
+            each(if open.sync_arrived {
+                Ok(open.settled())
+            } else {
+                Err(open.opening.tag)
+            });
+        }
     }
 
     fn find(&mut self, sequence_id: u16) -> Option<&mut Open<T>> {

@@ -397,9 +397,17 @@ fn a_request_that_never_left_is_not_settled() {
     talk.ask(0);
     talk.ask(0);
     talk.ledger.withdraw(3);
-    assert_eq!(talk.ledger.abandon().collect::<Vec<_>>(), [4]);
-    assert_eq!(talk.words(9), "");
-    assert_eq!(talk.ask(0), 5);
+    talk.sync(4);
+    talk.ask(0);
+    talk.ask(0);
+    let mut ended = Vec::new();
+    talk.ledger.end(
+        |tag| *tag < 6,
+        |outcome| ended.push(outcome.map(|settled| settled.tag)),
+    );
+    assert_eq!(ended, [Ok(4), Err(5)]);
+    assert_eq!(talk.words(9), "?");
+    assert_eq!(talk.ask(0), 7);
 }
 
 #[test]

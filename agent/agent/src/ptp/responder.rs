@@ -87,6 +87,11 @@ impl Responder {
         }
     }
 
+    /// How many may ask.
+    pub fn peers(&self) -> usize {
+        self.peers.values().map(Vec::len).sum()
+    }
+
     /// Takes a Delay_Req. The answer is still to be sent, and [`Self::synced`] to be called when its Sync has been.
     pub fn request(
         &mut self,

@@ -8,13 +8,16 @@ use super::address::RawAddress;
 use super::control::{self, Room};
 use super::socket::Socket;
 
+/// Longest message of an exchange, bytes.
+const MESSAGE: usize = crate::ptp::MAX_LEN;
+
 /// A packet on its way out.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<T> {
     pub to: SocketAddr,
     /// The address it comes from; `None` leaves it to the kernel.
     pub from: Option<IpAddr>,
-    pub bytes: [u8; 96],
+    pub bytes: [u8; MESSAGE],
     pub len: usize,
     /// What its sender knows it by.
     pub token: T,

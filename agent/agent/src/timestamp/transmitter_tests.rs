@@ -9,7 +9,7 @@ fn bind(address: &str, stamps: Stamps) -> Socket {
 }
 
 fn outgoing(to: SocketAddr, token: u32) -> Outgoing<u32> {
-    let mut bytes = [0; 96];
+    let mut bytes = [0; crate::ptp::MAX_LEN];
     bytes[..4].copy_from_slice(&token.to_be_bytes());
     Outgoing {
         to,

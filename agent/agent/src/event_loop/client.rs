@@ -1,0 +1,358 @@
+//! The asking side: paths, what was asked of each peer, and the windows the answers go to.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+
+use sinemora_wire::MeshWindow;
+
+use super::schedule::{PathKey, Schedule, Slots};
+use crate::clock::{PeerClock, RawTime};
+use crate::plan::{Plan, Role};
+use crate::ptp::{
+    Arrival, Body, Correction, Ledger, Message, Opening, PortIdentity, Settled, Verdict,
+};
+use crate::window::{Ticket, WindowBook};
+
+/// Every path that this agent measures.
+pub(super) struct Client {
+    /// Names this process among clocks.
+    clock_identity: u64,
+    ledgers_made: u16,
+    paths: HashMap<PathKey, Path>,
+    schedule: Schedule,
+    /// By the peer's event address.
+    conversations: HashMap<SocketAddr, Conversation>,
+    /// Event address of the peer behind any of its two addresses.
+    senders: HashMap<SocketAddr, SocketAddr>,
+    /// By mesh key; never removed, so that no window of a mesh that comes back is handed over twice.
+    books: HashMap<u32, WindowBook>,
+    spike_threshold_ns: u64,
+}
+
+struct Path {
+    peer: SocketAddr,
+    slots: Slots,
+    deadline_ns: i64,
+}
+
+/// All exchanges with one address; paths of several meshes may share it, as they share its clock.
+struct Conversation {
+    ledger: Ledger<Tag>,
+    clock: PeerClock,
+}
+
+/// What an exchange is part of.
+#[derive(Debug, Clone, Copy)]
+struct Tag {
+    path: PathKey,
+    ticket: Ticket,
+}
+
+/// A request that is about to leave.
+pub(super) struct Request {
+    pub to: SocketAddr,
+    pub message: Message,
+}
+
+impl Request {
+    pub fn id(&self) -> RequestId {
+        RequestId {
+            to: self.to,
+            source: self.message.source,
+            sequence_id: self.message.sequence_id,
+        }
+    }
+}
+
+/// A due slot of a path.
+pub(super) struct Slot {
+    /// `None` when it has to be left out.
+    pub request: Option<Request>,
+    /// Slots left out, because the loop woke too late or no packet may leave.
+    pub left_out: u64,
+}
+
+/// Identifies a request that has been sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct RequestId {
+    pub to: SocketAddr,
+    pub source: PortIdentity,
+    pub sequence_id: u16,
+}
+
+/// What a message from a peer has led to.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Heard {
+    pub verdict: Option<Verdict>,
+    pub clock_stepped: bool,
+}
+
+/// Exchanges counted when they are settled.
+#[derive(Debug, Default)]
+pub(super) struct Settlement {
+    pub lost: u64,
+    pub windows: Vec<MeshWindow>,
+}
+
+impl Client {
+    /// A client that measures nothing yet. `clock_identity` should differ between processes.
+    pub fn new(clock_identity: u64) -> Self {
+        Self {
+            clock_identity,
+            ledgers_made: 0,
+            paths: HashMap::new(),
+            schedule: Schedule::default(),
+            conversations: HashMap::new(),
+            senders: HashMap::new(),
+            books: HashMap::new(),
+            spike_threshold_ns: u64::MAX,
+        }
+    }
+
+    /// Follows a new plan. Paths that stay as they were keep their slots, open exchanges and clocks.
+    pub fn follow(&mut self, plan: &Plan, now: RawTime) {
+        self.spike_threshold_ns = plan.spike_threshold_ns;
+        let mut before = std::mem::take(&mut self.paths);
+        self.senders.clear();
+        for mesh in &plan.meshes {
+            let book = self.books.entry(mesh.key);
+            book.or_insert_with(|| WindowBook::new(mesh.key, mesh.window_s))
+                .set_window_s(mesh.window_s);
+            let interval_ns = 1_000_000_000 / i64::from(mesh.rate_hz);
+            for peer in mesh.peers.iter().filter(|peer| peer.role == Role::Client) {
+                let key = (mesh.key, peer.vm_key);
+                let address = peer.event_address();
+                self.senders.insert(address, address);
+                self.senders.insert(peer.general_address(), address);
+                let kept = before
+                    .get(&key)
+                    .filter(|path| path.slots.interval_ns == interval_ns);
+                let slots = kept.map(|path| path.slots);
+                let slots =
+                    slots.unwrap_or_else(|| self.schedule.add(key, plan.vm_key, mesh.rate_hz, now));
+                let deadline_ns = i64::from(mesh.loss_deadline_ms) * 1_000_000;
+                self.paths.insert(
+                    key,
+                    Path {
+                        peer: address,
+                        slots,
+                        deadline_ns,
+                    },
+                );
+                if before.get(&key).is_some_and(|path| path.peer == address) {
+                    before.remove(&key);
+                }
+            }
+        }
+        self.part_from(&before);
+        for path in self.paths.values() {
+            let (identity, made) = (self.clock_identity, &mut self.ledgers_made);
+            self.conversations.entry(path.peer).or_insert_with(|| {
+                *made = made.wrapping_add(1);
+                Conversation {
+                    ledger: Ledger::new(PortIdentity {
+                        clock: identity,
+                        port: *made,
+                    }),
+                    clock: PeerClock::new(),
+                }
+            });
+        }
+    }
+
+    /// Ends what belonged to paths that are gone or lead elsewhere now.
+    fn part_from(&mut self, gone: &HashMap<PathKey, Path>) {
+        for (&(mesh_key, vm_key), path) in gone {
+            let Some(conversation) = self.conversations.get_mut(&path.peer) else {
+                continue;
+            };
+            // Exchanges still open with an old address must not be read against the clock of the new one.
+            conversation.end(&mut self.books, |tag| tag.path == (mesh_key, vm_key));
+            conversation.clock.refresh();
+            if let Some(book) = self.books.get_mut(&mesh_key) {
+                book.read(vm_key, &conversation.clock);
+            }
+            if self.senders.get(&path.peer) != Some(&path.peer) {
+                self.conversations.remove(&path.peer);
+            }
+        }
+    }
+
+    /// The next slot that is due. `allowed` is asked last whether a packet may leave.
+    pub fn next_slot(
+        &mut self,
+        now: RawTime,
+        backend_ns: i64,
+        mut allowed: impl FnMut() -> bool,
+    ) -> Option<Slot> {
+        let find = |key| self.paths.get(&key).map(|path| path.slots);
+        let (key, slots, left_out) = self.schedule.pop(now, find)?;
+        let path = self.paths.get_mut(&key)?;
+        path.slots = slots;
+        let (book, peer) = (self.books.get_mut(&key.0)?, path.peer);
+        let Some(ticket) = book.enter(backend_ns) else {
+            return Some(Slot {
+                request: None,
+                left_out,
+            });
+        };
+        let deadline = now.plus(path.deadline_ns);
+        let opening = Opening {
+            at: now,
+            deadline,
+            hold_until: deadline.plus(ticket.left_ns),
+            tag: Tag { path: key, ticket },
+        };
+        let ledger = &mut self.conversations.get_mut(&peer)?.ledger;
+        let Some(sequence_id) = allowed().then(|| ledger.open(opening)).flatten() else {
+            book.leave(&ticket);
+            return Some(Slot {
+                request: None,
+                left_out: left_out + 1,
+            });
+        };
+        let message = Message {
+            source: ledger.requester(),
+            sequence_id,
+            correction: Correction(0),
+            body: Body::DelayReq,
+        };
+        let request = Some(Request { to: peer, message });
+        Some(Slot { request, left_out })
+    }
+
+    /// A request could not be sent.
+    pub fn refused(&mut self, id: &RequestId) {
+        if let Some(conversation) = self.of(id) {
+            if let Some(tag) = conversation.ledger.withdraw(id.sequence_id) {
+                if let Some(book) = self.books.get_mut(&tag.path.0) {
+                    book.leave(&tag.ticket);
+                }
+            }
+        }
+    }
+
+    /// A request has left; the stamp of its departure may come after the answer.
+    pub fn departed(&mut self, id: &RequestId, t3: RawTime) -> Heard {
+        match self.of(id) {
+            Some(conversation) => {
+                let verdict = conversation.ledger.departed(id.sequence_id, t3);
+                conversation.observe(verdict)
+            }
+            None => Heard::default(),
+        }
+    }
+
+    /// A message from anywhere; `verdict` is `None` when it comes from no peer that is asked.
+    pub fn hear(&mut self, from: SocketAddr, message: &Message, arrival: Arrival) -> Heard {
+        let address = self.senders.get(&from);
+        match address.and_then(|address| self.conversations.get_mut(address)) {
+            Some(conversation) => {
+                let verdict = conversation.ledger.receive(message, arrival);
+                if conversation.ledger.take_restarted() {
+                    conversation.clock.restart(arrival.at);
+                }
+                conversation.observe(verdict)
+            }
+            None => Heard::default(),
+        }
+    }
+
+    /// Settles what is due at `now` and closes the windows that are over at `backend_ns`. All packets that arrived
+    /// before `now` must have been heard.
+    pub fn settle(&mut self, now: RawTime, backend_ns: i64) -> Settlement {
+        let mut settlement = Settlement::default();
+        let books = &mut self.books;
+        for conversation in self.conversations.values_mut() {
+            conversation.ledger.settle(now, |settled| {
+                settlement.lost += u64::from(!settled.sync_arrived);
+                file(books, &settled);
+            });
+        }
+        settlement.windows = self.close(|book| book.close(backend_ns));
+        settlement
+    }
+
+    /// Ends all exchanges and hands over every window as it stands.
+    pub fn finish(&mut self) -> Vec<MeshWindow> {
+        for conversation in self.conversations.values_mut() {
+            conversation.end(&mut self.books, |_| true);
+        }
+        self.close(WindowBook::close_all)
+    }
+
+    /// When the next request is due.
+    pub fn next_due(&self) -> Option<RawTime> {
+        self.schedule.next()
+    }
+
+    fn close(
+        &mut self,
+        mut close: impl FnMut(&mut WindowBook) -> Vec<crate::window::Window>,
+    ) -> Vec<MeshWindow> {
+        let mut summaries = Vec::new();
+        for (&mesh_key, book) in &mut self.books {
+            for window in close(book) {
+                for vm_key in window.peers() {
+                    if let Some(path) = self.paths.get(&(mesh_key, vm_key)) {
+                        if let Some(conversation) = self.conversations.get_mut(&path.peer) {
+                            conversation.clock.refresh();
+                        }
+                    }
+                }
+                let clock = |vm_key| {
+                    let path = self.paths.get(&(mesh_key, vm_key))?;
+                    self.conversations
+                        .get(&path.peer)
+                        .map(|conversation| &conversation.clock)
+                };
+                summaries.extend(book.summarise(window, clock, self.spike_threshold_ns));
+            }
+        }
+        summaries
+    }
+
+    fn of(&mut self, id: &RequestId) -> Option<&mut Conversation> {
+        let conversation = self.conversations.get_mut(&id.to)?;
+        (conversation.ledger.requester() == id.source).then_some(conversation)
+    }
+}
+
+/// Source ports used towards a peer.
+const FLOWS: u32 = 1;
+
+fn file(books: &mut HashMap<u32, WindowBook>, settled: &Settled<Tag>) {
+    let (mesh_key, vm_key) = settled.tag.path;
+    if let Some(book) = books.get_mut(&mesh_key) {
+        book.file(&settled.tag.ticket, vm_key, FLOWS, settled);
+    }
+}
+
+impl Conversation {
+    /// Ends what is still open; what was answered goes to its window.
+    fn end(&mut self, books: &mut HashMap<u32, WindowBook>, which: impl Fn(&Tag) -> bool) {
+        self.ledger.end(which, |outcome| match outcome {
+            Ok(settled) => file(books, &settled),
+            Err(tag) => {
+                if let Some(book) = books.get_mut(&tag.path.0) {
+                    book.leave(&tag.ticket);
+                }
+            }
+        });
+    }
+
+    fn observe(&mut self, verdict: Verdict) -> Heard {
+        let clock_stepped = match verdict {
+            Verdict::Complete(outbound, inbound) => self.clock.observe(outbound, inbound),
+            _ => false,
+        };
+        Heard {
+            verdict: Some(verdict),
+            clock_stepped,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "client_tests.rs"]
+mod tests;

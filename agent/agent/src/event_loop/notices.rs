@@ -1,0 +1,75 @@
+//! What the loop tells the backend and the log, and how often at most.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::counters::{Counters, EventKind};
+use crate::occasionally::Occasionally;
+
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// Raises events; times are Unix ns in the backend's time.
+pub(super) struct Notices {
+    counters: Arc<Counters>,
+    shed: u64,
+    shed_said: Occasionally,
+    steps_said: Occasionally,
+}
+
+impl Notices {
+    pub fn new(counters: Arc<Counters>) -> Self {
+        Self {
+            counters,
+            shed: 0,
+            shed_said: Occasionally::new(AGAIN),
+            steps_said: Occasionally::new(AGAIN),
+        }
+    }
+
+    /// The wall clock of this machine was stepped.
+    pub fn wall_clock_stepped(&mut self, by_ns: i64, at_ns: i64) {
+        let by_ms = by_ns as f64 / 1e6;
+        let detail = format!(
+            "the wall clock of this VM was stepped by {by_ms:.3} ms; delays are not affected"
+        );
+        self.step(at_ns, detail);
+    }
+
+    /// A peer's clock was stepped against ours, or ours against it.
+    pub fn peer_clock_stepped(&mut self, peer: IpAddr, at_ns: i64) {
+        let detail = format!(
+            "the clock of {peer} was stepped against that of this VM; its offset is estimated anew"
+        );
+        self.step(at_ns, detail);
+    }
+
+    /// A packet was not sent, so that the plan's cap is kept.
+    pub fn shed(&mut self) {
+        self.shed += 1;
+    }
+
+    /// Tells how much was shed, now and again.
+    pub fn tell_shed(&mut self, packets_per_s: u32, at_ns: i64) {
+        if self.shed > 0 && self.shed_said.due(Instant::now()) {
+            let detail = format!(
+                "{} requests were not sent or answered since the last notice: the plan allows {packets_per_s} packets/s",
+                self.shed
+            );
+            self.shed = 0;
+            tracing::warn!("{detail}");
+            self.counters
+                .events
+                .raise(EventKind::RateShed, at_ns, detail);
+        }
+    }
+
+    fn step(&mut self, at_ns: i64, detail: String) {
+        if self.steps_said.due(Instant::now()) {
+            tracing::warn!("{detail}");
+            self.counters
+                .events
+                .raise(EventKind::ClockStep, at_ns, detail);
+        }
+    }
+}

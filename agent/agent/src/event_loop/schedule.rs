@@ -1,0 +1,159 @@
+//! When each path sends its next request.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::clock::RawTime;
+
+/// A path measured by this agent: mesh key and the peer's VM key.
+pub(super) type PathKey = (u32, u32);
+
+/// Slots that may be made up for after a late wake-up; more are left out, so that a pause ends without a burst.
+const CATCH_UP: i64 = 2;
+
+/// Slots of all paths by time.
+#[derive(Debug, Default)]
+pub(super) struct Schedule {
+    slots: BinaryHeap<Reverse<(RawTime, PathKey)>>,
+}
+
+/// The slots of one path: every `interval_ns`, at a phase of its own.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slots {
+    pub interval_ns: i64,
+    next: RawTime,
+}
+
+impl Schedule {
+    /// Adds a path. Its first slot lies within one interval from `now`, at a place that depends on the pair, so
+    /// that neither the requests of one agent nor those that reach one responder bunch up.
+    pub fn add(&mut self, key: PathKey, own_vm_key: u32, rate_hz: u32, now: RawTime) -> Slots {
+        let interval_ns = 1_000_000_000 / i64::from(rate_hz.max(1));
+        let spread = mix(u64::from(own_vm_key) << 32 | u64::from(key.1)) ^ mix(u64::from(key.0));
+        let phase = (u128::from(spread) * interval_ns as u128) >> 64;
+        let slots = Slots {
+            interval_ns,
+            next: now.plus(phase as i64),
+        };
+        self.slots.push(Reverse((slots.next, key)));
+        slots
+    }
+
+    /// The path of the next slot that is due at `now`, and how many of its slots had to be left out. `slots` finds
+    /// the slots of a path; those it does not know are gone.
+    pub fn pop(
+        &mut self,
+        now: RawTime,
+        mut slots: impl FnMut(PathKey) -> Option<Slots>,
+    ) -> Option<(PathKey, Slots, u64)> {
+        while let Some(&Reverse((due, key))) = self.slots.peek().filter(|slot| slot.0.0 <= now) {
+            self.slots.pop();
+            // Removed paths and those with a new rate leave their old slot behind.
+            let Some(mut slots) = slots(key).filter(|slots| slots.next == due) else {
+                continue;
+            };
+            let behind = now.since(due) / slots.interval_ns;
+            let left_out = if behind > CATCH_UP { behind } else { 0 };
+            slots.next = due.plus((left_out + 1) * slots.interval_ns);
+            self.slots.push(Reverse((slots.next, key)));
+            return Some((key, slots, left_out.unsigned_abs()));
+        }
+        None
+    }
+
+    /// When the next slot is due.
+    pub fn next(&self) -> Option<RawTime> {
+        self.slots.peek().map(|Reverse((due, _))| *due)
+    }
+}
+
+/// The finaliser of SplitMix64: every bit of the result depends on every bit of `z`.
+fn mix(z: u64) -> u64 {
+    let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    const MS: i64 = 1_000_000;
+
+    struct Paths {
+        schedule: Schedule,
+        slots: HashMap<PathKey, Slots>,
+    }
+
+    impl Paths {
+        fn new(peers: u32, rate_hz: u32) -> Self {
+            let mut paths = Self {
+                schedule: Schedule::default(),
+                slots: HashMap::new(),
+            };
+            (0..peers).for_each(|peer| paths.add(peer, rate_hz, RawTime(0)));
+            paths
+        }
+
+        fn add(&mut self, peer: u32, rate_hz: u32, now: RawTime) {
+            let slots = self.schedule.add((1, peer), 77, rate_hz, now);
+            self.slots.insert((1, peer), slots);
+        }
+
+        /// How many slots are used up to and at `now`, and how many left out.
+        fn used(&mut self, now_ms: i64) -> (usize, u64) {
+            let (mut used, mut left_out) = (0, 0);
+            while let Some((key, slots, n)) = self
+                .schedule
+                .pop(RawTime(now_ms * MS), |key| self.slots.get(&key).copied())
+            {
+                self.slots.insert(key, slots);
+                used += 1;
+                left_out += n;
+            }
+            (used, left_out)
+        }
+    }
+
+    #[test]
+    fn every_path_keeps_its_rate() {
+        for rate_hz in [1, 8, 128] {
+            let mut paths = Paths::new(10, rate_hz);
+            let used: usize = (0..10_000 / 5).map(|tick| paths.used(tick * 5).0).sum();
+            let expected = 100 * rate_hz as usize;
+            assert!(used.abs_diff(expected) <= 10, "{used} of {expected}");
+        }
+    }
+
+    #[test]
+    fn requests_are_spread_over_the_interval() {
+        let mut paths = Paths::new(100, 1);
+        paths.used(999);
+        let most = (100..200).map(|tick| paths.used(tick * 10).0).max();
+        assert!(
+            most <= Some(6),
+            "{most:?} of 100 in one hundredth of the interval"
+        );
+    }
+
+    #[test]
+    fn a_late_wake_up_is_made_up_for_and_a_pause_is_not() {
+        let mut paths = Paths::new(1, 128);
+        paths.used(1000);
+        assert_eq!(paths.used(1020).1, 0);
+        let (used, left_out) = paths.used(6020);
+        assert!(used <= 3, "{used}");
+        assert!((635..=641).contains(&left_out), "{left_out}");
+    }
+
+    #[test]
+    fn a_changed_or_removed_path_uses_no_old_slot() {
+        let mut paths = Paths::new(2, 128);
+        paths.slots.remove(&(1, 0));
+        paths.add(1, 1, RawTime(0));
+        let used: usize = (0..100).map(|tick| paths.used(tick * 100).0).sum();
+        assert!((9..=10).contains(&used), "{used}");
+    }
+}

@@ -1,0 +1,326 @@
+//! Two agents on loopback, with real packets. What is asserted are counts that are exact whatever the load of the
+//! machine; of delays only that they are possible.
+
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::net::UdpSocket;
+use std::time::Duration;
+
+use sinemora_agent::plan::Role::{Client, Responder};
+use sinemora_agent::wire::MeshWindow;
+use support::relay::{Fate, Passing, Relay, Way};
+use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
+
+const A: u32 = 11;
+const B: u32 = 22;
+
+/// A client A and a responder B that know one another.
+fn pair(net: u8, rate_hz: u32) -> (Agent, Agent) {
+    let a = Agent::start(listen(&format!("127.77.{net}.1")));
+    let b = Agent::start(listen(&format!("127.77.{net}.2")));
+    b.follow(plan(B, rate_hz, vec![peer(A, a.listen, Responder)]));
+    a.follow(plan(A, rate_hz, vec![peer(B, b.listen, Client)]));
+    (a, b)
+}
+
+/// The same with a relay between the two.
+fn relayed(
+    net: u8,
+    rate_hz: u32,
+    decide: impl Fn(Passing) -> Fate + Send + Sync + 'static,
+) -> (Agent, Agent, Relay) {
+    let a = Agent::start(listen(&format!("127.77.{net}.1")));
+    let b = Agent::start(listen(&format!("127.77.{net}.2")));
+    let places = [format!("127.77.{net}.3"), format!("127.77.{net}.4")];
+    let relay = Relay::start(a.listen, b.listen, [&places[0], &places[1]], decide);
+    b.follow(plan(B, rate_hz, vec![peer(A, relay.as_client, Responder)]));
+    a.follow(plan(A, rate_hz, vec![peer(B, relay.as_responder, Client)]));
+    (a, b, relay)
+}
+
+fn check_shape(window: &MeshWindow) {
+    assert_eq!((window.mesh_key, window.window_s), (MESH, 1));
+    assert_eq!(
+        (&window.peer_keys[..], &window.flows[..]),
+        (&[B][..], &[1][..])
+    );
+    for columns in [&window.outbound, &window.inbound, &window.round_trip] {
+        let columns = columns.as_ref().unwrap();
+        assert!(
+            columns.min_ns <= columns.mean_ns && columns.mean_ns <= columns.max_ns,
+            "{columns:?}"
+        );
+        assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
+    }
+}
+
+#[test]
+fn windows_of_two_agents_hold_what_was_exchanged() {
+    let (mut a, mut b) = pair(1, 32);
+    let windows = a.windows(4);
+    let mut starts = Vec::new();
+    for window in &windows {
+        check_shape(window);
+        starts.push(window.started_at_s);
+        let [outbound, inbound, round_trip] =
+            [&window.outbound, &window.inbound, &window.round_trip].map(|c| c.clone().unwrap());
+        assert_eq!(outbound.count, round_trip.count);
+        assert_eq!(inbound.count, round_trip.count);
+        assert!(
+            round_trip.min_ns[0] > 0 && round_trip.min_ns[0] < 50_000_000,
+            "{round_trip:?}"
+        );
+        // One machine, one clock: what is said of each direction may be off by no more than is admitted.
+        for direction in [&outbound, &inbound] {
+            let admitted = direction.clock_error_ns[0] as i64;
+            assert!(direction.min_ns[0] > -admitted, "{direction:?}");
+            assert!(
+                admitted <= round_trip.max_ns[0] + 1_000_000,
+                "{direction:?}"
+            );
+        }
+    }
+    assert!(
+        starts.is_sorted_by(|earlier, later| earlier < later),
+        "{starts:?}"
+    );
+    let loss = Loss::of(&windows);
+    assert_eq!(
+        (loss.outbound.1, loss.inbound.1, loss.round_trip.1),
+        (0, 0, 0)
+    );
+    assert_eq!(loss.inbound.0, loss.outbound.0);
+    // Between the first window, which may be cut, and the last one there are two whole ones.
+    let whole: i32 = windows[1..3]
+        .iter()
+        .map(|w| w.round_trip.as_ref().unwrap().sent[0])
+        .sum();
+    assert!((1..=66).contains(&whole), "{whole}");
+    a.finish();
+    assert!(
+        b.finish().is_empty(),
+        "the responder reports nothing of this pair"
+    );
+    assert_eq!(a.counters.timestamp_source(), "kernel");
+    assert_eq!(b.counters.timestamp_source(), "kernel");
+}
+
+#[test]
+fn loss_of_each_direction_is_exactly_that_of_the_relay() {
+    // Every seventh request, every fifth Sync, now and then the other two; one long outage each way.
+    let (mut a, _b, relay) = relayed(2, 64, |passing| {
+        let lose = match (passing.way, passing.kind) {
+            (Way::Out, _) => passing.nth % 7 == 3 || (100..140).contains(&passing.nth),
+            (Way::In, 0x0) => passing.nth % 5 == 2 || (150..190).contains(&passing.nth),
+            (Way::In, 0x8) => passing.nth % 11 == 4,
+            (Way::In, _) => passing.nth % 6 == 1,
+        };
+        if lose { Fate::Lose } else { Fate::Pass }
+    });
+    let windows = a.windows(7);
+    a.finish();
+    windows.iter().for_each(check_shape);
+    let (loss, log) = (Loss::of(&windows), relay.log());
+    // Windows follow one another without gap, so they hold the first requests that the relay saw.
+    let sent = loss.outbound.0 as usize;
+    assert!(sent > 200, "{sent}");
+    let requests_lost = log.lost(0x1, sent);
+    let answered = sent - requests_lost as usize;
+    let syncs_lost = log.lost(0x0, answered);
+    assert_eq!(loss.outbound, (sent as i32, requests_lost));
+    assert_eq!(loss.inbound, (answered as i32, syncs_lost));
+    assert_eq!(loss.round_trip, (sent as i32, requests_lost + syncs_lost));
+}
+
+#[test]
+fn answers_slower_than_the_next_request_are_no_loss() {
+    // 8 ms between requests, 40 ms on the way back, every third 60 ms: late and out of order.
+    let (mut a, _b, _relay) = relayed(3, 128, |passing| match passing.way {
+        Way::Out => Fate::Pass,
+        Way::In => Fate::Delay(Duration::from_millis(if passing.nth % 3 == 0 {
+            60
+        } else {
+            40
+        })),
+    });
+    let windows = a.windows(4);
+    a.finish();
+    let loss = Loss::of(&windows);
+    assert!(loss.outbound.0 > 100, "{loss:?}");
+    assert_eq!(
+        (loss.outbound.1, loss.inbound.1, loss.round_trip.1),
+        (0, 0, 0)
+    );
+    for window in &windows {
+        let round_trip = window.round_trip.as_ref().unwrap();
+        assert!(round_trip.min_ns[0] >= 40_000_000, "{round_trip:?}");
+        assert_eq!(
+            round_trip.count,
+            round_trip
+                .sent
+                .iter()
+                .map(|n| *n as u32)
+                .collect::<Vec<_>>()
+        );
+    }
+}
+
+#[test]
+fn doubled_packets_are_counted_once() {
+    let (mut a, b, _relay) = relayed(4, 32, |_| Fate::Double);
+    let windows = a.windows(3);
+    a.finish();
+    let loss = Loss::of(&windows);
+    assert_eq!(loss.outbound.0, loss.inbound.0);
+    assert_eq!((loss.outbound.1, loss.inbound.1), (0, 0));
+    let duplicates = |agent: &Agent| {
+        agent
+            .counters
+            .duplicates
+            .load(std::sync::atomic::Ordering::Relaxed)
+    };
+    assert!(duplicates(&a) > 0 && duplicates(&b) > 0);
+}
+
+#[test]
+fn a_stranger_gets_no_answer() {
+    let (_a, b) = pair(5, 8);
+    let stranger = UdpSocket::bind("127.77.5.9:0").unwrap();
+    // A Delay_Req as the standard has it.
+    let mut request = [0u8; 44];
+    request[..4].copy_from_slice(&[0x01, 0x12, 0, 44]);
+    let rejected = || {
+        b.counters
+            .packets_rejected
+            .load(std::sync::atomic::Ordering::Relaxed)
+    };
+    let before = rejected();
+    stranger
+        .send_to(&request, (b.listen.address, b.listen.event_port))
+        .unwrap();
+    eventually("the refusal", || rejected() > before);
+    stranger
+        .set_read_timeout(Some(Duration::from_millis(200)))
+        .unwrap();
+    assert!(stranger.recv(&mut [0; 256]).is_err());
+}
+
+#[test]
+fn a_peer_that_is_away_is_lost_and_comes_back() {
+    let away = listen("127.77.6.2");
+    let mut a = Agent::start(listen("127.77.6.1"));
+    a.follow(plan(A, 16, vec![peer(B, away, Client)]));
+    let windows = a.windows(2);
+    for window in &windows {
+        let (outbound, round_trip) = (
+            window.outbound.clone().unwrap(),
+            window.round_trip.clone().unwrap(),
+        );
+        assert_eq!(
+            (round_trip.count[0], round_trip.lost),
+            (0, round_trip.sent.clone())
+        );
+        assert_eq!(
+            (outbound.lost, outbound.clock_error_ns),
+            (vec![-1], vec![0]),
+            "nobody knows where"
+        );
+    }
+    let b = Agent::start(away);
+    b.follow(plan(B, 16, vec![peer(A, a.listen, Responder)]));
+    eventually("a whole window", || {
+        let window = a.windows(1).pop().unwrap();
+        let round_trip = window.round_trip.unwrap();
+        round_trip.lost[0] == 0 && round_trip.count[0] > 0
+    });
+    a.finish();
+}
+
+#[test]
+fn a_new_plan_leaves_unchanged_peers_alone() {
+    let (a, b) = pair(7, 32);
+    let c = Agent::start(listen("127.77.7.3"));
+    c.follow(plan(33, 32, vec![peer(A, a.listen, Responder)]));
+    a.windows(1);
+    for round in 0..10 {
+        let mut peers = vec![peer(B, b.listen, Client)];
+        if round % 2 == 0 {
+            peers.push(peer(33, c.listen, Client));
+        }
+        a.follow(plan(A, 32, peers));
+        std::thread::sleep(Duration::from_millis(150));
+    }
+    let mut seen = Vec::new();
+    // The first of these ended before the plan changed, the others while and after it did.
+    for window in a.windows(8) {
+        let at = window.peer_keys.iter().position(|key| *key == B).unwrap();
+        let column = |c: &Option<sinemora_agent::wire::Columns>| {
+            let columns = c.as_ref().unwrap();
+            (columns.lost[at], columns.sent[at], columns.count[at])
+        };
+        for (lost, sent, count) in
+            [&window.outbound, &window.inbound, &window.round_trip].map(column)
+        {
+            assert_eq!((lost, sent), (0, count as i32), "{window:?}");
+        }
+        seen.extend(window.peer_keys);
+    }
+    assert!(seen.contains(&33));
+}
+
+#[test]
+fn a_peer_that_moves_is_measured_at_its_new_address() {
+    let (a, b) = pair(8, 32);
+    a.windows(2);
+    drop(b);
+    let moved = Agent::start(listen("127.77.8.3"));
+    moved.follow(plan(B, 32, vec![peer(A, a.listen, Responder)]));
+    a.follow(plan(A, 32, vec![peer(B, moved.listen, Client)]));
+    eventually("a whole window at the new address", || {
+        let window = a.windows(1).pop().unwrap();
+        assert_eq!(window.peer_keys, [B]);
+        let round_trip = window.round_trip.unwrap();
+        round_trip.lost[0] == 0 && round_trip.count[0] > 0
+    });
+}
+
+#[test]
+fn the_packet_cap_is_kept_and_told() {
+    let mut a = Agent::start(listen("127.77.9.1"));
+    let nobody = listen("127.77.9.2");
+    let mut capped = plan(A, 128, vec![peer(B, nobody, Client)]);
+    capped.caps.packets_per_s = 30;
+    a.follow(capped);
+    let windows = a.windows(3);
+    a.finish();
+    for window in &windows {
+        assert!(
+            window.outbound.as_ref().unwrap().sent[0] <= 34,
+            "{window:?}"
+        );
+    }
+    let events = a.counters.events.take(10);
+    assert!(
+        events
+            .iter()
+            .any(|event| event.detail.contains("30 packets/s")),
+        "{events:?}"
+    );
+}
+
+#[test]
+fn stopping_hands_over_what_there_is() {
+    let (mut a, _b) = pair(10, 64);
+    let completed = || {
+        a.counters
+            .exchanges_completed
+            .load(std::sync::atomic::Ordering::Relaxed)
+    };
+    eventually("some exchanges", || completed() > 20);
+    std::thread::sleep(Duration::from_secs(4));
+    let windows = a.finish();
+    assert!(!windows.is_empty());
+    assert_eq!(Loss::of(&windows).round_trip.1, 0);
+}

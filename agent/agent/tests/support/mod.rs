@@ -1,0 +1,193 @@
+//! Agents that measure one another on loopback, and a relay that loses what it is told to.
+
+pub mod relay;
+
+use std::net::{IpAddr, UdpSocket};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sinemora_agent::counters::Counters;
+use sinemora_agent::event_loop::{self, Listen, LoopError};
+use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Role};
+use sinemora_agent::wire::MeshWindow;
+
+/// Longest that a test waits for anything; a machine under load is slow, not wrong.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub const MESH: u32 = 5;
+
+/// Two free ports of an address. Another program may take them first, which no test has seen yet.
+pub fn listen(address: &str) -> Listen {
+    let address: IpAddr = address.parse().unwrap();
+    let free = || UdpSocket::bind((address, 0)).unwrap();
+    let (event, general) = (free(), free());
+    let port = |socket: &UdpSocket| socket.local_addr().unwrap().port();
+    Listen {
+        address,
+        event_port: port(&event),
+        general_port: port(&general),
+    }
+}
+
+/// A peer at `listen` and the role played towards it.
+pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
+    Peer {
+        vm_key,
+        name: format!("vm-{vm_key}"),
+        address: listen.address,
+        event_port: listen.event_port,
+        general_port: listen.general_port,
+        role,
+        flows: 1,
+    }
+}
+
+/// A plan of one mesh with windows of a second and a deadline that no loaded machine misses.
+pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
+    Plan {
+        revision: format!("{peers:?}"),
+        agent_id: String::new(),
+        vm_key,
+        server_time_ns: 0,
+        caps: Caps {
+            packets_per_s: 20_000,
+            peers: 2_000,
+        },
+        spike_threshold_ns: 500_000,
+        meshes: vec![MeshPlan {
+            id: "m".into(),
+            key: MESH,
+            name: "mesh".into(),
+            window_s: 1,
+            rate_hz,
+            loss_deadline_ms: 2_000,
+            peers,
+        }],
+    }
+}
+
+/// An event loop in a thread of its own.
+pub struct Agent {
+    pub listen: Listen,
+    pub counters: Arc<Counters>,
+    plans: mpsc::Sender<Arc<Plan>>,
+    windows: mpsc::Receiver<MeshWindow>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<Result<(), LoopError>>>,
+}
+
+impl Agent {
+    pub fn start(listen: Listen) -> Self {
+        let (plans, plan_receiver) = mpsc::channel();
+        let (window_sender, windows) = mpsc::channel();
+        let (counters, stop) = (
+            Arc::new(Counters::default()),
+            Arc::new(AtomicBool::new(false)),
+        );
+        let (loop_counters, loop_stop) = (counters.clone(), stop.clone());
+        let thread = std::thread::spawn(move || {
+            let clock = Arc::new(BackendClock::new());
+            event_loop::run(
+                listen,
+                plan_receiver,
+                window_sender,
+                clock,
+                loop_counters,
+                loop_stop,
+            )
+        });
+        let agent = Self {
+            listen,
+            counters,
+            plans,
+            windows,
+            stop,
+            thread: Some(thread),
+        };
+        eventually("open ports", || {
+            !agent.counters.timestamp_source().is_empty()
+        });
+        agent
+    }
+
+    /// Hands the loop a plan and waits until it follows it.
+    pub fn follow(&self, plan: Plan) {
+        let peers: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
+        self.plans.send(Arc::new(plan)).unwrap();
+        eventually("the plan in force", || {
+            self.counters.peers.load(Relaxed) == peers as u64
+        });
+    }
+
+    /// The next `count` windows, in the order they were handed over.
+    pub fn windows(&self, count: usize) -> Vec<MeshWindow> {
+        let until = Instant::now() + PATIENCE;
+        let next = || {
+            let left = until.saturating_duration_since(Instant::now());
+            self.windows
+                .recv_timeout(left)
+                .expect("a window within the patience of the test")
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// Stops the loop and returns what it hands over at the end.
+    pub fn finish(&mut self) -> Vec<MeshWindow> {
+        self.stop.store(true, Relaxed);
+        let ended = self.thread.take().map(|thread| thread.join().unwrap());
+        assert!(matches!(ended, Some(Ok(()))), "{ended:?}");
+        self.windows.try_iter().collect()
+    }
+}
+
+impl Drop for Agent {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Waits until `holds`, as long as a test is willing to.
+pub fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
+    let until = Instant::now() + PATIENCE;
+    while !holds() {
+        assert!(Instant::now() < until, "{what} did not come about");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Sums of `sent` and `lost` over windows, per direction; panics on what is not known.
+#[derive(Debug, Default, PartialEq, Eq, Clone, Copy)]
+pub struct Loss {
+    pub outbound: (i32, i32),
+    pub inbound: (i32, i32),
+    pub round_trip: (i32, i32),
+}
+
+impl Loss {
+    pub fn of(windows: &[MeshWindow]) -> Self {
+        let mut loss = Self::default();
+        for window in windows {
+            let columns = [
+                (&window.outbound, &mut loss.outbound),
+                (&window.inbound, &mut loss.inbound),
+                (&window.round_trip, &mut loss.round_trip),
+            ];
+            for (columns, (sent, lost)) in columns {
+                let columns = columns.as_ref().unwrap();
+                assert!(
+                    columns.lost.iter().chain(&columns.sent).all(|n| *n >= 0),
+                    "{columns:?}"
+                );
+                *sent += columns.sent.iter().sum::<i32>();
+                *lost += columns.lost.iter().sum::<i32>();
+            }
+        }
+        loss
+    }
+}

@@ -1,0 +1,195 @@
+//! A user-space relay between two agents: it forwards, delays and loses packets, and knows exactly which.
+
+use std::collections::BinaryHeap;
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use sinemora_agent::event_loop::Listen;
+
+/// Which way a packet goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Way {
+    /// From the client to the responder.
+    Out,
+    In,
+}
+
+/// A packet as the relay sees it: the n-th of its type, 0x0 Sync, 0x1 Delay_Req, 0x8 Follow_Up, 0x9 Delay_Resp.
+#[derive(Debug, Clone, Copy)]
+pub struct Passing {
+    pub way: Way,
+    pub kind: u8,
+    pub nth: u32,
+}
+
+/// What becomes of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    Pass,
+    Lose,
+    Delay(Duration),
+    Double,
+}
+
+/// Fates of all packets seen, per type.
+#[derive(Debug, Default, Clone)]
+pub struct Log {
+    pub fates: [Vec<Fate>; 16],
+}
+
+impl Log {
+    /// How many of the first `of` packets of a type were lost.
+    pub fn lost(&self, kind: usize, of: usize) -> i32 {
+        let first = &self.fates[kind][..of];
+        first.iter().filter(|fate| **fate == Fate::Lose).count() as i32
+    }
+}
+
+/// Runs until dropped.
+pub struct Relay {
+    /// The relay in the place of the responder, seen by the client, and in that of the client.
+    pub as_responder: Listen,
+    pub as_client: Listen,
+    log: Arc<Mutex<Log>>,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Relay {
+    pub fn start(
+        client: Listen,
+        responder: Listen,
+        addresses: [&str; 2],
+        decide: impl Fn(Passing) -> Fate + Send + Sync + 'static,
+    ) -> Self {
+        let open = |address: &str| UdpSocket::bind((address, 0)).unwrap();
+        let [near_event, near_general] = [open(addresses[0]), open(addresses[0])];
+        let [far_event, far_general] = [open(addresses[1]), open(addresses[1])];
+        let place = |event: &UdpSocket, general: &UdpSocket| Listen {
+            address: event.local_addr().unwrap().ip(),
+            event_port: event.local_addr().unwrap().port(),
+            general_port: general.local_addr().unwrap().port(),
+        };
+        let (as_responder, as_client) = (
+            place(&near_event, &near_general),
+            place(&far_event, &far_general),
+        );
+        let (log, stop) = (Arc::<Mutex<Log>>::default(), Arc::<AtomicBool>::default());
+        let decide = Arc::new(decide);
+        let to = |address: IpAddr, port: u16| SocketAddr::new(address, port);
+        let routes = [
+            (
+                Way::Out,
+                &near_event,
+                &far_event,
+                to(responder.address, responder.event_port),
+            ),
+            (
+                Way::In,
+                &far_event,
+                &near_event,
+                to(client.address, client.event_port),
+            ),
+            // The responder answers to the ports of its plan, which are those of the relay.
+            (
+                Way::In,
+                &far_general,
+                &near_general,
+                to(client.address, client.general_port),
+            ),
+        ];
+        let threads = routes.map(|(way, from, through, to)| {
+            let pump = Pump {
+                way,
+                from: from.try_clone().unwrap(),
+                through: through.try_clone().unwrap(),
+                to,
+                log: log.clone(),
+                waiting: BinaryHeap::new(),
+            };
+            let (decide, stop) = (decide.clone(), stop.clone());
+            std::thread::spawn(move || pump.run(&*decide, &stop))
+        });
+        Self {
+            as_responder,
+            as_client,
+            log,
+            stop,
+            threads: threads.into(),
+        }
+    }
+
+    pub fn log(&self) -> Log {
+        self.log.lock().unwrap().clone()
+    }
+}
+
+impl Drop for Relay {
+    fn drop(&mut self) {
+        self.stop.store(true, Relaxed);
+        self.threads
+            .drain(..)
+            .for_each(|thread| thread.join().unwrap());
+    }
+}
+
+struct Pump {
+    way: Way,
+    from: UdpSocket,
+    through: UdpSocket,
+    to: SocketAddr,
+    log: Arc<Mutex<Log>>,
+    waiting: BinaryHeap<(std::cmp::Reverse<Instant>, Vec<u8>)>,
+}
+
+impl Pump {
+    fn run(mut self, decide: &dyn Fn(Passing) -> Fate, stop: &AtomicBool) {
+        let mut buffer = [0; 256];
+        while !stop.load(Relaxed) {
+            let next = self.waiting.peek().map(|(due, _)| due.0);
+            let pause = next.map_or(Duration::from_millis(50), |due| {
+                due.saturating_duration_since(Instant::now())
+            });
+            let pause = pause.clamp(Duration::from_micros(100), Duration::from_millis(50));
+            self.from.set_read_timeout(Some(pause)).unwrap();
+            if let Ok(len) = self.from.recv(&mut buffer) {
+                self.pass(&buffer[..len], decide);
+            }
+            while self
+                .waiting
+                .peek()
+                .is_some_and(|(due, _)| due.0 <= Instant::now())
+            {
+                let (_, packet) = self.waiting.pop().unwrap();
+                self.through.send_to(&packet, self.to).unwrap();
+            }
+        }
+    }
+
+    fn pass(&mut self, packet: &[u8], decide: &dyn Fn(Passing) -> Fate) {
+        let kind = packet[0] & 0x0f;
+        let mut log = self.log.lock().unwrap();
+        let seen = &mut log.fates[usize::from(kind)];
+        let fate = decide(Passing {
+            way: self.way,
+            kind,
+            nth: seen.len() as u32,
+        });
+        seen.push(fate);
+        let times = match fate {
+            Fate::Lose => 0,
+            Fate::Pass => 1,
+            Fate::Double => 2,
+            Fate::Delay(by) => {
+                let due = std::cmp::Reverse(Instant::now() + by);
+                return self.waiting.push((due, packet.to_vec()));
+            }
+        };
+        for _ in 0..times {
+            self.through.send_to(packet, self.to).unwrap();
+        }
+    }
+}
