@@ -290,6 +290,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/agents/self/reports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Report
+         * @description Store what an agent measured; answers once it is committed.
+         */
+        post: operations["create_report"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/zones": {
         parameters: {
             query?: never;
@@ -621,7 +641,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read Matrix */
+        /**
+         * Read Matrix
+         * @description Every path of a mesh at once.
+         */
         get: operations["read_matrix"];
         put?: never;
         post?: never;
@@ -638,7 +661,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read Worst Paths */
+        /**
+         * Read Worst Paths
+         * @description The paths with the highest values now.
+         */
         get: operations["read_worst_paths"];
         put?: never;
         post?: never;
@@ -655,7 +681,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read Path */
+        /**
+         * Read Path
+         * @description The newest window of one path: both directions and the round trip.
+         */
         get: operations["read_path"];
         put?: never;
         post?: never;
@@ -672,8 +701,31 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read Series */
+        /**
+         * Read Series
+         * @description One path over time. Steps without data are null.
+         */
         get: operations["read_series"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Listen
+         * @description New windows as they come (server-sent events); data: `{started_at, window_s, revision}`.
+         */
+        get: operations["listen"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1000,6 +1052,25 @@ export interface components {
             };
         };
         /**
+         * Axis
+         * @description A row and column of a matrix.
+         */
+        Axis: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * By
+         * @description What the rows and columns of a matrix are.
+         * @enum {string}
+         */
+        By: "vm" | "zone";
+        /**
          * Dependency
          * @description One thing we need. `needed`: without it no request can be served; else the product runs with less.
          */
@@ -1013,6 +1084,33 @@ export interface components {
             needed: boolean;
             /** Detail */
             detail: string;
+        };
+        /**
+         * DirectionRead
+         * @description One direction of a pair, or its round trip, in one window. Counts are null when nobody knows them.
+         */
+        DirectionRead: {
+            state: components["schemas"]["StateName"];
+            /** Count */
+            count: number;
+            /** Sent */
+            sent: number | null;
+            /** Lost */
+            lost: number | null;
+            /** Min Ns */
+            min_ns: number | null;
+            /** Mean Ns */
+            mean_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P90 Ns */
+            p90_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Sd Ns */
+            sd_ns: number | null;
         };
         /**
          * EnrolmentTokenCreate
@@ -1130,6 +1228,36 @@ export interface components {
             status: "ok";
         };
         /**
+         * MatrixRead
+         * @description A matrix in the order of the mesh's roster; all tables are [source][target].
+         */
+        MatrixRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Revision */
+            revision: number;
+            by: components["schemas"]["By"];
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            window: components["schemas"]["Span"];
+            /** Axis */
+            axis: components["schemas"]["Axis"][];
+            /** Values */
+            values: (number | null)[][];
+            /** Clock Error Ns */
+            clock_error_ns: (number | null)[][];
+            /** States */
+            states: components["schemas"]["StateName"][][];
+        };
+        /**
          * MemberRead
          * @description A user of the tenant.
          */
@@ -1218,6 +1346,61 @@ export interface components {
             /** Flows */
             flows?: number | null;
         };
+        /**
+         * Metric
+         * @description What is measured of a path. All but loss are in nanoseconds.
+         * @enum {string}
+         */
+        Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
+        /**
+         * OneWayRead
+         * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
+         *
+         *     `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
+         *     both ways.
+         */
+        OneWayRead: {
+            state: components["schemas"]["StateName"];
+            /** Count */
+            count: number;
+            /** Sent */
+            sent: number | null;
+            /** Lost */
+            lost: number | null;
+            /** Min Ns */
+            min_ns: number | null;
+            /** Mean Ns */
+            mean_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P90 Ns */
+            p90_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Sd Ns */
+            sd_ns: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /**
+             * Asymmetry Source
+             * @constant
+             */
+            asymmetry_source: "assumed";
+        };
+        /**
+         * OneWaySeries
+         * @description Values by step; null where there is none.
+         */
+        OneWaySeries: {
+            /** Delay Ns */
+            delay_ns: (number | null)[];
+            /** Clock Error Ns */
+            clock_error_ns: (number | null)[];
+            /** Loss */
+            loss: (number | null)[];
+        };
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -1280,6 +1463,39 @@ export interface components {
             items: components["schemas"]["ZoneRead"][];
             /** Next Cursor */
             next_cursor: string | null;
+        };
+        /**
+         * PathEnd
+         * @description A VM at one end of a path.
+         */
+        PathEnd: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Zone Name */
+            zone_name: string;
+        };
+        /**
+         * PathRead
+         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
+         */
+        PathRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            state: components["schemas"]["StateName"];
+            /** Started At */
+            started_at: string | null;
+            /** Window S */
+            window_s: number | null;
+            /** Flows */
+            flows: number | null;
+            outbound: components["schemas"]["OneWayRead"] | null;
+            inbound: components["schemas"]["OneWayRead"] | null;
+            round_trip: components["schemas"]["DirectionRead"] | null;
         };
         /**
          * PlanCaps
@@ -1397,6 +1613,12 @@ export interface components {
             };
         };
         /**
+         * Resolution
+         * @description Length of a step of a series; `auto` picks the finest that stays readable.
+         * @enum {string}
+         */
+        Resolution: "auto" | "window" | "1m";
+        /**
          * Role
          * @description What a member may do: look, change, or also decide who may.
          * @enum {string}
@@ -1454,11 +1676,37 @@ export interface components {
             count: number;
         };
         /**
+         * RoundTripSeries
+         * @description Values by step; null where there is none.
+         */
+        RoundTripSeries: {
+            /** Delay Ns */
+            delay_ns: (number | null)[];
+            /** Loss */
+            loss: (number | null)[];
+        };
+        /**
          * Scope
          * @description What an API key may do.
          * @enum {string}
          */
         Scope: "read" | "write";
+        /**
+         * SeriesRead
+         * @description One path over time: a value per step, `points_at` being the starts of the steps.
+         */
+        SeriesRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            statistic: components["schemas"]["Statistic"];
+            /** Resolution S */
+            resolution_s: number;
+            /** Points At */
+            points_at: string[];
+            outbound: components["schemas"]["OneWaySeries"];
+            inbound: components["schemas"]["OneWaySeries"];
+            round_trip: components["schemas"]["RoundTripSeries"];
+        };
         /**
          * SessionRead
          * @description Who is signed in where. `csrf_token` goes back as `X-CSRF-Token` with every unsafe request.
@@ -1483,6 +1731,28 @@ export interface components {
              */
             password: string;
         };
+        /**
+         * Span
+         * @description A stretch of time [from, to); both null without any data.
+         */
+        Span: {
+            /** From */
+            from: string | null;
+            /** To */
+            to: string | null;
+        };
+        /**
+         * StateName
+         * @description `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back.
+         * @enum {string}
+         */
+        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
+        /**
+         * Statistic
+         * @description Which number of a distribution of delays. Loss and clock error have one number only.
+         * @enum {string}
+         */
+        Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "max";
         /**
          * TenantRead
          * @description A customer. `key` stands for the tenant in time series.
@@ -1623,6 +1893,41 @@ export interface components {
             general_port?: number | null;
         };
         /**
+         * WorstPath
+         * @description One row of the table of worst paths.
+         */
+        WorstPath: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            /** Value */
+            value: number;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            state: components["schemas"]["StateName"];
+        };
+        /**
+         * WorstPaths
+         * @description The paths with the highest values (of asymmetry: farthest from zero), worst first.
+         */
+        WorstPaths: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Revision */
+            revision: number;
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            /** Items */
+            items: components["schemas"]["WorstPath"][];
+        };
+        /**
          * ZoneCreate
          * @description A zone. `physical_id` is the provider's name for the place itself, where it tells (AWS: `euw1-az2`).
          */
@@ -1683,259 +1988,6 @@ export interface components {
             name?: string | null;
             /** Physical Id */
             physical_id?: string | null;
-        };
-        /**
-         * Axis
-         * @description A row and column of a matrix.
-         */
-        Axis: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-        };
-        /**
-         * By
-         * @description What the rows and columns of a matrix are.
-         * @enum {string}
-         */
-        By: "vm" | "zone";
-        /**
-         * DirectionRead
-         * @description One direction of a pair, or its round trip, in one window. Counts are null when nobody knows them.
-         */
-        DirectionRead: {
-            state: components["schemas"]["StateName"];
-            /** Count */
-            count: number;
-            /** Sent */
-            sent: number | null;
-            /** Lost */
-            lost: number | null;
-            /** Min Ns */
-            min_ns: number | null;
-            /** Mean Ns */
-            mean_ns: number | null;
-            /** P50 Ns */
-            p50_ns: number | null;
-            /** P90 Ns */
-            p90_ns: number | null;
-            /** P99 Ns */
-            p99_ns: number | null;
-            /** Max Ns */
-            max_ns: number | null;
-            /** Sd Ns */
-            sd_ns: number | null;
-        };
-        /**
-         * MatrixRead
-         * @description A matrix in the order of the mesh's roster; all tables are [source][target].
-         */
-        MatrixRead: {
-            /**
-             * Mesh Id
-             * Format: uuid
-             */
-            mesh_id: string;
-            /** Revision */
-            revision: number;
-            by: components["schemas"]["By"];
-            metric: components["schemas"]["Metric"];
-            statistic: components["schemas"]["Statistic"];
-            /**
-             * Unit
-             * @enum {string}
-             */
-            unit: "ns" | "ratio";
-            window: components["schemas"]["Span"];
-            /** Axis */
-            axis: components["schemas"]["Axis"][];
-            /** Values */
-            values: (number | null)[][];
-            /** Clock Error Ns */
-            clock_error_ns: (number | null)[][];
-            /** States */
-            states: components["schemas"]["StateName"][][];
-        };
-        /**
-         * Metric
-         * @description What is measured of a path. All but loss are in nanoseconds.
-         * @enum {string}
-         */
-        Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
-        /**
-         * OneWayRead
-         * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
-         *
-         *     `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
-         *     both ways.
-         */
-        OneWayRead: {
-            state: components["schemas"]["StateName"];
-            /** Count */
-            count: number;
-            /** Sent */
-            sent: number | null;
-            /** Lost */
-            lost: number | null;
-            /** Min Ns */
-            min_ns: number | null;
-            /** Mean Ns */
-            mean_ns: number | null;
-            /** P50 Ns */
-            p50_ns: number | null;
-            /** P90 Ns */
-            p90_ns: number | null;
-            /** P99 Ns */
-            p99_ns: number | null;
-            /** Max Ns */
-            max_ns: number | null;
-            /** Sd Ns */
-            sd_ns: number | null;
-            /** Clock Error Ns */
-            clock_error_ns: number | null;
-            /**
-             * Asymmetry Source
-             * @constant
-             */
-            asymmetry_source: "assumed";
-        };
-        /**
-         * OneWaySeries
-         * @description Values by step; null where there is none.
-         */
-        OneWaySeries: {
-            /** Delay Ns */
-            delay_ns: (number | null)[];
-            /** Clock Error Ns */
-            clock_error_ns: (number | null)[];
-            /** Loss */
-            loss: (number | null)[];
-        };
-        /**
-         * PathEnd
-         * @description A VM at one end of a path.
-         */
-        PathEnd: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Zone Name */
-            zone_name: string;
-        };
-        /**
-         * PathRead
-         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
-         */
-        PathRead: {
-            source: components["schemas"]["PathEnd"];
-            target: components["schemas"]["PathEnd"];
-            state: components["schemas"]["StateName"];
-            /** Started At */
-            started_at: string | null;
-            /** Window S */
-            window_s: number | null;
-            /** Flows */
-            flows: number | null;
-            outbound: components["schemas"]["OneWayRead"] | null;
-            inbound: components["schemas"]["OneWayRead"] | null;
-            round_trip: components["schemas"]["DirectionRead"] | null;
-        };
-        /**
-         * Resolution
-         * @description Length of a step of a series; `auto` picks the finest that stays readable.
-         * @enum {string}
-         */
-        Resolution: "auto" | "window" | "1m";
-        /**
-         * RoundTripSeries
-         * @description Values by step; null where there is none.
-         */
-        RoundTripSeries: {
-            /** Delay Ns */
-            delay_ns: (number | null)[];
-            /** Loss */
-            loss: (number | null)[];
-        };
-        /**
-         * SeriesRead
-         * @description One path over time: a value per step, `points_at` being the starts of the steps.
-         */
-        SeriesRead: {
-            source: components["schemas"]["PathEnd"];
-            target: components["schemas"]["PathEnd"];
-            statistic: components["schemas"]["Statistic"];
-            /** Resolution S */
-            resolution_s: number;
-            /** Points At */
-            points_at: string[];
-            outbound: components["schemas"]["OneWaySeries"];
-            inbound: components["schemas"]["OneWaySeries"];
-            round_trip: components["schemas"]["RoundTripSeries"];
-        };
-        /**
-         * Span
-         * @description A stretch of time [from, to); both null without any data.
-         */
-        Span: {
-            /** From */
-            from: string | null;
-            /** To */
-            to: string | null;
-        };
-        /**
-         * StateName
-         * @description `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back.
-         * @enum {string}
-         */
-        StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
-        /**
-         * Statistic
-         * @description Which number of a distribution of delays. Loss and clock error have one number only.
-         * @enum {string}
-         */
-        Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "max";
-        /**
-         * WorstPath
-         * @description One row of the table of worst paths.
-         */
-        WorstPath: {
-            source: components["schemas"]["PathEnd"];
-            target: components["schemas"]["PathEnd"];
-            /** Value */
-            value: number;
-            /** Clock Error Ns */
-            clock_error_ns: number | null;
-            state: components["schemas"]["StateName"];
-        };
-        /**
-         * WorstPaths
-         * @description The paths with the highest values (of asymmetry: farthest from zero), worst first.
-         */
-        WorstPaths: {
-            /**
-             * Mesh Id
-             * Format: uuid
-             */
-            mesh_id: string;
-            /** Revision */
-            revision: number;
-            metric: components["schemas"]["Metric"];
-            statistic: components["schemas"]["Statistic"];
-            /**
-             * Unit
-             * @enum {string}
-             */
-            unit: "ns" | "ratio";
-            /** Items */
-            items: components["schemas"]["WorstPath"][];
         };
     };
     responses: never;
@@ -2698,6 +2750,102 @@ export interface operations {
             };
             /** @description Unprocessable Entity */
             422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description `Report` of agent/wire/proto/agent.proto, also with `Content-Encoding: zstd`. */
+        requestBody: {
+            content: {
+                "application/x-protobuf": string;
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Committed. A window already stored is acknowledged again. */
+            204: {
+                headers: {
+                    /** @description Windows not stored: their mesh is gone, or they are older than what is kept. */
+                    "Sinemora-Skipped-Windows"?: number;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unsupported Media Type */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4650,9 +4798,16 @@ export interface operations {
             query?: {
                 by?: components["schemas"]["By"];
                 metric?: components["schemas"]["Metric"];
+                /** @description Loss and clock error have one number and ignore it */
                 statistic?: components["schemas"]["Statistic"];
+                /** @description With `to`: merge all windows begun in it */
+                from?: string | null;
+                /** @description Without both: the newest window of each path */
+                to?: string | null;
             };
-            header?: never;
+            header?: {
+                accept?: string;
+            };
             path: {
                 mesh_id: string;
             };
@@ -4660,22 +4815,84 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Successful Response */
+            /** @description JSON, or 16-bit codes and states for the canvas (layout in docs/api) */
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
                     "application/json": components["schemas"]["MatrixRead"];
+                    "application/octet-stream": string;
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4704,13 +4921,64 @@ export interface operations {
                     "application/json": components["schemas"]["WorstPaths"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4737,13 +5005,64 @@ export interface operations {
                     "application/json": components["schemas"]["PathRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };
@@ -4751,10 +5070,12 @@ export interface operations {
     read_series: {
         parameters: {
             query?: {
+                /** @description An hour before `to` by default */
                 from?: string | null;
+                /** @description Now by default */
                 to?: string | null;
-                statistic?: components["schemas"]["Statistic"];
                 resolution?: components["schemas"]["Resolution"];
+                statistic?: components["schemas"]["Statistic"];
             };
             header?: never;
             path: {
@@ -4775,13 +5096,156 @@ export interface operations {
                     "application/json": components["schemas"]["SeriesRead"];
                 };
             };
-            /** @description Validation Error */
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
             422: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["HTTPValidationError"];
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    listen: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description `event: window` for each new window */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": unknown;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": unknown;
+                    "application/json": components["schemas"]["Problem"];
                 };
             };
         };

@@ -17,7 +17,7 @@ import { AGENT_STATUS } from './agentStatus'
 /** Agents report every window or so; this list follows without being asked. */
 const REFRESH_MS = 5_000
 
-const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>Add VMs</Button>
+const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>Add a VM</Button>
 
 /** The machines and the agents on them. */
 export function VmsPage() {

@@ -147,7 +147,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       <Empty
         title={`No VM is in ${mesh.name} yet`}
         action={
-          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>Add VMs</Button>
+          <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
+            Add a VM
+          </Button>
         }
       >
         Enrol two machines, and the delay between them appears here, each way, within a few windows.

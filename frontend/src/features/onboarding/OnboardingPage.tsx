@@ -26,7 +26,7 @@ export function OnboardingPage({ meshId, onMesh }: Props) {
   const mesh = meshes.data.find(({ id }) => id === meshId) ?? (meshId === undefined ? meshes.data[0] : undefined)
   return (
     <Page
-      title="Add VMs"
+      title="Add a VM"
       lead="Run one command on each machine. Its delays appear a few seconds after the second one reports."
     >
       {session?.role === 'viewer' && (

@@ -51,7 +51,7 @@ export function Shell() {
             activeOptions={{ includeSearch: false }}
             activeProps={{ 'aria-current': 'page' }}
           >
-            Add VMs
+            Add a VM
           </Link>
         </nav>
         <div className={styles.end}>
@@ -77,7 +77,7 @@ function AwayBanner() {
   return (
     <div className={styles.banner}>
       <Notice tone="warn" title="The backend is not answering.">
-        This is what was last received, {formatAge(now - since)} ago. Trying again; there is nothing you need to do.
+        Not reached for {formatAge(now - since)}: what you see is what was last received. Trying again by itself.
       </Notice>
     </div>
   )
