@@ -131,11 +131,18 @@ pub fn enrol(
     if !(200..300).contains(&answer.status) {
         return Err(refusal(&answer));
     }
+    let unreadable = |why: String| EnrolError::Refused {
+        why: format!("its answer is not readable ({why})"),
+        hint: "Is `backend` really a Sinemora backend?",
+    };
     let enrolled: Enrolled =
-        serde_json::from_slice(&answer.body).map_err(|e| EnrolError::Refused {
-            why: format!("its answer is not readable ({e})"),
-            hint: "Is `backend` really a Sinemora backend?",
-        })?;
+        serde_json::from_slice(&answer.body).map_err(|e| unreadable(e.to_string()))?;
+    // It names a folder here.
+    let is_plain =
+        |id: &str| !id.is_empty() && id.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    if !is_plain(&enrolled.vm_id) {
+        return Err(unreadable(format!("vm_id {:?}", enrolled.vm_id)));
+    }
     Ok(Identity {
         agent_id: enrolled.agent_id,
         vm_id: enrolled.vm_id,

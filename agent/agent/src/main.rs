@@ -84,6 +84,8 @@ fn start_logging(config: &Config) {
         .with_max_level(config.log_level)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
+        // Otherwise a log that cannot be written is told to standard error, and the same cause makes that panic.
+        .log_internal_errors(false)
         .with_writer(std::io::stderr);
     match config.log_format {
         LogFormat::Text => to_stderr.init(),

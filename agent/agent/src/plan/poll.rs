@@ -101,11 +101,8 @@ impl Poller {
     /// One question and its consequences; returns how long to pause.
     fn ask(&mut self, asked: Instant, progress: &mut Progress) -> Duration {
         let is_quick = progress.quick_answers < 2;
-        let (etag, wait) = if is_quick {
-            (None, Duration::ZERO)
-        } else {
-            (progress.etag.as_deref(), WAIT)
-        };
+        let wait = if is_quick { Duration::ZERO } else { WAIT };
+        let etag = progress.etag.as_deref();
         let path = format!("/v1/agents/self/plan?wait_s={}", wait.as_secs());
         let answer = match self.client.get(&path, etag, wait + GRACE) {
             Ok(answer) => answer,
@@ -215,6 +212,8 @@ impl Poller {
         if progress.trouble.due(Instant::now()) {
             tracing::warn!("the plan cannot be fetched: {why}");
         }
+        // The next answer shall show at once that the backend is back.
+        progress.quick_answers = progress.quick_answers.min(1);
         self.pace.backoff.failed(retry_after, random())
     }
 

@@ -77,7 +77,10 @@ fn a_token_becomes_an_identity_of_this_agent_alone() {
 
 #[test]
 fn every_refusal_says_what_to_do() {
-    let cases: [(Reply, u8, &str); 8] = [
+    let mut outside: Value = serde_json::from_str(ENROLLED).unwrap();
+    outside["vm_id"] = json!("../../etc");
+    let cases: [(Reply, u8, &str); 9] = [
+        (json(201, &outside), 3, "its answer is not readable (vm_id"),
         (
             problem(401, "enrolment_token_unknown", "No such token."),
             3,

@@ -4,6 +4,7 @@
 mod backend;
 mod documentation;
 mod enrolment;
+mod pair;
 mod plans;
 mod process;
 mod reports;

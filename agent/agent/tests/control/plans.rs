@@ -120,16 +120,14 @@ fn windows_follow_the_backends_clock_also_when_nothing_is_new() {
     });
     let folder = tempfile::tempdir().unwrap();
     let world = World::new(&backend, folder.path());
-    for hours in [1, 2] {
-        let from = Instant::now();
-        while (world.backend_clock.offset_ns() - hours * HOUR_NS).abs() > 500_000_000 {
-            assert!(
-                from.elapsed() < PATIENCE,
-                "{} ns",
-                world.backend_clock.offset_ns()
-            );
-            std::thread::yield_now();
-        }
+    let from = Instant::now();
+    while (world.backend_clock.offset_ns() - 2 * HOUR_NS).abs() > 500_000_000 {
+        assert!(
+            from.elapsed() < PATIENCE,
+            "{} ns",
+            world.backend_clock.offset_ns()
+        );
+        std::thread::yield_now();
     }
 }
 
@@ -186,7 +184,13 @@ fn a_revoked_agent_measures_nothing_until_it_is_let_in_again() {
         "idle is handed on once, then the plan again"
     );
     let requests: Vec<_> = (0..6).map(|_| backend.next()).collect();
-    assert_eq!(requests[4].headers.get("if-none-match"), None);
+    let tagged = requests
+        .iter()
+        .map(|request| request.headers.contains_key("if-none-match"));
+    assert_eq!(
+        tagged.collect::<Vec<_>>(),
+        [false, true, true, false, false, false]
+    );
     assert!(!world.counters.credential_refused.load(Relaxed));
 }
 

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::backend::{FakeBackend, PATIENCE, Reply, Request, json, problem, reply};
 
 /// The agent with settings for a test: ports nobody has, a folder of its own, no file, no metrics.
-fn agent(task: &str, state_dir: &Path, settings: &[(&str, &str)]) -> Command {
+pub fn agent(task: &str, state_dir: &Path, settings: Settings<'_>) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_sinemora-agent"));
     let ports = free_ports();
     command
@@ -33,16 +33,18 @@ fn agent(task: &str, state_dir: &Path, settings: &[(&str, &str)]) -> Command {
     command
 }
 
-fn free_ports() -> [String; 2] {
+pub fn free_ports() -> [String; 2] {
     let sockets = [(); 2].map(|()| std::net::UdpSocket::bind("127.0.0.1:0").unwrap());
     sockets.map(|socket| socket.local_addr().unwrap().port().to_string())
 }
 
+type Settings<'a> = &'a [(&'a str, &'a str)];
+
 /// A process that does not outlive its test.
-struct Running(Child);
+pub struct Running(Child);
 
 impl Running {
-    fn start(command: &mut Command) -> (Self, Receiver<Value>) {
+    pub fn start(command: &mut Command) -> (Self, Receiver<Value>) {
         let mut child = command.spawn().unwrap();
         let (sender, lines) = channel();
         let stderr = BufReader::new(child.stderr.take().unwrap());
@@ -57,7 +59,7 @@ impl Running {
         (Self(child), lines)
     }
 
-    fn signal(&self, signal: &str) {
+    pub fn signal(&self, signal: &str) {
         let status = Command::new("kill")
             .args([signal, &self.0.id().to_string()])
             .status()
@@ -65,7 +67,7 @@ impl Running {
         assert!(status.success());
     }
 
-    fn exit_code(mut self) -> Option<i32> {
+    pub fn exit_code(mut self) -> Option<i32> {
         self.0.wait().unwrap().code()
     }
 }
@@ -185,7 +187,7 @@ fn ends_with_a_code_and_a_sentence() {
         ("backend", refusing.url.as_str()),
         ("token", "sme_0123456789"),
     ];
-    let cases: [(&str, &[(&str, &str)], i32, &str); 5] = [
+    let cases: [(&str, Settings<'_>, i32, &str); 5] = [
         (
             "run",
             &[],

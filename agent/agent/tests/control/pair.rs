@@ -1,0 +1,213 @@
+//! Two real agents on loopback, from enrolment to reports: what the backend gets is what was measured, also when the
+//! backend stumbles and an agent is killed.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use prost::Message;
+use serde_json::{Value, json};
+use sinemora_agent::plan::BackendClock;
+use sinemora_agent::wire::Report;
+
+use crate::backend::{FakeBackend, PATIENCE, Reply, Request, json, problem, reply};
+use crate::process::{Running, agent, free_ports};
+
+const CLIENT: u32 = 1;
+const RESPONDER: u32 = 2;
+
+/// A backend of a mesh of two, 1 s windows: it keeps acknowledged reports by agent, and can be told to stumble.
+#[derive(Default)]
+struct Mesh {
+    ports: BTreeMap<u32, (Value, Value)>,
+    reports: BTreeMap<u32, Vec<Report>>,
+    stumbles: bool,
+}
+
+impl Mesh {
+    fn answer(&mut self, request: &Request) -> Reply {
+        let body = || serde_json::from_slice::<Value>(&request.body).unwrap();
+        let caller = request
+            .headers
+            .get("authorization")
+            .map_or(0, |credential| {
+                credential.rsplit('_').next().unwrap().parse().unwrap()
+            });
+        match (
+            request.method.as_str(),
+            request.path.split('?').next().unwrap(),
+        ) {
+            ("POST", "/v1/agents/enrol") => {
+                let (about, key) = (
+                    body(),
+                    if body()["hostname"] == "client" {
+                        CLIENT
+                    } else {
+                        RESPONDER
+                    },
+                );
+                self.ports.insert(
+                    key,
+                    (about["event_port"].clone(), about["general_port"].clone()),
+                );
+                let (agent_id, vm_id) = (format!("a-{key}"), format!("v-{key}"));
+                let credential = format!("sma_{key}");
+                json(
+                    201,
+                    &json!({"agent_id": agent_id, "vm_id": vm_id, "vm_key": key, "tenant_id": "t",
+                            "credential": credential}),
+                )
+            }
+            ("GET", "/v1/agents/self/plan") => self.plan(caller),
+            ("POST", "/v1/agents/self/reports") if self.stumbles => {
+                problem(503, "database_unavailable", "Later.")
+            }
+            ("POST", "/v1/agents/self/reports") => {
+                let bytes = zstd::bulk::decompress(&request.body, 1 << 20).unwrap();
+                let report = Report::decode(bytes.as_slice()).unwrap();
+                self.reports.entry(caller).or_default().push(report);
+                reply(204)
+            }
+            _ => reply(204),
+        }
+    }
+
+    fn plan(&self, caller: u32) -> Reply {
+        let (peer, role) = if caller == CLIENT {
+            (RESPONDER, "client")
+        } else {
+            (CLIENT, "responder")
+        };
+        let peers = self.ports.get(&peer).map(|(event_port, general_port)| {
+            json!({"vm_key": peer, "name": "peer", "address": "127.0.0.1", "event_port": event_port,
+                   "general_port": general_port, "role": role, "flows": 1})
+        });
+        let revision = if peers.is_some() { "both" } else { "alone" };
+        let body = json!({
+            "revision": revision, "agent_id": format!("a-{caller}"), "vm_key": caller,
+            "server_time_ns": BackendClock::new().now_ns(), "caps": {"packets_per_s": 20000, "peers": 2000},
+            "spike_threshold_ns": 500_000_000,
+            "meshes": [{"id": "m", "key": 5, "name": "pair", "window_s": 1, "rate_hz": 16, "loss_deadline_ms": 200,
+                        "peers": peers.into_iter().collect::<Vec<_>>()}],
+        });
+        json(200, &body)
+    }
+
+    fn measured(&self) -> usize {
+        self.reports.get(&CLIENT).map_or(0, |reports| {
+            let windows = reports.iter().flat_map(|report| &report.windows);
+            windows
+                .filter(|window| {
+                    window
+                        .round_trip
+                        .as_ref()
+                        .is_some_and(|r| r.count.iter().any(|n| *n > 0))
+                })
+                .count()
+        })
+    }
+}
+
+fn wait_until(mesh: &Mutex<Mesh>, what: &str, holds: impl Fn(&Mesh) -> bool) {
+    let from = Instant::now();
+    while !holds(&mesh.lock().unwrap()) {
+        assert!(from.elapsed() < PATIENCE, "in vain: {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn what_is_measured_arrives_once_and_in_order() {
+    let mesh = Arc::new(Mutex::new(Mesh::default()));
+    let serving = Arc::clone(&mesh);
+    let backend = FakeBackend::start(move |request| serving.lock().unwrap().answer(request));
+    let folder = tempfile::tempdir().unwrap();
+    let ports = [free_ports(), free_ports()];
+    let start = |name: &str, ports: &[String; 2]| {
+        let settings = [
+            ("backend", backend.url.as_str()),
+            ("token", "sme_0123456789"),
+            ("name", name),
+            ("event_port", &ports[0]),
+            ("general_port", &ports[1]),
+        ];
+        // Nobody reads their logs: a reader that goes away must not take the agent along.
+        Running::start(&mut agent("run", &folder.path().join(name), &settings)).0
+    };
+    let responder = start("responder", &ports[1]);
+    let client = start("client", &ports[0]);
+    wait_until(&mesh, "two measured windows", |mesh| mesh.measured() >= 2);
+
+    mesh.lock().unwrap().stumbles = true;
+    let spool = folder.path().join("client/spool/v-1");
+    let waiting = || {
+        std::fs::read_dir(&spool)
+            .unwrap()
+            .filter(|e| is_report(&e.as_ref().unwrap().path()))
+            .count()
+    };
+    wait_until(&mesh, "two spooled reports", |_| waiting() >= 2);
+    client.signal("-KILL");
+    client.exit_code();
+    let client = start("client", &ports[0]);
+    mesh.lock().unwrap().stumbles = false;
+    let before = mesh.lock().unwrap().measured();
+    wait_until(&mesh, "four more windows", |mesh| {
+        mesh.measured() >= before + 4
+    });
+    client.signal("-TERM");
+    assert_eq!(client.exit_code(), Some(0));
+    responder.signal("-TERM");
+    assert_eq!(responder.exit_code(), Some(0));
+
+    let mesh = mesh.lock().unwrap();
+    let reports = &mesh.reports[&CLIENT];
+    let sequences: Vec<u64> = reports.iter().map(|report| report.sequence).collect();
+    assert!(sequences.is_sorted_by(|a, b| a < b), "{sequences:?}");
+    let windows: Vec<_> = reports
+        .iter()
+        .flat_map(|report| &report.windows)
+        .filter(|w| !w.peer_keys.is_empty())
+        .collect();
+    for window in &windows {
+        assert_eq!(
+            (
+                window.mesh_key,
+                window.window_s,
+                window.peer_keys.as_slice()
+            ),
+            (5, 1, &[RESPONDER][..])
+        );
+        for columns in
+            [&window.outbound, &window.inbound, &window.round_trip].map(|c| c.as_ref().unwrap())
+        {
+            assert!(
+                columns.min_ns[0] <= columns.mean_ns[0] && columns.mean_ns[0] <= columns.max_ns[0]
+            );
+            assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
+        }
+    }
+    let full = windows
+        .iter()
+        .filter(|window| window.round_trip.as_ref().unwrap().count[0] == 16)
+        .count();
+    assert!(
+        full >= 2,
+        "16 exchanges in a second, of {} windows {full}",
+        windows.len()
+    );
+    let health = reports.last().unwrap().health.as_ref().unwrap();
+    assert_eq!(
+        (
+            health.reports_dropped,
+            health.reports_refused,
+            health.packets_rejected
+        ),
+        (0, 0, 0)
+    );
+}
+
+fn is_report(path: &std::path::Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension == "report")
+}
