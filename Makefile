@@ -71,5 +71,5 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 ##@ Measure
 .PHONY: bench-curves
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
-	$(PREPARE) backend
+	$(PREPARE) backend >&2
 	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py

@@ -20,7 +20,7 @@ from scipy.optimize import curve_fit
 from sinemora.recommender.curves.curve import Curve, Floats
 from sinemora.recommender.curves.fit import Fit, fit
 from sinemora.recommender.curves.library import LIBRARY, Published, published
-from sinemora.recommender.curves.observations import normalise
+from sinemora.recommender.curves.observations import Metric, normalise
 from sinemora.recommender.curves.table import tabulate
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
@@ -75,8 +75,8 @@ def formula_error() -> float:
         exact = [Fraction(power) for power in powers]
         for tenth in range(0, 10_001):
             x = Fraction(tenth, 10)
-            wanted = Fraction(1) if x < threshold else sum(c * x**k for k, c in enumerate(exact))
-            worst = max(worst, abs(float(curve(float(x)) - wanted)))
+            wanted = sum((c * x**k for k, c in enumerate(exact)), Fraction(0)) if x >= threshold else Fraction(1)
+            worst = max(worst, abs(float(Fraction(float(curve(float(x)))) - wanted)))
         worst = max(worst, abs(float(curve(5000.0)) - float(wanted)))
     return worst
 
@@ -122,7 +122,8 @@ def fitted(case: Case) -> Fit:
 
 
 def recovery(rng: np.random.Generator) -> None:
-    ours, cubic, covered, by_truth = [], [], [], {truth.key: ([], []) for truth in TRUTHS}
+    ours, cubic, covered = [], [], []
+    by_truth: dict[str, tuple[list[float], list[float]]] = {truth.key: ([], []) for truth in TRUTHS}
     for case in cases(rng, CASES, None, None):
         found = fitted(case)
         ours.append(case.rmse(found.curve) / case.noise)
@@ -168,7 +169,7 @@ def violations(rng: np.random.Generator) -> None:
         baseline = float(10 ** rng.normal(0, 0.3)) if rng.random() < 0.7 else None
         if baseline is None:
             x[0] = 0.0
-        metric = "rate" if rng.random() < 0.5 else "duration"
+        metric: Metric = "rate" if rng.random() < 0.5 else "duration"
         found = fit(normalise(x, y, metric=metric, spread=spread, baseline=baseline))
         at = np.sort(np.concatenate((np.linspace(0, 1.5 * x.max(), 400), rng.uniform(0, x.max(), 100))))
         for curve in (found.curve, found.low, found.high):

@@ -43,13 +43,12 @@ def diagnose(
             f"Performance rises again around {rise:.0f} µs by more than its noise; a curve that never rises cannot "
             "follow. Repeat those runs, in random order.",
         )
-    above = np.flatnonzero(samples.performance > 1 + 4 * errors)
-    beaten = [i for i in above if x[i] > 0]
-    if beaten:
-        worst = max(beaten, key=lambda i: samples.performance[i])
+    above = samples.performance - 1 > np.maximum(4 * (errors if (own := _own_noise(samples)) is None else own), 0.02)
+    if (above & (x > 0)).any():
+        best = int(np.argmax(np.where(above, samples.performance, 0)))
         warn(
             "baseline_not_saturated",
-            f"With {x[worst]:.0f} µs added it does {samples.performance[worst] - 1:.1%} better than the baseline: the "
+            f"With {x[best]:.0f} µs added it does {samples.performance[best] - 1:.1%} better than the baseline: the "
             "baseline run was not at its maximum. Measure it again with enough load to saturate.",
         )
     if curve.smallest > 0.97 or curve.smallest > 1 - 2 * float(np.median(errors)):
@@ -74,23 +73,28 @@ def diagnose(
 
 
 def _rise(samples: Samples) -> float | None:
-    """Latency (µs) where samples stray most from their own falling regression, if that is more than noise explains.
-
-    Noise is the given one, or that of differences between neighbours, which a slow rise hardly touches.
-    """
+    """Latency (µs) where samples stray most from their own falling regression, if that is more than noise explains."""
     y, n = samples.performance, samples.performance.size
-    weights = samples.repeats if samples.errors is None else samples.errors**-2.0
-    falling = isotonic_regression(y, weights=weights, increasing=False).x
-    strays = y - falling
-    if samples.errors is not None:
-        noise = samples.errors
-    else:
-        if n < 6:
-            return None
-        # For neighbours on a straight line the middle one differs from their mean by √1.5 of the noise.
-        bends = np.abs(y[1:-1] - (y[:-2] + y[2:]) / 2) / np.sqrt(1.5)
-        noise = np.full(n, max(float(np.median(bends)) / 0.6745, 1e-6)) / np.sqrt(samples.repeats)
-    chi2 = float(((strays / noise) ** 2).sum())
-    if chi2 <= n + 4 * np.sqrt(2 * n):
+    noise = _own_noise(samples)
+    if noise is None:
         return None
-    return float(samples.added_us[int(np.argmax(np.maximum(strays, 0) / noise))])
+    weights = samples.repeats if samples.errors is None else samples.errors**-2.0
+    strays = (y - isotonic_regression(y, weights=weights, increasing=False).x) / noise
+    if float((strays**2).sum()) <= n + 4 * np.sqrt(2 * n):
+        return None
+    return float(samples.added_us[int(np.argmax(strays))])
+
+
+def _own_noise(samples: Samples) -> Floats | None:
+    """Standard errors (n,) that owe nothing to a curve: the given ones, or from differences between neighbours.
+
+    None for fewer than 6 samples without errors. A slow rise or fall hardly touches the differences.
+    """
+    if samples.errors is not None:
+        return samples.errors
+    y, n = samples.performance, samples.performance.size
+    if n < 6:
+        return None
+    # For neighbours on a straight line the middle one differs from their mean by √1.5 of the noise.
+    bends = np.abs(y[1:-1] - (y[:-2] + y[2:]) / 2) / np.sqrt(1.5)
+    return np.asarray(max(float(np.median(bends)) / 0.6745, 1e-6) / np.sqrt(samples.repeats))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from sinemora.recommender.curves import families
 from sinemora.recommender.curves.curve import Curve, Floats, through
@@ -27,6 +28,9 @@ FAMILIES = ("hyperbolic", "closed-loop", "linear", "cubic", "two-stage", "piecew
 _DRAWS = 1000
 # A family this much less probable (natural logarithm) cannot gain a visible weight by looking closer.
 _HOPELESS = 10.0
+# No application follows a formula to the last digit: 0.4 % of standard error where performance is halved, less
+# towards both ends. It matters only for samples so many or so exact that they would pin the wrong formula down.
+_FORM_ERROR = 0.004
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,8 +191,11 @@ def _band(posteriors: Sequence[Posterior], weights: Floats, u: Floats) -> tuple[
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
     mean = curves.mean(axis=0)
-    low, high = np.minimum(low, mean), np.maximum(high, mean)
-    # Exact arithmetic would leave nothing to do here; sums of floats may rise by a last digit.
+    allowance = (ndtri(1 - tail) * _FORM_ERROR) ** 2 * 4 * mean * (1 - mean)
+    low = mean - np.sqrt(np.maximum(mean - low, 0) ** 2 + allowance)
+    high = mean + np.sqrt(np.maximum(high - mean, 0) ** 2 + allowance)
+    # Widening only ever takes the band outwards; sums of floats may rise by a last digit.
+    high = np.maximum.accumulate(high[::-1])[::-1]
     low, mean, high = (np.clip(np.minimum.accumulate(part), FLOOR, 1.0) for part in (low, mean, high))
     return low, mean, high
 

@@ -23,7 +23,7 @@ ROWS_MAX = 1_000_000
 LATENCY_MAX_US = 60e6
 
 # How many repeats the spread of all rows together counts for beside the few repeats of one latency.
-_POOLED_REPEATS = 4
+_POOLED_REPEATS = 12
 
 
 class ObservationError(ValueError):

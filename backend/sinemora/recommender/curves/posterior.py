@@ -21,12 +21,13 @@ from sinemora.recommender.curves.likelihood import baseline_factor, errors_of, l
 from sinemora.recommender.curves.observations import Samples
 
 _SPREAD_DRAWS, _MODE_DRAWS, _ROUND_DRAWS = 1024, 512, 768
-_ROUNDS, _CENTRES = 2, 16
+_ROUNDS, _ROUNDS_MAX, _EFFECTIVE, _CENTRES = 2, 6, 150, 16
 _STARTS = 2
 # Tails of Student's t with few degrees of freedom: a proposal must reach further than what it stands in for.
 _FREEDOM = 5
 _WIDER = 1.3
 _FARTHEST = 8.0
+_THRESHOLDS = np.linspace(-3, 3, 121)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,11 +79,13 @@ class Search:
 
     def refined(self) -> Posterior:
         """The posterior after some more rounds of draws, each where the ones before it were likely."""
-        for _ in range(_ROUNDS):
+        for done in range(_ROUNDS_MAX):
+            weights = _normalised(self._log_weights())
+            if done >= _ROUNDS and (weights**2).sum() * _EFFECTIVE < 1:
+                break
             self._add(_around(self._z, self._log_weights()), _ROUND_DRAWS)
-        weights = self._log_weights()
-        weights = np.exp(weights - weights.max())
-        weights /= weights.sum()
+        # Few draws would pretend to know too well: then less weight on how likely each is widens what they say.
+        weights = _softened(self._log_weights(), _EFFECTIVE / 5)
         heavy = weights > weights.max() * 1e-6
         z, curves, weights = self._z[heavy], self._curves[heavy], weights[heavy] / weights[heavy].sum()
         gain = self._log[heavy, None] - log_without_each(self._samples, curves)
@@ -116,6 +119,7 @@ class Search:
             # How hard the prior pulls depends on the noise, which is known once the curve is: a second pass settles it.
             for _ in range(2):
                 z, covariance, squares = self._least_squares(z)
+                z = self._moved(z)
             values, axes = np.linalg.eigh(covariance)
             shape = axes * np.sqrt(np.clip(values, 1e-8, 1.0)) * _WIDER
             found[tuple(np.round(z, 1))] = squares, _Bumps(z[None, :], shape)
@@ -139,6 +143,15 @@ class Search:
         if covariance is None or not np.isfinite(covariance).all():
             covariance = np.eye(d)
         return z, covariance, float((info["fvec"] ** 2).sum())
+
+    def _moved(self, z: Floats) -> Floats:
+        """The member with the most likely threshold, all else equal: past a sample the slopes of a step say nothing."""
+        if not self.family.has_threshold:
+            return z
+        tried = np.tile(z, (len(_THRESHOLDS) + 1, 1))
+        tried[1:, 0] = _THRESHOLDS
+        log = log_likelihood(self._samples, self.family.at(tried, self._u)) + _log_normal(tried)
+        return np.asarray(tried[int(np.argmax(log))])
 
     def _scaled(self, z: Floats) -> Floats:
         p = self.family.at(z, self._u)
@@ -170,14 +183,7 @@ class _Bumps:
 def _around(z: Floats, log_weights: Floats) -> _Bumps:
     """Bumps where the weights are, softened until enough draws share them to know their shape."""
     d = z.shape[1]
-    log_weights = log_weights - log_weights.max()
-    softness = 1.0
-    while True:
-        weights = np.exp(softness * log_weights)
-        weights /= weights.sum()
-        if 1 / (weights**2).sum() >= 8 * d or softness < 1e-3:
-            break
-        softness /= 1.5
+    weights = _softened(log_weights, 8 * d)
     from_mean = z - weights @ z
     values, axes = np.linalg.eigh((weights[:, None] * from_mean).T @ from_mean)
     # Silverman's width for a sum of `_CENTRES` bumps.
@@ -210,6 +216,21 @@ def _leave_one_out(gain: Floats, curves: Floats, weights: Floats) -> tuple[Float
     top = gain.max(axis=0)
     score = top + np.log((others * np.exp(gain - top)).sum(axis=0))
     return np.asarray(score), np.asarray((others * curves).sum(axis=0))
+
+
+def _normalised(log_weights: Floats) -> Floats:
+    weights = np.exp(log_weights - log_weights.max())
+    return np.asarray(weights / weights.sum())
+
+
+def _softened(log_weights: Floats, effective: float) -> Floats:
+    """Weights that sum to 1, raised to the power (at most 1) that makes them worth `effective` equal draws."""
+    power = 1.0
+    while True:
+        weights = _normalised(power * log_weights)
+        if (weights**2).sum() * effective <= 1 or power < 1e-3:
+            return weights
+        power /= 1.3
 
 
 def _equal_marks(weights: Floats, count: int) -> npt.NDArray[np.intp]:
