@@ -28,6 +28,12 @@ def test_measured_latencies_count_from_the_smallest():
     assert samples.latency_offset_us == 180
 
 
+def test_latencies_within_a_nanosecond_are_one():
+    samples = normalise([0, 10, 10.0002, 20, 1e-300], [4, 3, 3, 2, 4])
+    assert samples.added_us.tolist() == [0, 10, 20]
+    assert samples.repeats.tolist() == [2, 2, 1]
+
+
 def test_repeats_become_one_sample_with_an_error():
     samples = normalise([0, 0, 0, 50, 50, 50, 90, 90, 90], [10, 11, 9, 8, 8.4, 7.6, 5, 5.2, 4.8])
     assert samples.added_us.tolist() == [0, 50, 90]

@@ -71,7 +71,7 @@ def test_samples_of_a_file():
         (
             b'[{"latency_us": 1, "performance": 1, "spread": 1}, {"latency_us": 2, "performance": 1}]',
             "/rows/1/spread",
-            "",
+            "missing",
         ),
     ],
 )

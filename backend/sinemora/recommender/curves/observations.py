@@ -106,7 +106,8 @@ def normalise(
     if deviations is not None:
         _demand(deviations >= 0, deviations, "spread", "must be 0 or more: a standard deviation")
     offset = float(x.min()) if latency == "measured" else 0.0
-    x = x - offset
+    # Whole nanoseconds, like all delays: latencies closer than that are repeats of one.
+    x = np.rint((x - offset) * 1e3) / 1e3
     if baseline is not None and not (np.isfinite(baseline) and baseline > 0):
         raise ObservationError("/baseline", f"must be above 0, in the unit of performance, not {baseline}")
     if baseline is None and not (x == 0).any():
