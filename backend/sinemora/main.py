@@ -20,13 +20,13 @@ from sinemora.meshes.watch import PlanWatch
 from sinemora.tenants import routes as tenants
 
 ROUTERS = (
+    measurements.agent_router,  # routers are tried in turn, and nothing comes more often than reports
     health.router,
     tenants.door,
     tenants.router,
     meshes.door,
     meshes.agent_router,
     inventory.agent_router,
-    measurements.agent_router,
     inventory.router,
     meshes.router,
     measurements.router,
@@ -63,6 +63,8 @@ def create_app() -> FastAPI:
     )
     for router in ROUTERS:
         app.include_router(router)
+    described = app.openapi
+    app.openapi = lambda: errors.describe(described())  # type: ignore[method-assign]
     folder = settings().frontend_dir
     if folder is not None:
         serve_frontend(app, folder)

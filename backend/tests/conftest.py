@@ -91,6 +91,8 @@ def redis(servers: Servers) -> Redis:
 def database(servers: Servers) -> Engine:
     """The clean database, as the application's role sees it."""
     with servers.owner_engine.begin() as connection:
+        # Somebody the test before left behind may hold a lock: say so instead of waiting for ever.
+        connection.execute(text("SET LOCAL lock_timeout = '20s'"))
         tables = connection.scalars(
             text(
                 "SELECT quote_ident(relname) FROM pg_class WHERE relnamespace = 'public'::regnamespace"

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
 
@@ -21,7 +22,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.security import digest, shown_prefix
 from sinemora.tenants import audit
-from sinemora.tenants.access import Actor, bearer
+from sinemora.tenants.access import Actor
 
 __all__ = ["AgentDep", "AgentIdentity", "AgentSignedIn", "ReportNote", "enrol_agent", "note_reports", "revoke"]
 
@@ -68,15 +69,19 @@ class _Known:
 _known = _Known()
 
 
-async def agent_signed_in(request: Request) -> AgentIdentity:
+_BEARER = {"WWW-Authenticate": "Bearer"}
+_credential = HTTPBearer(scheme_name="agent", description="An agent's credential, `sma_…`.", auto_error=False)
+Credential = Annotated[HTTPAuthorizationCredentials | None, Security(_credential)]
+
+
+async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
     """The agent of this request; most calls cost neither a database connection nor a thread.
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401).
     """
-    credential = bearer(request)
     if credential is None:
         raise ProductError("sign_in_required", 401, "Send the agent's credential.", headers=_BEARER)
-    key = digest(credential)
+    key = digest(credential.credentials)
     identity = _known.get(key, time.monotonic())
     if identity is None:
         identity = await run_in_threadpool(_look_up, key)
@@ -84,9 +89,6 @@ async def agent_signed_in(request: Request) -> AgentIdentity:
     request.state.tenant_id = identity.tenant_id
     request.state.caller = f"agent:{identity.agent_id}"
     return identity
-
-
-_BEARER = {"WWW-Authenticate": "Bearer"}
 
 
 def _look_up(key: bytes) -> AgentIdentity:

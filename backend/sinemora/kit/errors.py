@@ -158,8 +158,21 @@ def install(app: FastAPI) -> None:
         return problem(request, answer)
 
 
-def responses(
-    *statuses: Literal[401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
-) -> dict[int | str, dict[str, Any]]:
+def responses(*statuses: Literal[401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503]) -> dict[int | str, dict[str, Any]]:
     """`responses=` of a route that may answer problem details with these statuses."""
-    return {status: {"model": Problem, "content": {MEDIA_TYPE: {}}} for status in statuses}
+    return {status: {"model": Problem} for status in statuses}
+
+
+def describe(contract: dict[str, Any]) -> dict[str, Any]:
+    """Say in the OpenAPI document `contract` that failures are problem details, which FastAPI takes for plain JSON."""
+    described = {"schema": {"$ref": "#/components/schemas/Problem"}}
+    for path in contract["paths"].values():
+        for operation in path.values():
+            for status, response in operation["responses"].items():
+                schema = response.get("content", {}).get("application/json", {}).get("schema", {}).get("$ref", "")
+                if schema.endswith(("/Problem", "/HTTPValidationError")):
+                    response["content"] = {MEDIA_TYPE: described}
+                    response["description"] = HTTPStatus(int(status)).phrase
+    for unused in ("HTTPValidationError", "ValidationError"):
+        contract["components"]["schemas"].pop(unused, None)
+    return contract

@@ -8,7 +8,7 @@ from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import JSONResponse
 from sqlalchemy import select
 
-from sinemora.inventory.agents import AgentDep, AgentSignedIn, agent_signed_in
+from sinemora.inventory.agents import AgentDep, AgentSignedIn, Credential, agent_signed_in
 from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
@@ -138,6 +138,7 @@ def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
 async def read_plan(
     request: Request,
     agent: AgentDep,
+    credential: Credential,
     wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="How long to wait for a change, s")] = 0,
     if_none_match: Annotated[str | None, Header(description="ETag of the plan the agent follows")] = None,
 ) -> Response:
@@ -160,7 +161,7 @@ async def read_plan(
         if left_s <= 0 or not await watch.changed(agent.tenant_id, found.fingerprint, left_s):
             return Response(status_code=304, headers={**headers, "Sinemora-Time-Ns": str(time.time_ns())})
         # What changed may be that this agent was revoked.
-        await agent_signed_in(request)
+        await agent_signed_in(request, credential)
 
 
 def _backend_url(request: Request) -> str:

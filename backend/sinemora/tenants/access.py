@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import Depends, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
 from sinemora.kit import rate_limit
 from sinemora.kit.db import system_session
@@ -36,19 +37,26 @@ class Actor:
     role: Role
 
 
-def bearer(request: Request) -> str | None:
-    """The token of an `Authorization: Bearer …` header (RFC 6750)."""
-    scheme, _, token = request.headers.get("authorization", "").partition(" ")
-    return token.strip() if scheme.lower() == "bearer" and token.strip() else None
+# For the contract as much as for us: FastAPI writes them down as the ways to sign in.
+_cookie = APIKeyCookie(
+    name=SESSION_COOKIE,
+    scheme_name="session",
+    description="Set by POST /v1/auth/sign-in; unsafe methods also take the header X-CSRF-Token.",
+    auto_error=False,
+)
+_key = HTTPBearer(scheme_name="api_key", description="An API key, `sm_…`.", auto_error=False)
 
 
-def signed_in(request: Request) -> Actor:
+def signed_in(
+    request: Request,
+    session: Annotated[str | None, Security(_cookie)],
+    key: Annotated[HTTPAuthorizationCredentials | None, Security(_key)],
+) -> Actor:
     """The actor of this request, whose tenant the request's transaction will be opened for.
 
     ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
     """
-    token = bearer(request)
-    actor = _by_key(token) if token is not None else _by_cookie(request)
+    actor = _by_key(key.credentials) if key is not None else _by_cookie(request, session)
     request.state.tenant_id = actor.tenant_id
     request.state.caller = f"{actor.kind}:{actor.id}"
     rate_limit.limit(request, request.state.caller)
@@ -70,8 +78,7 @@ def _by_key(token: str) -> Actor:
     return Actor(tenant.id, tenant.key, tenant.name, "api_key", key.id, key.name, role)
 
 
-def _by_cookie(request: Request) -> Actor:
-    secret = request.cookies.get(SESSION_COOKIE)
+def _by_cookie(request: Request, secret: str | None) -> Actor:
     found = None
     if secret:
         with system_session() as session:
