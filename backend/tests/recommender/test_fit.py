@@ -95,7 +95,7 @@ def test_the_same_samples_give_the_same_fit():
 @pytest.mark.parametrize("repeats", [1, 3])
 def test_recovers_curves_within_half_the_noise_and_the_band_holds_them(repeats):
     errors, covered = [], []
-    for index in range(48):
+    for index in range(32):
         noise = (0.01, 0.03, 0.1)[index % 3]
         baseline = 1.0 if repeats == 1 else None
         curve, samples = noisy(FORMULAS[index % 4], 6 + index % 20, noise, index, repeats, baseline)
@@ -105,8 +105,8 @@ def test_recovers_curves_within_half_the_noise_and_the_band_holds_them(repeats):
         errors.append(np.sqrt(np.mean((band.performance - curve(at)) ** 2)) / noise)
         covered.append(np.mean((band.low <= curve(at) + 1e-9) & (curve(at) <= band.high + 1e-9)))
     assert np.median(errors) <= 0.5
-    # 48 curves are few and their points go together: the standard deviation of this mean is about 0.02.
-    assert 0.90 <= np.mean(covered) <= 1
+    # 32 curves are few and their points go together: the standard deviation of this mean is about 0.025.
+    assert 0.88 <= np.mean(covered) <= 1
 
 
 @pytest.mark.parametrize(("key", "within_us"), [("memcached-server", 20), ("strads-lasso", 20), ("dns", 40)])
