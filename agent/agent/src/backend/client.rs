@@ -193,7 +193,9 @@ impl Client {
             "its certificate is not from an authority this machine trusts: set ca_file"
         } else if why.contains("Expired") || why.contains("NotValidYet") {
             "check this machine's clock and the backend's certificate"
-        } else if matches!(error, ureq::Error::HostNotFound) {
+        } else if why.contains("InvalidContentType") {
+            "no TLS is spoken there: wrong port, or http:// in place of https://"
+        } else if matches!(error, ureq::Error::HostNotFound) || why.contains("failed to lookup") {
             "check the host name in `backend` and this machine's DNS"
         } else {
             ""

@@ -151,22 +151,37 @@ impl Config {
     }
 }
 
+/// Where a datagram to no network anybody has (RFC 5737) would go: along the default route.
+const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
+
 fn detect_address(backend: &BackendUrl) -> std::io::Result<IpAddr> {
     let (host, port) = backend.host_and_port();
-    let targets = std::net::ToSocketAddrs::to_socket_addrs(&(host.trim_matches(['[', ']']), port))?;
-    let mut last = std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address");
-    for target in targets {
-        let any: SocketAddr = if target.is_ipv4() {
-            ([0, 0, 0, 0], 0).into()
-        } else {
-            (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
-        };
-        match UdpSocket::bind(any).and_then(|s| s.connect(target).and_then(|()| s.local_addr())) {
-            Ok(local) => return Ok(local.ip()),
-            Err(e) => last = e,
+    let host = host.trim_matches(['[', ']']);
+    let mut failed = std::io::Error::from(std::io::ErrorKind::NotFound);
+    match std::net::ToSocketAddrs::to_socket_addrs(&(host, port)) {
+        Ok(targets) => {
+            for target in targets {
+                match source_towards(target) {
+                    Ok(address) => return Ok(address),
+                    Err(error) => failed = error,
+                }
+            }
         }
+        Err(error) => failed = error,
     }
-    Err(last)
+    // No DNS yet after a boot, or none but the proxy's: the address is the same for nearly every machine.
+    source_towards(ANYWHERE).map_err(|_| failed)
+}
+
+fn source_towards(target: SocketAddr) -> std::io::Result<IpAddr> {
+    let any: SocketAddr = if target.is_ipv4() {
+        ([0, 0, 0, 0], 0).into()
+    } else {
+        (std::net::Ipv6Addr::UNSPECIFIED, 0).into()
+    };
+    let socket = UdpSocket::bind(any)?;
+    socket.connect(target)?;
+    Ok(socket.local_addr()?.ip())
 }
 
 /// The kernel's host name, or `unnamed` where there is none.

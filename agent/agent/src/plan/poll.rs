@@ -120,7 +120,8 @@ impl Poller {
                 progress.round_trip =
                     Some(progress.round_trip.map_or(took, |least| least.min(took)));
             }
-            if let Some(time_ns) = answer.time_ns {
+            // The first answer of all says little about the round trip, and the second is a moment away.
+            if let Some(time_ns) = answer.time_ns.filter(|_| progress.quick_answers > 1) {
                 self.follow_clock(time_ns, progress);
             }
             let (was_locked, was_away) = (progress.locked.reset(), progress.trouble.reset());

@@ -1,22 +1,29 @@
 //! `sinemora-agent run`: puts the parts together, and takes them apart so that nothing measured is lost.
 
+mod error;
+mod joining;
+
+use std::net::IpAddr;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::backend::{CallError, Client, Verdict};
+pub use error::RunError;
+pub use joining::enrol_only;
+
+use crate::backend::{Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError};
 use crate::counters::Counters;
-use crate::enrol::{EnrolError, SelfDescription, enrol, refresh};
-use crate::event_loop;
-use crate::identity::{Identity, IdentityError};
+use crate::enrol::{SelfDescription, refresh};
+use crate::event_loop::{self, Listen};
+use crate::identity::Identity;
 use crate::metrics::MetricsServer;
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
-use crate::state_dir::{StateDir, StateError};
+use crate::state_dir::StateDir;
 use crate::stop::Stop;
 
 /// How long the packet loop may take to hand over its windows after the stop signal.
@@ -24,106 +31,21 @@ const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
 /// Refused reports kept for people to look at.
 const REFUSED_LIMIT: usize = 100;
 
-/// Why the agent ended otherwise than asked to.
-#[derive(Debug)]
-pub enum RunError {
-    Config(ConfigError),
-    State(StateError),
-    Identity(IdentityError),
-    Enrol(EnrolError),
-    Call(CallError),
-    /// A file or socket the agent cannot do without.
-    Io {
-        at: String,
-        why: String,
-    },
-    Measuring(event_loop::LoopError),
-}
-
-impl std::fmt::Display for RunError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Self::Config(error) => error.fmt(f),
-            Self::State(error) => error.fmt(f),
-            Self::Identity(error) => error.fmt(f),
-            Self::Enrol(error) => error.fmt(f),
-            Self::Call(error) => error.fmt(f),
-            Self::Io { at, why } => write!(f, "{at}: {why}"),
-            Self::Measuring(error) => error.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for RunError {}
-
-impl From<ConfigError> for RunError {
-    fn from(error: ConfigError) -> Self {
-        Self::Config(error)
-    }
-}
-
-impl From<StateError> for RunError {
-    fn from(error: StateError) -> Self {
-        Self::State(error)
-    }
-}
-
-impl From<IdentityError> for RunError {
-    fn from(error: IdentityError) -> Self {
-        Self::Identity(error)
-    }
-}
-
-impl From<CallError> for RunError {
-    fn from(error: CallError) -> Self {
-        Self::Call(error)
-    }
-}
-
-impl RunError {
-    /// What the process ends with: 2 for a wrong setting, 3 for a refused enrolment, else 1.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::Config(_) => 2,
-            Self::Enrol(EnrolError::Refused { .. }) => 3,
-            _ => 1,
-        }
-    }
-}
-
-/// Enrols this VM and keeps the identity; `force` replaces one that is there.
-pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
-    let state = StateDir::open(&config.state_dir)?;
-    if let Some(identity) = Identity::load(state.path())
-        .ok()
-        .flatten()
-        .filter(|_| !force)
-    {
-        let problem = format!(
-            "is not needed: this agent is enrolled already ({}, at {}); --force enrols it anew",
-            identity.agent_id, identity.backend
-        );
-        return Err(ConfigError::new("enrol", problem).into());
-    }
-    let (backend, token) = invitation(config)?;
-    become_known(config, &state, backend, token, |error| {
-        Err(RunError::Enrol(error))
-    })
-}
-
 /// Measures until `stop` is set; enrols first if there is no identity and a token is given.
 ///
 /// Returns when the windows measured are in the spool. Threads that wait for the backend end with the process.
 pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     let state = StateDir::open(&config.state_dir)?;
-    let Some(identity) = identity(config, &state, stop)? else {
+    let Some(identity) = joining::identity(config, &state, stop)? else {
         return Ok(());
     };
     let backend = match &config.backend {
         Some(backend) => backend.clone(),
         None => remembered(&identity, config)?,
     };
-    let (listen, probe_address) = config.listen(&backend)?;
+    let Some((listen, probe_address)) = addresses(config, &backend, stop) else {
+        return Ok(());
+    };
     let client =
         Client::new(backend, config.ca_file.as_deref())?.with_credential(&identity.credential);
     let about = SelfDescription::of(config, &listen, probe_address);
@@ -205,7 +127,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
 
 /// Runs the packet loop in its own thread until it ends or is told to.
 fn measure(
-    listen: event_loop::Listen,
+    listen: Listen,
     plans: mpsc::Receiver<Arc<crate::plan::Plan>>,
     windows: mpsc::Sender<crate::wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
@@ -234,83 +156,18 @@ fn measure(
     }))
 }
 
-/// The identity on disk, or a new one by the token; `None` if stopped before the backend answered.
-fn identity(config: &Config, state: &StateDir, stop: &Stop) -> Result<Option<Identity>, RunError> {
-    if let Some(identity) = Identity::load(state.path())? {
-        if config.token.is_some() {
-            tracing::debug!("enrolled already, so the token is not used");
+/// Where to listen and what to tell the others, once the machine has an address; `None` if stopped before.
+///
+/// A VM that boots may have no network yet, which mends itself.
+fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(Listen, IpAddr)> {
+    while !stop.is_set() {
+        match config.listen(backend) {
+            Ok(addresses) => return Some(addresses),
+            Err(error) => tracing::warn!("waiting for the network: {error}"),
         }
-        return Ok(Some(identity));
+        stop.wait(Duration::from_secs(5));
     }
-    let (backend, token) = invitation(config)?;
-    let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
-    let identity = become_known(config, state, backend, token, |error| {
-        let EnrolError::Later { why, retry_after } = error else {
-            return Err(RunError::Enrol(error));
-        };
-        let pause = backoff.failed(retry_after, random());
-        tracing::warn!(again_in_s = pause.as_secs_f32(), "not enrolled yet: {why}");
-        Ok(!stop.wait(pause))
-    });
-    match identity {
-        Err(RunError::Enrol(EnrolError::Later { .. })) if stop.is_set() => Ok(None),
-        other => other.map(Some),
-    }
-}
-
-/// Enrols, asking `again` after each failure whether to go on.
-fn become_known(
-    config: &Config,
-    state: &StateDir,
-    backend: &BackendUrl,
-    token: &str,
-    mut again: impl FnMut(EnrolError) -> Result<bool, RunError>,
-) -> Result<Identity, RunError> {
-    let client = Client::new(backend.clone(), config.ca_file.as_deref())?;
-    let (listen, probe_address) = config.listen(backend)?;
-    let about = SelfDescription::of(config, &listen, probe_address);
-    prove_writable(state)?;
-    loop {
-        match enrol(&client, token, &about) {
-            Ok(identity) => {
-                identity.store(state.path())?;
-                tracing::info!(agent = identity.agent_id, vm = about.hostname, "enrolled");
-                return Ok(identity);
-            }
-            Err(error) => {
-                let why = error.to_string();
-                if !again(error)? {
-                    return Err(RunError::Enrol(EnrolError::Later {
-                        why,
-                        retry_after: None,
-                    }));
-                }
-            }
-        }
-    }
-}
-
-/// The token is used up by enrolling: a disk that cannot keep what it gives must be found before.
-fn prove_writable(state: &StateDir) -> Result<(), RunError> {
-    let trial = state.join("trial");
-    crate::state_dir::write_atomically(&trial, &[0; 4096])
-        .and_then(|()| std::fs::remove_file(&trial))
-        .map_err(|e| RunError::Io {
-            at: format!("state_dir {}", state.path().display()),
-            why: e.to_string(),
-        })
-}
-
-fn invitation(config: &Config) -> Result<(&BackendUrl, &str), RunError> {
-    let missing = |key: &str| {
-        ConfigError::new(
-            key,
-            "is not set, and this agent is not enrolled yet: copy the command of the page \"Add a VM\"",
-        )
-    };
-    let backend = config.backend.as_ref().ok_or_else(|| missing("backend"))?;
-    let token = config.token.as_deref().ok_or_else(|| missing("token"))?;
-    Ok((backend, token))
+    None
 }
 
 fn remembered(identity: &Identity, config: &Config) -> Result<BackendUrl, ConfigError> {

@@ -1,0 +1,203 @@
+//! What the endpoints say.
+
+use std::fmt::Write as _;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+use crate::calendar::rfc3339;
+use crate::counters::Counters;
+use crate::plan::BackendClock;
+
+/// The text format of Prometheus, version 0.0.4.
+pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
+    let of = |counter: &AtomicU64| counter.load(Relaxed);
+    let rising = [
+        ("packets_sent", "PTP packets sent", of(&c.packets_sent)),
+        (
+            "packets_received",
+            "PTP packets received",
+            of(&c.packets_received),
+        ),
+        (
+            "packets_rejected",
+            "Packets from strangers, or not readable",
+            of(&c.packets_rejected),
+        ),
+        (
+            "transmit_stamps_missing",
+            "Packets sent without a transmit stamp",
+            of(&c.transmit_stamps_missing),
+        ),
+        (
+            "receive_queue_overflows",
+            "Packets this machine lost after they had arrived",
+            of(&c.receive_queue_overflows),
+        ),
+        (
+            "exchanges_completed",
+            "Exchanges with all four stamps",
+            of(&c.exchanges_completed),
+        ),
+        (
+            "exchanges_lost",
+            "Exchanges given up at their loss deadline",
+            of(&c.exchanges_lost),
+        ),
+        (
+            "responses_late",
+            "Answers that came after the loss deadline",
+            of(&c.responses_late),
+        ),
+        (
+            "duplicates",
+            "Packets that had come before",
+            of(&c.duplicates),
+        ),
+        (
+            "requests_left_out",
+            "Requests of the plan that this agent did not send",
+            of(&c.requests_left_out),
+        ),
+        (
+            "windows_closed",
+            "Windows handed over for reporting",
+            of(&c.windows_closed),
+        ),
+        (
+            "reports_sent",
+            "Reports the backend acknowledged",
+            of(&c.reports_sent),
+        ),
+        (
+            "reports_dropped",
+            "Reports given up because the spool was full",
+            of(&c.reports_dropped),
+        ),
+        (
+            "reports_refused",
+            "Reports the backend refused, kept in refused/",
+            of(&c.reports_refused),
+        ),
+        (
+            "upload_failures",
+            "Attempts to send reports or events that failed",
+            of(&c.upload_failures),
+        ),
+        (
+            "plan_failures",
+            "Attempts to fetch the plan that failed",
+            of(&c.plan_failures),
+        ),
+        (
+            "events_dropped",
+            "Events given up because too many waited",
+            c.events.dropped(),
+        ),
+    ];
+    let standing = [
+        ("peers", "Peers of the plan in force", of(&c.peers)),
+        (
+            "spool_bytes",
+            "Bytes of reports that wait",
+            of(&c.spool_bytes),
+        ),
+        ("spool_reports", "Reports that wait", of(&c.spool_reports)),
+        (
+            "last_report_timestamp_seconds",
+            "Last acknowledged report, Unix time; 0 is never",
+            of(&c.last_report_at_s),
+        ),
+        (
+            "last_plan_timestamp_seconds",
+            "Last answer about the plan, Unix time; 0 is never",
+            of(&c.last_plan_at_s),
+        ),
+        (
+            "credential_refused",
+            "1 while the backend takes nothing from this agent",
+            c.credential_refused.load(Relaxed).into(),
+        ),
+    ];
+    let mut text = String::with_capacity(4096);
+    for (name, help, value) in rising {
+        metric(
+            &mut text,
+            "counter",
+            &format!("{name}_total"),
+            help,
+            "",
+            value,
+        );
+    }
+    for (name, help, value) in standing {
+        metric(&mut text, "gauge", name, help, "", value);
+    }
+    if backend_clock.is_known() {
+        let offset_s = backend_clock.offset_ns() as f64 / 1e9;
+        metric(
+            &mut text,
+            "gauge",
+            "backend_clock_offset_seconds",
+            "Backend clock minus this machine's",
+            "",
+            offset_s,
+        );
+    }
+    let labels = format!(
+        "{{version=\"{}\",timestamp_source=\"{}\",clock_source=\"{}\"}}",
+        env!("CARGO_PKG_VERSION"),
+        c.timestamp_source(),
+        escaped(&c.clock_source()),
+    );
+    metric(
+        &mut text,
+        "gauge",
+        "info",
+        "Version and sources of time",
+        &labels,
+        1,
+    );
+    text
+}
+
+fn metric(
+    text: &mut String,
+    kind: &str,
+    name: &str,
+    help: &str,
+    labels: &str,
+    value: impl std::fmt::Display,
+) {
+    // Writing to a String cannot fail.
+    let _ = write!(
+        text,
+        "# HELP sinemora_agent_{name} {help}.\n# TYPE sinemora_agent_{name} {kind}\nsinemora_agent_{name}{labels} {value}\n"
+    );
+}
+
+fn escaped(label: &str) -> String {
+    label
+        .replace('\\', r"\\")
+        .replace('"', "\\\"")
+        .replace('\n', r"\n")
+}
+
+/// How things stand, as JSON.
+pub fn health(c: &Counters) -> String {
+    let at = |seconds: u64| match i64::try_from(seconds).unwrap_or(0) {
+        0 => serde_json::Value::Null,
+        seconds => rfc3339(seconds.saturating_mul(1_000_000_000)).into(),
+    };
+    let status = match (c.credential_refused.load(Relaxed), c.peers.load(Relaxed)) {
+        (true, _) => "refused",
+        (false, 0) => "idle",
+        (false, _) => "measuring",
+    };
+    let body = serde_json::json!({
+        "status": status,
+        "peers": c.peers.load(Relaxed),
+        "spool_reports": c.spool_reports.load(Relaxed),
+        "last_report_at": at(c.last_report_at_s.load(Relaxed)),
+        "last_plan_at": at(c.last_plan_at_s.load(Relaxed)),
+    });
+    format!("{body}\n")
+}

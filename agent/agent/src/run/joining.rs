@@ -1,0 +1,98 @@
+//! Becoming known to the backend: at the first start, or on demand.
+
+use std::time::Duration;
+
+use super::RunError;
+use crate::backend::Client;
+use crate::backoff::{Backoff, random};
+use crate::config::{BackendUrl, Config, ConfigError};
+use crate::enrol::{EnrolError, SelfDescription, enrol};
+use crate::identity::Identity;
+use crate::state_dir::{StateDir, write_atomically};
+use crate::stop::Stop;
+
+/// Enrols this VM and keeps the identity; `force` replaces one that is there.
+pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
+    let state = StateDir::open(&config.state_dir)?;
+    // A damaged identity is no reason against a new one.
+    let present = Identity::load(state.path()).ok().flatten();
+    if let Some(identity) = present.filter(|_| !force) {
+        let problem = format!(
+            "is not needed: this agent is enrolled already ({}, at {}); --force enrols it anew",
+            identity.agent_id, identity.backend
+        );
+        return Err(ConfigError::new("enrol", problem).into());
+    }
+    let (backend, token) = invitation(config)?;
+    join(config, &state, backend, token)
+}
+
+/// The identity on disk, or a new one by the token, for which it waits as long as the backend is away.
+///
+/// `None` if stopped before the backend answered.
+pub fn identity(
+    config: &Config,
+    state: &StateDir,
+    stop: &Stop,
+) -> Result<Option<Identity>, RunError> {
+    if let Some(identity) = Identity::load(state.path())? {
+        if config.token.is_some() {
+            tracing::debug!("enrolled already, so the token is not used");
+        }
+        return Ok(Some(identity));
+    }
+    let (backend, token) = invitation(config)?;
+    let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
+    while !stop.is_set() {
+        match join(config, state, backend, token) {
+            Err(RunError::Enrol(EnrolError::Later { why, retry_after })) => {
+                let pause = backoff.failed(retry_after, random());
+                tracing::warn!(again_in_s = pause.as_secs_f32(), "not enrolled yet: {why}");
+                stop.wait(pause);
+            }
+            done => return done.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// One attempt.
+fn join(
+    config: &Config,
+    state: &StateDir,
+    backend: &BackendUrl,
+    token: &str,
+) -> Result<Identity, RunError> {
+    let client = Client::new(backend.clone(), config.ca_file.as_deref())?;
+    let (listen, probe_address) = config.listen(backend).map_err(|e| EnrolError::Later {
+        why: e.to_string(),
+        retry_after: None,
+    })?;
+    let about = SelfDescription::of(config, &listen, probe_address);
+    prove_writable(state)?;
+    let identity = enrol(&client, token, &about)?;
+    identity.store(state.path())?;
+    tracing::info!(agent = identity.agent_id, vm = about.hostname, "enrolled");
+    Ok(identity)
+}
+
+/// The token is used up by enrolling: a disk that cannot keep what it gives must be found before.
+fn prove_writable(state: &StateDir) -> Result<(), RunError> {
+    let trial = state.join("trial");
+    write_atomically(&trial, &[0; 4096])
+        .and_then(|()| std::fs::remove_file(&trial))
+        .map_err(|e| RunError::Io {
+            at: format!("state_dir {}", state.path().display()),
+            why: e.to_string(),
+        })
+}
+
+fn invitation(config: &Config) -> Result<(&BackendUrl, &str), RunError> {
+    let missing = |key: &str| {
+        let problem = "is not set, and this agent is not enrolled yet: copy the command of the page \"Add a VM\"";
+        ConfigError::new(key, problem)
+    };
+    let backend = config.backend.as_ref().ok_or_else(|| missing("backend"))?;
+    let token = config.token.as_deref().ok_or_else(|| missing("token"))?;
+    Ok((backend, token))
+}
