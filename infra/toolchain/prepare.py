@@ -42,6 +42,7 @@ GOALS = {
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT],
     "test": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, RUST_LINT, AGENT, CHROMIUM, E2E],
 }
+RUNS_ALREADY, PORT_TAKEN = 3, 4  # answers of `sinemora check`
 SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/launch.py
 
 
@@ -63,14 +64,16 @@ def main(goal: str) -> None:
 
 
 def _stop_if_running() -> None:
-    """Building over a running product would pull its files away: let it say that it runs, and end."""
+    """Building over a running product would pull its files away, and a taken port is better told before the builds."""
     if not (builds.PYTHON.exists() and (TOOLS / "stamps" / "backend").exists()):
         return
-    command: list[str | Path] = [builds.PYTHON, "-m", "sinemora.embedded", "status", "--if-running"]
+    command: list[str | Path] = [builds.PYTHON, "-m", "sinemora.embedded", "check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode == 0:
+    if done.returncode == RUNS_ALREADY:
         print(done.stdout, end="")
         sys.exit(0)
+    if done.returncode == PORT_TAKEN:
+        sys.exit(done.stderr.strip())
 
 
 if __name__ == "__main__":

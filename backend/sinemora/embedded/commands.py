@@ -11,7 +11,7 @@ from datetime import timedelta
 from pydantic import ValidationError
 
 from sinemora.embedded.data_folder import DataFolder, RunningError
-from sinemora.embedded.launch import data_folder, up
+from sinemora.embedded.launch import data_folder, require_port, up
 from sinemora.embedded.logs import follow
 from sinemora.embedded.product import operator_environment
 from sinemora.embedded.service_user import service_user
@@ -35,8 +35,12 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     command.set_defaults(run=_command(lambda found, _: wait(found, data_folder(found))))
 
     command = commands.add_parser("status", help="show each process of a running product")
-    command.add_argument("--if-running", action="store_true", help="only one line; exit code 1 when none runs")
     command.set_defaults(run=_command(_status))
+
+    command = commands.add_parser(
+        "check", help="whether one could start here: exit code 3 when one runs, 4 when the port is taken"
+    )
+    command.set_defaults(run=_command(_check))
 
     command = commands.add_parser("logs", help="follow the logs")
     command.add_argument("of", nargs="*", help="processes, for example api worker postgres (default: all)")
@@ -101,15 +105,23 @@ def _down(found: Settings, _: argparse.Namespace) -> int:
     return 0
 
 
-def _status(found: Settings, options: argparse.Namespace) -> int:
+def _check(found: Settings, _: argparse.Namespace) -> int:
+    state = data_folder(found).running()
+    if state is None:
+        try:
+            require_port(found)
+        except TroubleError as trouble:
+            print(f"{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
+            return 4
+        return 0
+    print(f"Sinemora runs already: {state.get('address', 'starting')} (process {state.get('pid')}).")
+    print("`make status` shows its processes, `make down` stops it.")
+    return 3
+
+
+def _status(found: Settings, _: argparse.Namespace) -> int:
     folder = data_folder(found)
     state = folder.running()
-    if options.if_running:
-        if state is None:
-            return 1
-        print(f"Sinemora runs already: {state.get('address', 'starting')} (process {state.get('pid')}).")
-        print("`make status` shows its processes, `make down` stops it.")
-        return 0
     if state is None:
         raise _NOT_RUNNING
     print(f"{state['address']}   {state['phase']}   process {state['pid']}   data in {folder.path}\n")

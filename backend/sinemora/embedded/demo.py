@@ -1,6 +1,7 @@
 """The demonstration mesh: agents on loopback addresses of this machine, in three zones, with real packets."""
 
 import json
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,6 @@ MESH = "demo"
 PROVIDER = "demo"
 REGION = "local"
 _ZONES = "abc"
-_NETWORK = "127.20.0."
 _EVENT_PORTS = range(20319, 29319, 10)
 
 
@@ -52,23 +52,44 @@ class Machine:
             return ""
 
 
-def machines(count: int, folder: DataFolder) -> list[Machine]:
-    """The `count` machines (1 to 64), zones in turn: a-1, b-1, c-1, a-2 …, on ports that are free on all of them.
-
-    Raises TroubleError when none are.
+def network(folder: DataFolder, *, chosen: bool) -> str:
+    """The first three octets of the machines' addresses. A data folder chosen by hand gets some of its own, so that
+    products side by side stay out of one another's way.
     """
-    addresses = [f"{_NETWORK}{number + 1}" for number in range(count)]
-    port = _event_port(addresses, folder.path / "demo" / "event-port")
+    octet = zlib.crc32(str(folder.path).encode()) % 255 + 1 if chosen else 0
+    return f"127.20.{octet}"
+
+
+def machines(count: int, folder: DataFolder, net: str, event_port: int = 0) -> list[Machine]:
+    """The `count` machines (0 to 64), zones in turn: a-1, b-1, c-1, a-2 …"""
+    names = [f"{_ZONES[number % 3]}-{number // 3 + 1}" for number in range(count)]
     return [
-        Machine(
-            name=f"{_ZONES[number % 3]}-{number // 3 + 1}",
-            zone=_ZONES[number % 3],
-            address=address,
-            event_port=port,
-            state_dir=folder.path / "demo" / f"{_ZONES[number % 3]}-{number // 3 + 1}",
-        )
-        for number, address in enumerate(addresses)
+        Machine(name, name[0], f"{net}.{number + 1}", event_port, folder.path / "demo" / name)
+        for number, name in enumerate(names)
     ]
+
+
+def free_event_port(count: int, folder: DataFolder, net: str) -> int:
+    """A port that is free, with the two after it, on all machines' addresses: that of last time if possible.
+
+    Raises TroubleError when there is none.
+    """
+    addresses = [machine.address for machine in machines(count, folder, net)]
+    remembered = folder.path / "demo" / "event-port"
+    candidates = list(_EVENT_PORTS)
+    with suppress(OSError, ValueError):
+        candidates.insert(0, int(remembered.read_text()))
+    for port in candidates:
+        if all(
+            ports.udp_free(address, port) and ports.udp_free(address, port + 1) and ports.tcp_free(address, port + 2)
+            for address in addresses
+        ):
+            remembered.write_text(f"{port}\n")
+            return port
+    raise TroubleError(
+        f"No ports are free for the demonstration on {addresses[0]} to {addresses[-1]}.",
+        "Run without it: SINEMORA_DEMO_AGENTS=0",
+    )
 
 
 def programs(
@@ -119,22 +140,3 @@ def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
         "METRICS_LISTEN": f"{machine.address}:{machine.metrics_port}",
     }
     return {f"SINEMORA_AGENT_{key}": value for key, value in given.items()}
-
-
-def _event_port(addresses: list[str], remembered: Path) -> int:
-    """The ports of last time when they are free, else the first three in a row that are."""
-    last: list[int] = []
-    with suppress(OSError, ValueError):
-        last.append(int(remembered.read_text()))
-    candidates: list[int] = [*last, *_EVENT_PORTS]
-    for port in candidates:
-        if all(
-            ports.udp_free(address, port) and ports.udp_free(address, port + 1) and ports.tcp_free(address, port + 2)
-            for address in addresses
-        ):
-            remembered.write_text(f"{port}\n")
-            return port
-    raise TroubleError(
-        f"No ports are free for the demonstration on {addresses[0]} to {addresses[-1]}.",
-        "Run without it: SINEMORA_DEMO_AGENTS=0",
-    )

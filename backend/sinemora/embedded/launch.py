@@ -61,7 +61,7 @@ def up(settings: Settings) -> int:
     path, why = locate(settings, user)
     folder = DataFolder(path)
     if folder.running() is None:
-        _require_port(settings)
+        require_port(settings)
     folder.claim(user)
     with folder.held():
         print(f"Data folder: {path}" + (f" ({why})" if why else ""))
@@ -94,7 +94,7 @@ class _Launch:
         self.engines = engines
         self.progress = Progress()
         self.env: dict[str, str] = {}
-        self.machines: list[demo.Machine] = []
+        self.demo_trouble: TroubleError | None = None
         self.made: dict[str, Any] = {}
 
     def run(self) -> None:
@@ -128,9 +128,8 @@ class _Launch:
 
     def make_owner(self) -> str:
         """The first tenant, its owner, and the mesh of the demonstration."""
-        if self.settings.demo_agents:
-            self.machines = demo.machines(self.settings.demo_agents, self.folder)
-        known = [f"{machine.name}={machine.agent_id}" for machine in self.machines]
+        machines = demo.machines(self.settings.demo_agents, self.folder, self._network())
+        known = [f"{machine.name}={machine.agent_id}" for machine in machines]
         answer = self._run_module("Creating the owner", "first-run.log", "sinemora.embedded.first_run", *known)
         self.made = json.loads(answer)
         return "" if self.made["created"] else "there already"
@@ -143,14 +142,20 @@ class _Launch:
         return ""
 
     def start_demo(self) -> str:
-        """The demonstration mesh and its agents."""
-        if not self.machines:
+        """The demonstration mesh and its agents. Without them the product is still worth running."""
+        if self.settings.demo_agents == 0:
             return "none wanted"
-        programs = demo.programs(
-            self.machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env
-        )
-        self.supervisor.add(programs)
-        self.supervisor.wait_up([program.name for program in programs], patience_s=30)
+        try:
+            count, net = self.settings.demo_agents, self._network()
+            machines = demo.machines(count, self.folder, net, demo.free_event_port(count, self.folder, net))
+            programs = demo.programs(
+                machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env
+            )
+            self.supervisor.add(programs)
+            self.supervisor.wait_up([program.name for program in programs], patience_s=30)
+        except TroubleError as trouble:
+            self.demo_trouble = trouble
+            return "does not work, see below"
         return ""
 
     def say_ready(self) -> None:
@@ -162,12 +167,19 @@ class _Launch:
         if self.made["created"] and not self.made["password"]:
             print("  Password  the one set in SINEMORA_OWNER_PASSWORD")
         self.say_password()
+        if self.demo_trouble:
+            print(
+                f"\nThe demonstration does not work. {self.demo_trouble.what}\nWhat to do: {self.demo_trouble.advice}"
+            )
         print("\nCtrl-C stops it. In another terminal: make status, make logs, make down.\n", flush=True)
 
     def say_password(self) -> None:
         """Show a generated password, once; also when a later step failed, for nobody could sign in without it."""
         if password := self.made.pop("password", None):
             print(f"  Password  {password}\n            shown only this once: note it down", flush=True)
+
+    def _network(self) -> str:
+        return demo.network(self.folder, chosen="data_dir" in self.settings.model_fields_set)
 
     def _run_module(self, what: str, log_name: str, module: str, *arguments: str) -> str:
         """Run one of our modules to its end and return what it printed; its complaints go to a log."""
@@ -207,7 +219,8 @@ class _Launch:
             self.supervisor.pause(_RETRY_S)
 
 
-def _require_port(settings: Settings) -> None:
+def require_port(settings: Settings) -> None:
+    """Raises TroubleError naming the holder when the API's port is taken."""
     if ports.tcp_free(settings.host, settings.port):
         return
     holder = ports.tcp_holder(settings.port)
