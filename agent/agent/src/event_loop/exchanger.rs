@@ -101,8 +101,10 @@ impl Exchanger {
         self.client.follow(plan, now);
         // Whoever is in the plan may ask: while roles change hands, both ends may be clients for a moment.
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
-        self.responder
-            .admit(peers.map(|peer| (peer.event_address(), peer.general_port)));
+        self.responder.admit(
+            peers.map(|peer| (peer.event_address(), peer.general_port)),
+            now,
+        );
         self.packets_per_s = plan.caps.packets_per_s;
         self.budget.limit(
             self.packets_per_s,

@@ -8,8 +8,10 @@ use crate::clock::RawTime;
 /// A path measured by this agent: mesh key and the peer's VM key.
 pub(super) type PathKey = (u32, u32);
 
-/// Slots that may be made up for after a late wake-up; more are left out, so that a pause ends without a burst.
+/// What may be made up for after a late wake-up: slots, or as many as lie in this time, ns. More are left out, so
+/// that a pause ends without a burst.
 const CATCH_UP: i64 = 2;
+const CATCH_UP_NS: i64 = 50_000_000;
 
 /// Slots of all paths by time.
 #[derive(Debug, Default)]
@@ -53,7 +55,8 @@ impl Schedule {
                 continue;
             };
             let behind = now.since(due) / slots.interval_ns;
-            let left_out = if behind > CATCH_UP { behind } else { 0 };
+            let late = behind > CATCH_UP.max(CATCH_UP_NS / slots.interval_ns);
+            let left_out = if late { behind } else { 0 };
             slots.next = due.plus((left_out + 1) * slots.interval_ns);
             self.slots.push(Reverse((slots.next, key)));
             return Some((key, slots, left_out.unsigned_abs()));
@@ -142,9 +145,9 @@ mod tests {
     fn a_late_wake_up_is_made_up_for_and_a_pause_is_not() {
         let mut paths = Paths::new(1, 128);
         paths.used(1000);
-        assert_eq!(paths.used(1020).1, 0);
-        let (used, left_out) = paths.used(6020);
-        assert!(used <= 3, "{used}");
+        assert_eq!(paths.used(1040).1, 0);
+        let (used, left_out) = paths.used(6040);
+        assert!(used <= 1, "{used}");
         assert!((635..=641).contains(&left_out), "{left_out}");
     }
 

@@ -415,7 +415,7 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
     let mut ledger: Ledger<u32> = Ledger::new(REQUESTER);
     let mut responder = super::super::Responder::default();
     let client: std::net::SocketAddr = "10.0.0.1:319".parse().unwrap();
-    responder.admit([(client, 320)].into_iter());
+    responder.admit([(client, 320)].into_iter(), RawTime(0));
     let mut state = 5u64;
     let mut lost = |percent: u64| {
         state = state

@@ -9,12 +9,12 @@ use super::message::{Body, Message};
 use super::tally::{MAP_LEN, Tally};
 use crate::clock::RawTime;
 
-/// Twice the highest rate of a mesh: what one source port of a peer may ask per second. Three packets leave for
-/// one that comes, so whoever forges a peer's address must not be able to turn this agent against it.
-const REQUESTS_HZ: u32 = 256;
+/// The most a mesh can ask of one peer, 16 flows at 128 per second. Three packets leave for one that comes, so
+/// whoever forges a peer's address must not be able to turn this agent against it.
+const REQUESTS_HZ: u32 = 2048;
 
-/// Source ports of one peer address that are told apart.
-const SESSIONS: usize = 16;
+/// Senders behind one peer address that are told apart: source ports and processes.
+const SESSIONS: usize = 128;
 
 /// Why a request gets no answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -53,36 +53,38 @@ pub struct Responder {
 struct Known {
     event_port: u16,
     general_port: u16,
-    sessions: Vec<Session>,
-}
-
-#[derive(Debug)]
-struct Session {
-    port: u16,
-    receipts: Receipts,
     budget: Budget,
+    /// Oldest first.
+    sessions: Vec<Receipts>,
 }
 
 impl Responder {
-    /// Takes the peers of a new plan as (event address, general port); sessions of those that stay go on.
-    pub fn admit(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>) {
+    /// Takes the peers of a new plan as (event address, general port); what those that stay have asked is kept.
+    pub fn admit(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>, now: RawTime) {
         let mut before = std::mem::take(&mut self.peers);
         for (event, general_port) in peers {
             let here = self.peers.entry(event.ip()).or_default();
             if here.iter().any(|known| known.event_port == event.port()) {
                 continue;
             }
-            let sessions = before
-                .get_mut(&event.ip())
-                .and_then(|all| {
-                    all.iter_mut()
-                        .find(|known| known.event_port == event.port())
-                })
-                .map_or_else(Vec::new, |known| std::mem::take(&mut known.sessions));
-            here.push(Known {
-                event_port: event.port(),
-                general_port,
-                sessions,
+            let there = before.get_mut(&event.ip());
+            let place = there.and_then(|all| {
+                let index = all
+                    .iter()
+                    .position(|known| known.event_port == event.port())?;
+                Some(all.swap_remove(index))
+            });
+            here.push(match place {
+                Some(known) => Known {
+                    general_port,
+                    ..known
+                },
+                None => Known {
+                    event_port: event.port(),
+                    general_port,
+                    budget: Budget::new(REQUESTS_HZ, REQUESTS_HZ, now),
+                    sessions: Vec::new(),
+                },
             });
         }
     }
@@ -101,11 +103,13 @@ impl Responder {
     ) -> Result<Answer, Refusal> {
         let known = self.known(client).ok_or(Refusal::Stranger)?;
         let general_port = known.general_port;
-        let session = known.session(client.port(), message, now);
-        if !session.budget.take(1, now) {
+        // Noted also when it will not be answered: it did arrive, and the client must not take it for lost.
+        known
+            .session(client.port(), message)
+            .note(message.sequence_id)?;
+        if !known.budget.take(1, now) {
             return Err(Refusal::TooMany);
         }
-        session.receipts.note(message)?;
         Ok(Answer {
             client,
             general: SocketAddr::new(client.ip(), general_port),
@@ -119,19 +123,19 @@ impl Responder {
 
     /// Counts a Sync that has left.
     pub fn synced(&mut self, answer: &Answer) {
-        if let Some(session) = self.find(answer.client) {
-            session.receipts.tally.syncs = session.receipts.tally.syncs.wrapping_add(1);
+        if let Some(receipts) = self.find(answer) {
+            receipts.tally.syncs = receipts.tally.syncs.wrapping_add(1);
         }
     }
 
-    /// The Delay_Resp of an answer with the counts as they stand; `None` when there is no t4 or the peer has gone.
+    /// The Delay_Resp of an answer with the counts as they stand; `None` when the peer has gone from the plan.
     pub fn delay_resp(
         &mut self,
         answer: &Answer,
         source: PortIdentity,
         receive_ns: i64,
     ) -> Option<Message> {
-        let tally = self.find(answer.client)?.receipts.tally;
+        let tally = self.find(answer)?.tally;
         Some(Message {
             source,
             sequence_id: answer.sequence_id,
@@ -158,46 +162,45 @@ impl Responder {
         here.get_mut(index)
     }
 
-    fn find(&mut self, client: SocketAddr) -> Option<&mut Session> {
-        let sessions = &mut self.known(client)?.sessions;
+    fn find(&mut self, answer: &Answer) -> Option<&mut Receipts> {
+        let (port, requester) = (answer.client.port(), answer.requester);
+        let sessions = &mut self.known(answer.client)?.sessions;
         sessions
             .iter_mut()
-            .find(|session| session.port == client.port())
+            .rev()
+            .find(|receipts| receipts.is_of(port, requester))
     }
 }
 
 impl Known {
-    fn session(&mut self, port: u16, message: &Message, now: RawTime) -> &mut Session {
-        let index = self
-            .sessions
-            .iter()
-            .position(|session| session.port == port);
+    /// What has been received from the sender of a message; the oldest gives way to a new one.
+    fn session(&mut self, port: u16, message: &Message) -> &mut Receipts {
+        let mut sessions = self.sessions.iter();
+        let index = sessions.rposition(|receipts| receipts.is_of(port, message.source));
         let index = index.unwrap_or_else(|| {
             if self.sessions.len() == SESSIONS {
                 self.sessions.remove(0);
             }
-            self.sessions.push(Session {
-                port,
-                receipts: Receipts::start(message),
-                budget: Budget::new(REQUESTS_HZ, REQUESTS_HZ, now),
-            });
+            self.sessions.push(Receipts::start(port, message));
             self.sessions.len() - 1
         });
         &mut self.sessions[index]
     }
 }
 
-/// What has been received from one source port of a client.
+/// What has been received from one source port and process of a client.
 #[derive(Debug)]
 struct Receipts {
+    port: u16,
     requester: PortIdentity,
     tally: Tally,
 }
 
 impl Receipts {
     /// Nothing received yet; `message` will be the first.
-    fn start(message: &Message) -> Self {
+    fn start(port: u16, message: &Message) -> Self {
         Self {
+            port,
             requester: message.source,
             tally: Tally {
                 requests: 0,
@@ -209,15 +212,16 @@ impl Receipts {
         }
     }
 
-    fn note(&mut self, message: &Message) -> Result<(), Refusal> {
-        if message.source != self.requester {
-            *self = Self::start(message);
-        }
+    fn is_of(&self, port: u16, requester: PortIdentity) -> bool {
+        (self.port, self.requester) == (port, requester)
+    }
+
+    fn note(&mut self, sequence_id: u16) -> Result<(), Refusal> {
         let tally = &mut self.tally;
-        let ahead = message.sequence_id.wrapping_sub(tally.newest);
-        let back = tally.newest.wrapping_sub(message.sequence_id);
+        let ahead = sequence_id.wrapping_sub(tally.newest);
+        let back = tally.newest.wrapping_sub(sequence_id);
         let bit = if ahead != 0 && ahead <= u16::MAX / 2 {
-            tally.newest = message.sequence_id;
+            tally.newest = sequence_id;
             tally.arrived = tally.arrived.checked_shl(u32::from(ahead)).unwrap_or(0);
             tally.watched = tally.watched.saturating_add(ahead).min(MAP_LEN);
             1

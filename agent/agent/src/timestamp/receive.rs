@@ -12,6 +12,9 @@ use super::socket::Socket;
 /// Longer than any message of ours; what is longer still is cut, and its message length gives it away.
 const PACKET: usize = 256;
 
+/// Headers tried first.
+const FEW: usize = 8;
+
 /// A received packet.
 #[derive(Debug, PartialEq)]
 pub struct Datagram<'a> {
@@ -70,12 +73,28 @@ impl Inbox {
             .filter_map(|slot| Some((slot.told.departure_id?, slot.told.stamp?)))
     }
 
-    /// One `recvmmsg(2)`; how many slots it filled, 0 when nothing waits.
+    /// Fills slots; how many, 0 when nothing waits. Most reads find a packet or two, so it is tried with few headers
+    /// first: preparing all of them costs more than the system call.
     fn fill(&mut self, socket: &Socket, flags: i32) -> io::Result<usize> {
+        let few = self.fill_from::<FEW>(0, socket, flags)?;
+        if few < FEW {
+            return Ok(few);
+        }
+        Ok(few + self.fill_from::<{ BATCH - FEW }>(few, socket, flags)?)
+    }
+
+    /// One `recvmmsg(2)` into the slots from `first` on.
+    fn fill_from<const N: usize>(
+        &mut self,
+        first: usize,
+        socket: &Socket,
+        flags: i32,
+    ) -> io::Result<usize> {
+        let slots = &mut self.slots[first..first + N];
         // SAFETY: iovec and mmsghdr are plain pointers and integers, for which zero is a value.
-        let (mut vectors, mut headers): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
+        let (mut vectors, mut headers): ([libc::iovec; N], [libc::mmsghdr; N]) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-        for ((slot, vector), header) in self.slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
+        for ((slot, vector), header) in slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
             *vector = libc::iovec {
                 iov_base: slot.bytes.as_mut_ptr().cast(),
                 iov_len: PACKET,
@@ -89,14 +108,14 @@ impl Inbox {
             header.msg_control = slot.control.as_mut_ptr().cast();
             header.msg_controllen = size_of::<Room>() as _;
         }
-        // SAFETY: recvmmsg(2) fills at most BATCH headers; each points to a name, one vector and control room of
+        // SAFETY: recvmmsg(2) fills at most N headers; each points to a name, one vector and control room of
         // the sizes it states, all of which outlive the call. No timeout is given: it does not work (its page,
         // BUGS), and the socket does not block.
         let filled = unsafe {
             libc::recvmmsg(
                 socket.fd(),
                 headers.as_mut_ptr(),
-                BATCH as u32,
+                N as u32,
                 flags | libc::MSG_DONTWAIT,
                 std::ptr::null_mut(),
             )
@@ -104,7 +123,7 @@ impl Inbox {
         let Ok(filled) = usize::try_from(filled) else {
             return nothing_yet(io::Error::last_os_error());
         };
-        for (slot, header) in self.slots.iter_mut().zip(&headers).take(filled) {
+        for (slot, header) in slots.iter_mut().zip(&headers).take(filled) {
             slot.len = (header.msg_len as usize).min(PACKET);
             slot.from.len = header.msg_hdr.msg_namelen;
             // SAFETY: the kernel has set msg_controllen to what it wrote to the slot's room.

@@ -11,6 +11,9 @@ use super::socket::Socket;
 /// Longest message of an exchange, bytes.
 const MESSAGE: usize = crate::ptp::MAX_LEN;
 
+/// Size of a small batch.
+const FEW: usize = 8;
+
 /// A packet on its way out.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<T> {
@@ -36,7 +39,13 @@ impl Socket {
         let mut rest = packets;
         let mut all = true;
         while !rest.is_empty() {
-            match self.send_batch(&rest[..rest.len().min(BATCH)]) {
+            // Preparing headers that are not used would cost more than the system call.
+            let sent = if rest.len() <= FEW {
+                self.send_batch::<_, FEW>(rest)
+            } else {
+                self.send_batch::<_, BATCH>(rest)
+            };
+            match sent {
                 Ok(sent) => {
                     let (left, after) = rest.split_at(sent);
                     left.iter().for_each(|packet| each(packet, true));
@@ -54,13 +63,13 @@ impl Socket {
         all
     }
 
-    /// One `sendmmsg(2)` of at most [`BATCH`] packets; how many left, at least one.
-    fn send_batch<T>(&self, packets: &[Outgoing<T>]) -> io::Result<usize> {
+    /// One `sendmmsg(2)` of at most `N` packets; how many left, at least one.
+    fn send_batch<T, const N: usize>(&self, packets: &[Outgoing<T>]) -> io::Result<usize> {
         // SAFETY: all of these are plain integers and pointers, for which zero is a value.
-        let (mut vectors, mut headers): ([libc::iovec; BATCH], [libc::mmsghdr; BATCH]) =
+        let (mut vectors, mut headers): ([libc::iovec; N], [libc::mmsghdr; N]) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-        let mut names = [RawAddress::empty(); BATCH];
-        let mut rooms: [Room; BATCH] = [[0; 32]; BATCH];
+        let mut names = [RawAddress::empty(); N];
+        let mut rooms: [Room; N] = [[0; 32]; N];
         let wildcard = self.local().ip().is_unspecified();
         let places = names
             .iter_mut()
@@ -90,7 +99,7 @@ impl Socket {
             libc::sendmmsg(
                 self.fd(),
                 headers.as_mut_ptr(),
-                packets.len().min(BATCH) as u32,
+                packets.len().min(N) as u32,
                 libc::MSG_DONTWAIT,
             )
         };
