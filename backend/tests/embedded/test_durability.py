@@ -48,7 +48,7 @@ class Product:
             "SINEMORA_DEMO_AGENTS": str(AGENTS),
             "SINEMORA_OWNER_EMAIL": EMAIL,
             "SINEMORA_OWNER_PASSWORD": PASSWORD,
-            "SINEMORA_WAIT_S": "40",
+            "SINEMORA_WAIT_S": "60",
         }
         with self.output.open("w") as out:
             self.process = subprocess.Popen(self._command("up"), env=self.env, cwd=folder, stdout=out, stderr=out)
@@ -68,7 +68,7 @@ class Product:
         found: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
         return found
 
-    def until(self, true: Callable[[], bool], what: str, patience_s: float = 40) -> None:
+    def until(self, true: Callable[[], bool], what: str, patience_s: float = 60) -> None:
         deadline = time.monotonic() + patience_s
         while not true():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -137,7 +137,7 @@ def product() -> Iterator[Product]:
 
 @pytest.fixture
 def http(product: Product) -> Iterator[TestClient]:
-    product.until(lambda: product.folder.read_state().get("phase") == "up", "the product starts", 60)
+    product.until(lambda: product.folder.read_state().get("phase") == "up", "the product starts", 180)
     with httpx2.Client(base_url=product.address, trust_env=False) as client:
         yield cast(TestClient, client)  # the callers use what the two have in common
 
