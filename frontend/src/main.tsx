@@ -60,6 +60,11 @@ subscribe(() => {
   wasAway = away
 })
 
+// A page opened before an upgrade asks for files that are no longer there. One that fails right away has another reason.
+window.addEventListener('vite:preloadError', () => {
+  if (performance.now() > 10_000) location.reload()
+})
+
 const root = document.getElementById('root')
 if (!root) throw new Error('index.html has no #root')
 createRoot(root).render(

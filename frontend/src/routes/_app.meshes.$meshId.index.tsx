@@ -21,9 +21,8 @@ function MatrixRoute() {
   const navigate = Route.useNavigate()
   const { data } = useSuspenseQuery(meshQuery(meshId))
   const onSearch = useCallback(
-    (patch: MatrixSearch) => {
-      void navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false })
-    },
+    (patch: MatrixSearch) =>
+      navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false }),
     [navigate],
   )
   return <MatrixPage key={meshId} mesh={data.mesh} search={search} onSearch={onSearch} />

@@ -1,4 +1,5 @@
-import { NumberInput, Select, TextInput } from '@mantine/core'
+import { NativeSelect, TextInput } from '@mantine/core'
+import { NumberField } from './NumberField'
 
 const RATES = [1, 2, 4, 8, 16, 32, 64, 128] as const
 
@@ -25,23 +26,21 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
         error={problem('name')}
         w={200}
       />
-      <NumberInput
+      <NumberField
         name="window_s"
         label="Window, seconds"
         min={1}
         max={60}
-        allowDecimal={false}
         required
         withAsterisk={false}
         defaultValue={windowS}
         error={problem('window_s')}
         w={140}
       />
-      <Select
+      <NativeSelect
         name="rate_hz"
         label="Exchanges a second"
         data={RATES.map(String)}
-        allowDeselect={false}
         defaultValue={String(rateHz)}
         error={problem('rate_hz')}
         w={150}

@@ -31,6 +31,13 @@ describe.each(THEMES)('colours on a %s page', (theme) => {
     }
   })
 
+  test('below the middle is orange, above is purple, in both themes', () => {
+    const [red, , blue] = diverging(theme)(0.2)
+    expect(red).toBeGreaterThan(blue)
+    const [red2, green2, blue2] = diverging(theme)(0.8)
+    expect(blue2).toBeGreaterThan(Math.max(red2 - 1, green2))
+  })
+
   test('a dimmed colour has less contrast with the page', () => {
     const most = sequential(theme)(1)
     expect(contrast(dimmed(most, theme), PAGE[theme])).toBeLessThan(contrast(most, PAGE[theme]))

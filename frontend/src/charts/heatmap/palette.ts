@@ -3,7 +3,7 @@
  * follows the theme, so that more is always more contrast with the page.
  */
 
-import { scaleLinear } from 'd3-scale'
+import { interpolateRgb, piecewise } from 'd3-interpolate'
 import { interpolateCividis, interpolatePuOr } from 'd3-scale-chromatic'
 
 export type Theme = 'light' | 'dark'
@@ -29,13 +29,19 @@ export function sequential(theme: Theme): Ramp {
 
 // PuOr's middle is near white. On a dark page the arms are turned over: dark in the middle, bright at the ends,
 // in the same two hues, lightness rising with distance on both sides.
-const DARK_ARMS = scaleLinear<string>()
-  .domain([0, 0.2, 0.35, 0.5, 0.65, 0.8, 1])
-  .range(['#ffd08a', '#e08a22', '#8f5212', '#2a2d33', '#5f4a94', '#9486c4', '#d6d0f2'])
+const DARK_ARMS = piecewise(interpolateRgb, [
+  '#ffd08a',
+  '#e08a22',
+  '#8f5212',
+  '#2a2d33',
+  '#5f4a94',
+  '#9486c4',
+  '#d6d0f2',
+])
 
 /** PuOr, 0.5 in the middle: below is orange, above is purple; the middle is the quietest colour of the theme. */
 export function diverging(theme: Theme): Ramp {
-  return theme === 'dark' ? (t) => parse(DARK_ARMS(t)) : (t) => parse(interpolatePuOr(t))
+  return theme === 'dark' ? (t) => parse(DARK_ARMS(t)) : (t) => parse(interpolatePuOr(1 - t))
 }
 
 /** Relative luminance, WCAG 2.2. */
@@ -55,7 +61,7 @@ export function contrast(a: Rgb, b: Rgb): number {
 
 /** Blends a colour towards the page: a value no larger than its error must not stand out. */
 export function dimmed(colour: Rgb, theme: Theme): Rgb {
-  const mix = (channel: 0 | 1 | 2) => Math.round(PAGE[theme][channel] * 0.55 + colour[channel] * 0.45)
+  const mix = (channel: 0 | 1 | 2) => Math.round(PAGE[theme][channel] * 0.3 + colour[channel] * 0.7)
   return [mix(0), mix(1), mix(2)]
 }
 

@@ -1,6 +1,6 @@
 /** From values to positions on a ramp, and back to ticks. */
 
-import { scaleLinear } from 'd3-scale'
+import { ticks as linearTicks } from 'd3-array'
 import { type Grid, LOOK } from './grid'
 
 export type ScaleKind = 'log' | 'linear' | 'symmetric'
@@ -70,7 +70,7 @@ export function valueAt(kind: ScaleKind, { low, high }: Domain, at: number): num
 /** At most about `count` round values, the ends of a log scale among them. */
 export function ticks(kind: ScaleKind, domain: Domain, count: number): number[] {
   const { low, high } = domain
-  if (kind !== 'log') return scaleLinear().domain([low, high]).ticks(count)
+  if (kind !== 'log') return linearTicks(low, high, count)
   // Two labels closer than a tenth of the bar would touch; the ends win.
   const apart = (value: number) => position(kind, domain, value) > 0.1 && position(kind, domain, value) < 0.9
   let inner: number[] = []

@@ -1,4 +1,4 @@
-import { SegmentedControl, Select, Tooltip } from '@mantine/core'
+import { NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
 import { type Granularity, type MatrixSearch, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
 import styles from './matrix.module.css'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from './metrics'
@@ -25,14 +25,15 @@ export function Controls({ wanted, onSearch, onAxis }: Props) {
         onChange={(by) => onAxis({ by: by as Granularity })}
       />
       <Tooltip label={about} position="bottom-start">
-        <Select
+        <NativeSelect
           aria-label="Metric"
           w={152}
           size="xs"
-          allowDeselect={false}
           data={METRIC_OPTIONS}
           value={wanted.metric}
-          onChange={(value) => onSearch({ metric: METRICS.find((m) => m === value) as Metric, scale: '' })}
+          onChange={({ currentTarget: { value } }) =>
+            onSearch({ metric: METRICS.find((m) => m === value) as Metric, scale: '' })
+          }
         />
       </Tooltip>
       <Tooltip label={`${name} is one number per window.`} disabled={hasStatistic}>

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Popover } from '@mantine/core'
+import { Button, Popover } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
 import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
@@ -8,6 +8,7 @@ import { Swatch } from '~/charts/heatmap/Swatch'
 import { type Domain, position, ticks } from '~/charts/heatmap/scale'
 import type { Metric } from '~/lib/search'
 import { formatCount } from '~/lib/units'
+import { NumberField } from '~/ui/NumberField'
 import styles from './matrix.module.css'
 import { facts, ramp, tickLabels, title } from './metrics'
 import { STATE_FACTS } from './states'
@@ -104,20 +105,20 @@ function ScaleEditor(props: { metric: Metric; domain: Domain; isFixed: boolean; 
       </Popover.Target>
       <Popover.Dropdown>
         <form className={styles.scaleForm} onSubmit={submit}>
-          <NumberInput
+          <NumberField
             name="low"
             label={`From, ${unit}`}
             size="xs"
             w={96}
-            hideControls
+            step="any"
             defaultValue={domain.low / factor}
           />
-          <NumberInput
+          <NumberField
             name="high"
             label={`To, ${unit}`}
             size="xs"
             w={96}
-            hideControls
+            step="any"
             defaultValue={domain.high / factor}
           />
           <Button type="submit">Fix</Button>

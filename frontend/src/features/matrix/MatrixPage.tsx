@@ -27,7 +27,8 @@ import { WorstPaths } from './WorstPaths'
 interface Props {
   mesh: Mesh
   search: MatrixSearch
-  onSearch: (patch: MatrixSearch) => void
+  /** Settles when the address says so. */
+  onSearch: (patch: MatrixSearch) => Promise<void>
 }
 
 function viewOf(text: string | undefined, size: number): View {
@@ -113,7 +114,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     [read, format],
   )
 
-  function open(cell: Cell) {
+  async function open(cell: Cell) {
     const [from, to] = [entries[cell.row], entries[cell.column]]
     if (!from || !to) return
     if (shown.by === 'zone') {
@@ -123,8 +124,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       onAxis({ by: 'vm', view: `${down.first},${across.first},${Math.max(down.count, across.count, 1)}` })
     } else if (from.id !== to.id) {
       rememberCell.cancel()
-      onSearch({ cell: `${cell.row},${cell.column}` })
-      void navigate({
+      // First where one was, so that going back leads there.
+      await onSearch({ cell: `${cell.row},${cell.column}` })
+      await navigate({
         to: '/meshes/$meshId/paths/$source/$target',
         params: { meshId: mesh.id, source: from.id, target: to.id },
         search: { statistic: shown.statistic },
@@ -174,6 +176,11 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <Controls wanted={wanted} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
+      {vms > 1 && !grid.codes.some((code) => code > 0) && (
+        <Notice tone="info">
+          Waiting for the first window. Agents learn within seconds whom to measure and report every {mesh.window_s} s.
+        </Notice>
+      )}
       {vms === 1 && <Notice tone="info">A path needs two ends: enrol a second VM to see the first delays.</Notice>}
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
@@ -217,7 +224,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             cursor={inGrid(cursor)}
             onCursor={onCursor}
             onHover={setHovered}
-            onOpen={open}
+            onOpen={(cell) => void open(cell)}
             view={view}
             onView={onView}
             onPooled={setPooled}

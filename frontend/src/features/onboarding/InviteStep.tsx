@@ -1,4 +1,4 @@
-import { Button, NumberInput, Select, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useCreateToken } from '~/api/actions'
 import { serverNow } from '~/api/connection'
@@ -6,6 +6,7 @@ import type { EnrolmentToken, Mesh } from '~/api/types'
 import { formatAge, formatMinute, zoneName } from '~/lib/time'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
+import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import { withZone } from './command'
@@ -55,24 +56,22 @@ export function InviteStep({ mesh, token, onToken }: Props) {
         {zoneField('name', 'Zone', 'eu-west-1a')}
       </div>
       <div className={styles.row}>
-        <NumberInput
+        <NumberField
           label="Machines"
           min={1}
           max={10_000}
-          allowDecimal={false}
           w={100}
           disabled={!mesh}
           value={machines}
-          onChange={(value) => setMachines(Math.max(1, Number(value) || 1))}
+          onChange={({ currentTarget: { value } }) => setMachines(Math.max(1, Math.trunc(Number(value)) || 1))}
         />
-        <Select
+        <NativeSelect
           label="Valid for"
           data={LIVES}
-          allowDeselect={false}
           w={110}
           disabled={!mesh}
           value={life}
-          onChange={(value) => setLife(value ?? '3600')}
+          onChange={({ currentTarget: { value } }) => setLife(value)}
         />
         <Button
           size="sm"

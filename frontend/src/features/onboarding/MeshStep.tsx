@@ -1,4 +1,4 @@
-import { Button, Select } from '@mantine/core'
+import { Button, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useCreateMesh } from '~/api/actions'
 import type { Mesh } from '~/api/types'
@@ -35,13 +35,12 @@ export function MeshStep({ meshes, mesh, onMesh }: Props) {
       <p className={styles.lead}>A mesh is a group of VMs that measure the delay to one another.</p>
       {meshes.length > 0 && !making ? (
         <div className={styles.row}>
-          <Select
+          <NativeSelect
             aria-label="Mesh to join"
             w={220}
-            allowDeselect={false}
             data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
-            value={mesh?.id ?? null}
-            onChange={(id) => id && onMesh(id)}
+            value={mesh?.id}
+            onChange={({ currentTarget: { value } }) => onMesh(value)}
           />
           <Button size="sm" variant="default" onClick={() => setMaking(true)}>
             New mesh

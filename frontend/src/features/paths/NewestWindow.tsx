@@ -43,7 +43,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
       <section className={styles.scroll} tabIndex={0} aria-labelledby="newest-window">
-        <table className={styles.table}>
+        <table className={styles.table} aria-labelledby="newest-window">
           <thead>
             <tr>
               <td />

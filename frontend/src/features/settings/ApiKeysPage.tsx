@@ -1,4 +1,4 @@
-import { Anchor, Button, Select, TextInput } from '@mantine/core'
+import { Anchor, Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useCreateApiKey, useDeleteApiKey } from '~/api/actions'
@@ -118,7 +118,7 @@ function NewKey() {
           error={field('name')}
           w={200}
         />
-        <Select
+        <NativeSelect
           name="scope"
           label="May"
           data={[
@@ -126,15 +126,13 @@ function NewKey() {
             { value: 'write', label: 'read and write' },
           ]}
           defaultValue="read"
-          allowDeselect={false}
           w={150}
         />
-        <Select
+        <NativeSelect
           name="days"
           label="Expires in"
           data={LIVES}
           defaultValue="90"
-          allowDeselect={false}
           error={field('expires_at')}
           w={120}
         />

@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/queries'
@@ -18,16 +18,13 @@ export function MeshPicker() {
   const mesh = useCurrentMesh()
   if (!data || !mesh) return null
   return (
-    <Select
+    <NativeSelect
       aria-label="Mesh"
       size="xs"
       w={148}
-      allowDeselect={false}
       data={data.map(({ id, name }) => ({ value: id, label: name }))}
       value={mesh.id}
-      onChange={(meshId) => {
-        if (meshId) void navigate({ to: '/meshes/$meshId', params: { meshId } })
-      }}
+      onChange={({ currentTarget: { value: meshId } }) => void navigate({ to: '/meshes/$meshId', params: { meshId } })}
     />
   )
 }

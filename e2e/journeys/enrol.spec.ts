@@ -1,0 +1,87 @@
+import { type Agent, startAgent } from '../support/agent'
+import { expect, expectAccessible, nanoseconds, read, test } from '../support/journey'
+
+/** Addresses and ports of this journey's own, apart from those of any other mesh on this machine. */
+const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (process.ppid % 250)}.`
+const EVENT_PORT = 31_319
+
+test('two machines enrol with the shown command, turn green, and their delay is on the heatmap', async ({
+  inside: page,
+}) => {
+  test.setTimeout(180_000)
+  const agents: Agent[] = []
+  try {
+    await page.goto('/')
+    await page.getByRole('link', { name: 'Add a VM' }).first().click()
+    await expect(page.getByRole('heading', { name: 'Add a VM' })).toBeVisible()
+
+    const name = `journey-${Date.now()}`
+    await page.getByRole('button', { name: 'New mesh' }).click()
+    await page.getByLabel('Name', { exact: true }).fill(name)
+    await page.getByLabel('Window, seconds').fill('2')
+    await page.getByRole('button', { name: 'Make mesh' }).click()
+    await expect(
+      page.getByRole('combobox', { name: 'Mesh to join' }).getByRole('option', { selected: true }),
+    ).toHaveText(name)
+
+    await page.getByLabel('Provider').fill('aws')
+    await page.getByLabel('Region').fill('eu-west-1')
+    await page.getByLabel('Zone', { exact: true }).fill('eu-west-1a')
+    await page.getByRole('button', { name: 'Show the command' }).click()
+    const command = page.getByRole('group', { name: 'Command to run on the VM' }).getByRole('code')
+    await expect(command).toContainText('sinemora-agent run --backend')
+    await expect(command).toContainText('--zone-name eu-west-1a')
+    await expect(page.getByText('Waiting for the first machine to enrol…')).toBeVisible()
+    await expectAccessible(page)
+
+    const line = await command.innerText()
+    agents.push(startAgent(line, `${name}-1`, `${NETWORK}1`, EVENT_PORT))
+    const arrivals = page.getByRole('list', { name: 'Machines of this mesh' })
+    await expect(arrivals.getByRole('listitem')).toContainText([`${name}-1`], { timeout: 30_000 })
+    await expect(page.getByText('A path needs two ends: run the command on a second machine.')).toBeVisible()
+
+    agents.push(startAgent(line, `${name}-2`, `${NETWORK}2`, EVENT_PORT))
+    await expect(arrivals.getByText('First window received')).toHaveCount(2, { timeout: 60_000 })
+    await expectAccessible(page)
+
+    await page.getByRole('link', { name: 'Open the heatmap' }).click()
+    await expect(page.getByRole('heading', { name })).toBeVisible()
+    const meshId = new URL(page.url()).pathname.split('/').at(-1)
+    await page.getByRole('grid').focus()
+    const cell = page.getByRole('gridcell')
+    await expect(cell).toHaveText(new RegExp(`^${name}-1 to ${name}-2, p50 [\\d.]+ (ns|µs|ms)$`), { timeout: 30_000 })
+    await expect(async () => {
+      const shown = nanoseconds(await cell.innerText())
+      const { values } = await read<{ values: number[][] }>(page, `/v1/meshes/${meshId}/matrix`)
+      expect(Math.abs(shown / (values[0]?.[1] as number) - 1)).toBeLessThan(1 / 128 + 0.005)
+    }).toPass()
+
+    await test.step('a revoked agent is shown as such and told so', async () => {
+      await page.getByRole('link', { name: 'VMs', exact: true }).click()
+      const row = page.getByRole('row', { name: new RegExp(`^${name}-2 `) })
+      await expect(row).toContainText('Reporting')
+      await expect(row).toContainText('eu-west-1a')
+      await row.getByRole('button', { name: `Revoke the agent of ${name}-2` }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+      await expect(row).toContainText('Revoked')
+      await expectAccessible(page)
+      await expect.poll(() => agents[1]?.said(), { timeout: 45_000 }).toContain('revoked')
+    })
+
+    await test.step('the mesh is deleted again', async () => {
+      await page.goto(`/meshes/${meshId}/settings`)
+      await page.getByRole('button', { name: 'Delete…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+      await expect(page.getByRole('heading', { name: 'Meshes' })).toBeVisible()
+      await expect(page.getByRole('rowheader', { name })).toHaveCount(0)
+    })
+  } finally {
+    await Promise.all(agents.map((agent) => agent.stop()))
+  }
+})
+
+test('a viewer of the address of an unknown mesh learns that it is unknown', async ({ inside: page }) => {
+  await page.goto('/meshes/00000000-0000-4000-8000-000000000000')
+  await expect(page.getByRole('alert')).toContainText('There is no such mesh.')
+  await expect(page.getByRole('alert')).toContainText('Request')
+})

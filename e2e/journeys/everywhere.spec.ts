@@ -1,0 +1,89 @@
+import { gzipSync } from 'node:zlib'
+import { expect, expectAccessible, test } from '../support/journey'
+
+const PAGES = [
+  ['/vms', 'VMs'],
+  ['/zones', 'Zones'],
+  ['/meshes', 'Meshes'],
+  ['/onboarding', 'Add a VM'],
+  ['/api-keys', 'API keys'],
+  ['/about', 'About'],
+] as const
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`every page is accessible on a ${colorScheme} page`, async ({ inside: page, mesh }) => {
+    await page.emulateMedia({ colorScheme })
+    for (const [path, heading] of PAGES) {
+      await page.goto(path)
+      await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible()
+      await expectAccessible(page)
+    }
+    await page.goto(`/meshes/${mesh.id}/settings`)
+    await expect(
+      page.getByRole('table', { name: 'Members' }).or(page.getByRole('heading', { name: /^Members/ })),
+    ).toBeVisible()
+    await expectAccessible(page)
+    for (const search of ['', '?by=zone', '?metric=asymmetry', '?metric=loss']) {
+      await page.goto(`/meshes/${mesh.id}${search}`)
+      await expect(page.getByRole('grid')).toBeVisible()
+      await expectAccessible(page)
+    }
+  })
+}
+
+test('the theme is chosen once and stays', async ({ inside: page, mesh }) => {
+  await page.emulateMedia({ colorScheme: 'light' })
+  await page.goto(`/meshes/${mesh.id}`)
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor)
+  expect(await background()).toBe('rgb(255, 255, 255)')
+  await page.getByRole('button', { name: /^Theme/ }).click()
+  await page.getByRole('menuitem', { name: 'Dark' }).click()
+  await expect.poll(background).toBe('rgb(16, 19, 24)')
+  await page.reload()
+  await expect(page.getByRole('button', { name: 'Theme: Dark' })).toBeVisible()
+  expect(await background()).toBe('rgb(16, 19, 24)')
+})
+
+test('times are in the zone that was chosen, on every page', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}`)
+  await page.getByRole('button', { name: /^Local/ }).click()
+  await expect(page).toHaveURL(/tz=utc/)
+  await page.getByRole('link', { name: 'VMs', exact: true }).click()
+  await expect(page).toHaveURL(/\/vms\?tz=utc/)
+  await expect(page.getByRole('button', { name: 'UTC', exact: true })).toBeVisible()
+})
+
+test('an API key is shown once and can be deleted', async ({ inside: page }) => {
+  const name = `journey ${Date.now()}`
+  await page.goto('/api-keys')
+  await page.getByLabel('Name').fill(name)
+  await page.getByRole('button', { name: 'Make key' }).click()
+  const secret = page.getByRole('group', { name: 'API key' }).getByRole('code')
+  await expect(secret).toContainText(/^sm_/)
+  const key = await secret.innerText()
+  const answer = await page.request.get('/v1/meshes', { headers: { Authorization: `Bearer ${key}`, Cookie: '' } })
+  expect(answer.ok()).toBe(true)
+  await page
+    .getByRole('row', { name: new RegExp(`^${name}`) })
+    .getByRole('button', { name: `Delete ${name}` })
+    .click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await expect(page.getByRole('rowheader', { name })).toHaveCount(0)
+  await page.reload()
+  await expect(page.getByText(key)).toHaveCount(0)
+})
+
+test('the first load stays small; charts come with their page', async ({ inside: page, mesh }) => {
+  let loaded = 0
+  page.on('response', async (response) => {
+    if (response.url().endsWith('.js')) loaded += gzipSync(await response.body()).length
+  })
+  await page.goto('/about')
+  await expect(page.getByRole('heading', { level: 1, name: 'About' })).toBeVisible()
+  const shell = loaded
+  expect(shell).toBeLessThan(200_000)
+  await page.goto(`/meshes/${mesh.id}`)
+  await expect(page.getByRole('grid')).toBeVisible()
+  // The second page loads its scripts anew: what it shares with the first comes from the browser's cache.
+  expect(loaded - shell).toBeLessThan(230_000)
+})

@@ -1,0 +1,116 @@
+import { expect, nanoseconds, read, test } from '../support/journey'
+
+interface Roster {
+  vms: { id: string; name: string }[]
+}
+
+interface Path {
+  outbound: { p50_ns: number; sent: number; clock_error_ns: number }
+}
+
+test('the heatmap shows the numbers the API answers', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/meshes/${mesh.id}?cell=0,1`)
+  const cell = page.getByRole('gridcell')
+  await expect(cell).toHaveText(new RegExp(`^${source.name} to ${target.name}, p50 [\\d.]+ (ns|µs|ms)$`))
+
+  // The next window may arrive between the two readings: they are taken again until both are of the same one.
+  await expect(async () => {
+    const shown = await cell.innerText()
+    const { values } = await read<{ values: number[][] }>(page, `/v1/meshes/${mesh.id}/matrix?metric=one_way_delay`)
+    const answered = values[0]?.[1] as number
+    // Three digits on the page, one part in 128 in the code.
+    expect(Math.abs(nanoseconds(shown) / answered - 1)).toBeLessThan(1 / 128 + 0.005)
+  }).toPass()
+
+  const detail = page.getByRole('region', { name: 'Path under the cursor' })
+  await expect(detail.getByRole('heading')).toContainText(source.name)
+  await expect(async () => {
+    const { outbound } = await read<Path>(page, `/v1/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
+    const cells = await detail.getByRole('row', { name: /^p50/ }).getByRole('cell').allInnerTexts()
+    expect(cells[0]?.replace(/\D/g, '')).toBe(String(outbound.p50_ns))
+    const errors = await detail
+      .getByRole('row', { name: /^clock error/ })
+      .getByRole('cell')
+      .allInnerTexts()
+    expect(errors[0]?.replace(/\D/g, '')).toBe(String(outbound.clock_error_ns))
+  }).toPass()
+})
+
+test('a new window appears without a reload', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}`)
+  await expect(page.getByText('Live', { exact: true })).toBeVisible()
+  const window = page.getByText(/^Window \d/)
+  const first = (await window.innerText()).slice(0, 26)
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  await expect(window).not.toContainText(first, { timeout: 30_000 })
+  await expect(window).toContainText(/\d s ago/)
+  expect(loads).toBe(0)
+})
+
+test('the keyboard walks the grid and opens a path', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const names = vms.map(({ name }) => name)
+  const last = names.length - 1
+  await page.goto(`/meshes/${mesh.id}`)
+  const grid = page.getByRole('grid', { name: 'One-way delay, p50 by path' })
+  const cell = grid.getByRole('gridcell')
+  const at = (row: number, column: number) =>
+    expect(cell).toHaveText(new RegExp(`^${names[row]} to ${names[column]}, `))
+
+  await grid.focus()
+  await at(0, 1)
+  await page.keyboard.press('ArrowDown')
+  await at(1, 1)
+  await expect(cell).toHaveText(`${names[1]} to ${names[1]}, not planned`)
+  await page.keyboard.press('ArrowRight')
+  await at(1, 2)
+  await page.keyboard.press('End')
+  await at(1, last)
+  await page.keyboard.press('Home')
+  await at(1, 0)
+  await page.keyboard.press('Control+End')
+  await at(last, last)
+  await page.keyboard.press('Control+Home')
+  await at(0, 0)
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { level: 1 })).toContainText(`${names[0]}`)
+  await expect(page).toHaveURL(/\/paths\//)
+  await page.goBack()
+  await at(0, 1)
+})
+
+test('what is looked at is in the address', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}`)
+  await page.getByText('Zone × zone').click()
+  await page.getByRole('combobox', { name: 'Metric' }).selectOption('Round trip')
+  await page.getByText('p99', { exact: true }).click()
+  const name = 'Round trip, p99 by pair of zones'
+  await expect(page.getByRole('grid', { name })).toBeVisible()
+  await expect(page).toHaveURL(/by=zone/)
+  await page.reload()
+  await expect(page.getByRole('grid', { name })).toBeVisible()
+  await expect(page.getByRole('region', { name: 'Legend' })).toContainText('Round trip, p99')
+})
+
+test('the legend names the four ways of having no value', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}`)
+  const legend = page.getByRole('region', { name: 'Legend' })
+  for (const name of ['Not planned', 'No data yet', 'Stale', 'Lost']) await expect(legend.getByText(name)).toBeVisible()
+})
+
+test('the worst paths are a table that leads to each of them', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}`)
+  const table = page.getByRole('table', { name: 'Worst paths' })
+  await expect(table.getByRole('link')).not.toHaveCount(0)
+  const delays = (await table.getByRole('cell').allInnerTexts()).filter((text) => /^\d/.test(text)).map(nanoseconds)
+  expect(delays.length).toBeGreaterThan(3)
+  expect(delays).toEqual([...delays].sort((a, b) => b - a))
+  await table.getByRole('link').first().click()
+  await expect(page.getByRole('table', { name: 'Newest window' })).toBeVisible()
+})

@@ -1,0 +1,42 @@
+import { expect, expectAccessible, read, test } from '../support/journey'
+
+interface Roster {
+  vms: { id: string; name: string }[]
+}
+
+test('a path shows both directions, the round trip and loss over time', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
+
+  const delay = page.getByRole('img', { name: /^One-way delay, p50/ })
+  await expect(delay).toHaveAccessibleName(/Outbound from [\d.]+ .s to [\d.]+ .s.*Inbound from/)
+  await expect(page.getByRole('img', { name: /^Round trip, p50, from/ })).toBeVisible()
+  await expect(page.getByRole('img', { name: /^Loss\. Outbound from 0 % to/ })).toBeVisible()
+
+  const table = page.getByRole('table')
+  for (const row of ['Minimum', 'Mean', 'p50', 'p90', 'p99', 'Maximum', 'Standard deviation', 'Clock error', 'Loss']) {
+    await expect(table.getByRole('row', { name: new RegExp(`^${row} .*\\d`) })).toBeVisible()
+  }
+  await expect(page.getByText(/Its split is assumed/)).toBeVisible()
+  await expectAccessible(page)
+
+  await page.getByText('1 h', { exact: true }).click()
+  await expect(page).toHaveURL(/last=1h/)
+  await page.getByRole('link', { name: 'Swap direction' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(new RegExp(`^${target.name}.*${source.name}$`))
+  await expect(page).toHaveURL(new RegExp(`/paths/${target.id}/${source.id}\\?last=1h`))
+})
+
+test('the cursor over a chart tells the value at that time', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}?tz=utc`)
+  const chart = page.getByRole('img', { name: /^One-way delay/ })
+  await expect(page.getByText(/^Newest: /)).toContainText('UTC')
+  const box = await chart.boundingBox()
+  if (!box) throw new Error('the chart has no place')
+  await page.mouse.move(box.x + box.width * 0.95, box.y + box.height / 2)
+  await expect(page.getByText(/^Newest: /)).toBeHidden()
+  await expect(page.getByText(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC/).first()).toBeVisible()
+})

@@ -1,0 +1,43 @@
+import { credentials, expect, expectAccessible, test } from '../support/journey'
+
+test('a wrong password is told in words, the right one leads to where one was going', async ({ page }) => {
+  await page.goto('/vms?tz=utc')
+  await expect(page.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
+  await expectAccessible(page)
+
+  const { email, password } = credentials()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(`${password}-not`)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByRole('alert')).toContainText('password')
+  await expectAccessible(page)
+
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await expect(page.getByRole('heading', { name: 'VMs' })).toBeVisible()
+  await expect(page).toHaveURL(/\/vms\?tz=utc$/)
+})
+
+test('signing out ends it: going back shows nothing', async ({ inside: page, mesh }) => {
+  await page.goto('/')
+  await expect(page.getByRole('heading', { name: mesh.name })).toBeVisible()
+  await page.getByRole('button', { name: 'Account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await expect(page.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
+  await page.goBack()
+  await expect(page.getByRole('heading', { name: 'Sign in to Sinemora' })).toBeVisible()
+})
+
+test('a session that ended elsewhere asks to sign in again and comes back', async ({ inside: page, mesh }) => {
+  await page.goto('/vms')
+  await expect(page.getByRole('heading', { name: 'VMs' })).toBeVisible()
+  await page.context().clearCookies()
+  await page.getByRole('link', { name: 'Zones' }).click()
+  await expect(page.getByRole('status')).toContainText('Your session has ended')
+  const { email, password } = credentials()
+  await page.getByLabel('E-mail').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(password)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText(/Zones|VMs/)
+  await expect(page.getByRole('combobox', { name: 'Mesh' })).toHaveValue(mesh.id)
+})

@@ -1,0 +1,99 @@
+/** The product the journeys walk through: the one given, or one started for them and stopped after them. */
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, join, resolve } from 'node:path'
+
+const ROOT = resolve(import.meta.dirname, '../..')
+const STOP_PATIENCE_MS = 60_000
+
+export default async function start(): Promise<(() => Promise<void>) | undefined> {
+  if (process.env.SINEMORA_E2E_URL) {
+    if (!process.env.SINEMORA_E2E_EMAIL || !process.env.SINEMORA_E2E_PASSWORD) {
+      throw new Error('SINEMORA_E2E_URL needs SINEMORA_E2E_EMAIL and SINEMORA_E2E_PASSWORD beside it.')
+    }
+    return undefined
+  }
+  const frontend = process.env.SINEMORA_FRONTEND_DIR ?? join(ROOT, 'frontend/dist')
+  if (!existsSync(join(frontend, 'index.html'))) throw new Error('The front end is not built: make setup')
+  const folder = mkdtempSync(join(tmpdir(), 'sinemora-e2e-'))
+  // Started by root, the embedded servers run as another user, who must be able to reach the data inside.
+  chmodSync(folder, 0o755)
+  const port = await freePort()
+  const password = randomBytes(12).toString('hex')
+  const env = {
+    ...process.env,
+    PATH: [join(ROOT, 'backend/.venv/bin'), process.env.PATH].join(delimiter),
+    SINEMORA_PORT: String(port),
+    SINEMORA_DATA_DIR: join(folder, 'data'),
+    SINEMORA_OWNER_EMAIL: 'journeys@sinemora.example',
+    SINEMORA_OWNER_PASSWORD: password,
+    SINEMORA_DEMO_AGENTS: '4',
+    SINEMORA_FRONTEND_DIR: frontend,
+  }
+  const said: string[] = []
+  const product = spawn('sinemora', ['up'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  for (const stream of [product.stdout, product.stderr]) stream.on('data', (text) => said.push(String(text)))
+  const ended = new Promise<void>((done) => product.once('exit', () => done()))
+
+  async function stop() {
+    product.kill('SIGINT')
+    const timer = setTimeout(() => product.kill('SIGKILL'), STOP_PATIENCE_MS)
+    await ended
+    clearTimeout(timer)
+    rmSync(folder, { recursive: true, force: true })
+  }
+
+  try {
+    await Promise.race([
+      answering(`http://127.0.0.1:${port}/readyz`, 120_000),
+      ended.then(() => Promise.reject(new Error('The product ended while it started.'))),
+    ])
+    await run('sinemora', ['wait'], env)
+  } catch (error) {
+    await stop()
+    throw new Error(`The product did not start.\n${said.join('')}`, { cause: error })
+  }
+  process.env.SINEMORA_E2E_URL = `http://127.0.0.1:${port}`
+  process.env.SINEMORA_E2E_EMAIL = env.SINEMORA_OWNER_EMAIL
+  process.env.SINEMORA_E2E_PASSWORD = password
+  return stop
+}
+
+/** A port nothing listens on at this moment. */
+function freePort(): Promise<number> {
+  return new Promise((found, failed) => {
+    const server = createServer()
+    server.once('error', failed)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => (typeof address === 'object' && address ? found(address.port) : failed(new Error('no port'))))
+    })
+  })
+}
+
+async function answering(url: string, patienceMs: number) {
+  const end = Date.now() + patienceMs
+  while (Date.now() < end) {
+    const ok = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ok) return
+    await new Promise((done) => setTimeout(done, 300))
+  }
+  throw new Error(`Nothing answers at ${url}.`)
+}
+
+function run(command: string, args: string[], env: NodeJS.ProcessEnv): Promise<void> {
+  return new Promise((done, failed) => {
+    const child: ChildProcess = spawn(command, args, { cwd: ROOT, env, stdio: 'inherit' })
+    child.once('error', failed)
+    child.once('exit', (code) =>
+      code === 0 ? done() : failed(new Error(`${command} ${args.join(' ')} ended with ${code}.`)),
+    )
+  })
+}
