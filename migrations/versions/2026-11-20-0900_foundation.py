@@ -302,6 +302,7 @@ def upgrade() -> None:
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.CheckConstraint("event_port BETWEEN 1 AND 65535", name=op.f("ck_vms_event_port")),
         sa.CheckConstraint("general_port BETWEEN 1 AND 65535", name=op.f("ck_vms_general_port")),
+        sa.CheckConstraint("general_port <> event_port", name=op.f("ck_vms_ports_differ")),
         sa.ForeignKeyConstraint(
             ["tenant_id", "zone_id"], ["zones.tenant_id", "zones.id"], name=op.f("fk_vms_tenant_id_zone_id_zones")
         ),

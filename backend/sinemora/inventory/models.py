@@ -47,6 +47,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
         Index(None, "tenant_id", "zone_id"),
         CheckConstraint("event_port BETWEEN 1 AND 65535", name="event_port"),
         CheckConstraint("general_port BETWEEN 1 AND 65535", name="general_port"),
+        CheckConstraint("general_port <> event_port", name="ports_differ"),
     )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)

@@ -2,15 +2,15 @@
 
 from datetime import UTC, datetime
 from ipaddress import ip_address
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Self
 from uuid import UUID
 
-from pydantic import AfterValidator, AwareDatetime, Field, computed_field, model_validator
+from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, computed_field, model_validator
 
 from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
-from sinemora.kit.schemas import Read, Write
+from sinemora.kit.schemas import Read, Told, Write
 
 
 def _one_host(text: str) -> str:
@@ -56,7 +56,7 @@ class ZoneRead(Read):
     created_at: datetime
 
 
-class _Ports(Write):
+class _Ports(BaseModel):
     """Ports of IEEE 1588: one for timed messages, another for the rest."""
 
     event_port: Port = EVENT_PORT
@@ -69,7 +69,7 @@ class _Ports(Write):
         return self
 
 
-class VmCreate(_Ports):
+class VmCreate(_Ports, Write):
     """A VM. Without an address nothing probes it; enrolling an agent fills it in."""
 
     name: Name
@@ -141,7 +141,7 @@ class AgentRead(AgentSummary):
     health: dict[str, Any] | None
 
 
-class ZoneName(Write):
+class ZoneName(Told):
     """A zone as an agent names it; made when it does not exist."""
 
     provider: Name
@@ -149,7 +149,7 @@ class ZoneName(Write):
     name: Name
 
 
-class AgentEnrol(_Ports):
+class AgentEnrol(_Ports, Told):
     """A VM asks to join. `description` is free: system, kernel, where stamps are taken."""
 
     token: Annotated[str, Field(min_length=8, max_length=200)]
@@ -170,7 +170,7 @@ class AgentEnrolled(Read):
     credential: str
 
 
-class AgentDescription(Write):
+class AgentDescription(Told):
     """What an agent says of itself; what it leaves out stays."""
 
     probe_address: Address | None = None
@@ -179,16 +179,22 @@ class AgentDescription(Write):
     agent_version: Annotated[str, Field(max_length=50)] | None = None
     description: Annotated[dict[str, Any], Field(max_length=64)] | None = None
 
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if self.event_port is not None and self.event_port == self.general_port:
+            raise ValueError("general_port must differ from event_port")
+        return self
 
-class AgentEventCreate(Write):
-    """Something an agent thought worth telling."""
 
-    kind: Literal["clock_step", "rate_shed", "reports_dropped", "error"]
+class AgentEventCreate(Told):
+    """Something an agent thought worth telling: `clock_step`, `rate_shed`, `reports_dropped`, `error` …"""
+
+    kind: Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,39}$")]
     at: AwareDatetime
     detail: Annotated[dict[str, Any], Field(max_length=64)] = Field(default_factory=dict)
 
 
-class AgentEvents(Write):
+class AgentEvents(Told):
     """A few events at once."""
 
     events: Annotated[list[AgentEventCreate], Field(min_length=1, max_length=100)]

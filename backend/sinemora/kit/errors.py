@@ -158,7 +158,9 @@ def install(app: FastAPI) -> None:
         return problem(request, answer)
 
 
-def responses(*statuses: Literal[401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503]) -> dict[int | str, dict[str, Any]]:
+def responses(
+    *statuses: Literal[401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
+) -> dict[int | str, dict[str, Any]]:
     """`responses=` of a route that may answer problem details with these statuses."""
     return {status: {"model": Problem} for status in statuses}
 

@@ -9,6 +9,12 @@ class Write(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
+class Told(BaseModel):
+    """What an agent sends: it may be newer than we are, so what we do not know is left aside."""
+
+    model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)
+
+
 class Read(BaseModel):
     """What we send: complete, so every field is required in the contract."""
 

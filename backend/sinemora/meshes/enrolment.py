@@ -1,6 +1,8 @@
 """How a VM joins: a token made by a person, used once (or `max_uses` times) by an agent."""
 
 from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from sqlalchemy.orm import Session
@@ -24,7 +26,19 @@ TOKEN_PREFIX = "sme_"
 
 def command(backend_url: str, token: str) -> str:
     """The line that makes the VM it is run on a member."""
-    return f"sinemora-agent run --backend {backend_url} --token {token}"
+    line = f"sinemora-agent run --backend {backend_url} --token {token}"
+    # The agent refuses plain HTTP to another machine unless told: this installation was made to be reached that way.
+    return line if backend_url.startswith("https://") or _is_loopback(backend_url) else f"{line} --insecure-http"
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def create_token(session: Session, actor: Actor | None, body: EnrolmentTokenCreate) -> tuple[EnrolmentToken, str]:

@@ -210,14 +210,20 @@ def test_an_agent_tells_its_new_address(owner: Member, make_mesh: Callable[..., 
     assert [peer["address"] for peer in peers] == ["10.9.9.9"]
 
 
+@pytest.mark.parametrize("body", [{"event_port": 500, "general_port": 500}, {"probe_address": "0.0.0.0"}])
+def test_an_agent_telling_nonsense_is_refused(owner: Member, make_mesh: Callable[..., MeshWorld], body: dict[str, Any]):
+    agent = make_mesh(owner, 1).agents[0]
+    assert agent.request("PATCH", "/v1/agents/self", json=body).status_code == 422
+
+
 def test_what_happened_to_an_agent_can_be_read(owner: Member, make_mesh: Callable[..., MeshWorld]):
     agent = make_mesh(owner, 1).agents[0]
     events = [
         {"kind": "clock_step", "at": "2026-11-20T12:00:00Z", "detail": {"step_ns": -5_000_000}},
-        {"kind": "error", "at": "2026-11-20T12:00:01+01:00"},
+        {"kind": "error", "at": "2026-11-20T12:00:01.123456789+01:00", "something_newer": 1},
     ]
     assert agent.post("/v1/agents/self/events", json={"events": events}).status_code == 204
-    wrong = agent.post("/v1/agents/self/events", json={"events": [{"kind": "made_up", "at": "2026-11-20T12:00:00Z"}]})
+    wrong = agent.post("/v1/agents/self/events", json={"events": [{"kind": "Made up", "at": "2026-11-20T12:00:00Z"}]})
     assert wrong.status_code == 422
     assert wrong.json()["errors"][0]["pointer"] == "#/events/0/kind"
     found = owner.get(f"/v1/agents/{agent.agent_id}/events").json()["items"]

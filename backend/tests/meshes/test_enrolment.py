@@ -13,7 +13,6 @@ from sqlalchemy import text
 from sinemora.inventory.agents import ReportNote, note_reports
 from sinemora.kit import config
 from sinemora.kit.db import system_session
-from sinemora.meshes.enrolment import command
 from tests.callers import Caller, Member, MeshWorld, enrol
 
 
@@ -39,13 +38,24 @@ def body(token: str, name: str = "a-1", **changes: Any) -> dict[str, Any]:
     } | changes
 
 
-def test_the_command_is_the_one_to_paste(owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize(
+    ("public_url", "shown"),
+    [
+        ("https://net.example", "https://net.example --token {token}"),
+        ("http://10.0.0.9:8420", "http://10.0.0.9:8420 --token {token} --insecure-http"),
+        ("http://[::1]:8420", "http://[::1]:8420 --token {token}"),
+        ("http://localhost:8420", "http://localhost:8420 --token {token}"),
+        # Not configured: the way the page was opened.
+        ("http://127.0.0.1:8420", "http://testserver --token {token} --insecure-http"),
+    ],
+)
+def test_the_command_is_the_one_to_paste(
+    owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch, public_url: str, shown: str
+):
+    monkeypatch.setattr(config.settings(), "public_url", public_url)
     made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
-    assert made["command"] == f"sinemora-agent run --backend http://testserver --token {made['token']}"
     assert made["token"].startswith("sme_")
-    monkeypatch.setattr(config.settings(), "public_url", "https://net.example")
-    made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
-    assert made["command"] == command("https://net.example", made["token"])
+    assert made["command"] == "sinemora-agent run --backend " + shown.format(token=made["token"])
 
 
 def test_enrolling_makes_vm_zone_and_membership(owner: Member, mesh: dict[str, Any], http: TestClient):
@@ -151,6 +161,12 @@ def test_nonsense_is_refused(
     answer = client.post("/v1/agents/enrol", json=body(token(owner, mesh), **changes))
     assert answer.status_code == 422
     assert [error["pointer"] for error in answer.json()["errors"]] == [pointer]
+
+
+def test_what_a_newer_agent_adds_is_left_aside(client: Caller, owner: Member, mesh: dict[str, Any]):
+    newer = body(token(owner, mesh), something_newer={"a": 1})
+    newer["zone"]["placement_group"] = "x"
+    assert client.post("/v1/agents/enrol", json=newer).status_code == 201
 
 
 def test_secrets_are_kept_as_digests(owner: Member, make_mesh: Callable[..., MeshWorld]):
