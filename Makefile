@@ -58,6 +58,7 @@ format: ## Format Python, Rust and TypeScript
 	@$(RUN) --in backend ruff format . ../infra ../migrations
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
+	@$(RUN) --in e2e npm run --silent format
 gen: ## Write the generated files again: protobuf module, openapi.json and the TypeScript types
 	$(PREPARE) tools
 	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \

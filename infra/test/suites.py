@@ -58,6 +58,8 @@ SUITES = [
     Suite("clippy", "agent", ("cargo", "clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings")),
     Suite("biome", "frontend", (*NPX, "biome", "check", ".")),
     Suite("tsc", "frontend", (*NPX, "tsc", "--noEmit")),
+    Suite("biome-e2e", "e2e", (*NPX, "biome", "check", ".")),
+    Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit")),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
     Suite("cargo-test", "agent", ("cargo", "test", "--locked"), "cargo"),
