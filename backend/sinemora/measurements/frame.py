@@ -16,9 +16,17 @@ then stand together and vanish under zstd. Directions are in the order outbound,
     96 n     20 n  10 x n unsigned numbers of 16 bits, shuffled: p50, p90, p99 as LLQ16 bin + 1 (0: no value), each
                    for the three directions, then the number of source ports used
 
+    Numbers that follow from one another are stored as differences (of two's complement, without carry), marked ±
+    where they are zigzag coded so that small negative ones stay small:
+      mean_ns   less min_ns;         of the round trip: ± less the means of both directions
+      min_ns    as it is;            of the round trip: its mean less its minimum
+      max_ns    less mean_ns         clock_error_ns of the inbound direction: ± less that of the outbound one
+      p90       less p50             p99 less p90
+
   sketch, 6 * n bytes and 2 bytes a word
     0         6 n  3 x n unsigned numbers of 16 bits, shuffled: words of each sketch
-    6 n            the LLQ16 words of all sketches, one after the other, shuffled
+    6 n            the LLQ16 words of all sketches, one after the other, shuffled; in place of its bin each word has
+                   that bin less the bin of the word before it in the same sketch (11 bits, without carry)
 
   evidence, 24 * n bytes: the exchanges around a spike
     0        24 n  3 x n signed numbers of 64 bits, shuffled: ns from the start of the window, then the delays
@@ -50,6 +58,7 @@ INT32_MAX = (1 << 31) - 1
 _STATS, _SKETCH, _EVIDENCE = range(3)
 _REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
 _HEADER = struct.Struct("<BBH")
+_M2_MAX = 3.4e38
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
 Number = TypeVar("Number", np.int32, np.int64, np.uint16)
@@ -171,10 +180,29 @@ def concatenate_sketches(parts: Iterable[Sketches]) -> Sketches:
     return Sketches(np.concatenate([part.lengths for part in sketches], axis=1), np.concatenate(words))
 
 
+def m2_bits(m2: npt.NDArray[np.float64]) -> Columns:
+    """Sums of squares as they stand in `columns`: float32 rounded to 16 bits of precision, since more is noise.
+
+    The standard deviation is right within one part in 10^5; the byte saved is one in twelve.
+    """
+    bits = np.minimum(m2, _M2_MAX).astype(np.float32).view(np.int32)
+    rounded: Columns = (bits + 0x80) & ~0xFF
+    return rounded
+
+
 def encode_stats(stats: Stats) -> bytes:
     """Bytes of at most `TARGETS_MAX` targets."""
-    short = np.concatenate((stats.quantiles.reshape(-1), stats.flows)).astype("<u2", copy=False)
-    return _pack(_STATS, stats.targets, _shuffled(stats.columns.astype("<i4", copy=False)) + _shuffled(short))
+    columns, quantiles = stats.columns.astype("<i4"), stats.quantiles.astype("<u2")
+    means, low, high = stats.columns[MEAN], stats.columns[MIN], stats.columns[MAX]
+    columns[MEAN] = means - low
+    columns[MAX] = high - means
+    columns[MEAN, ROUND_TRIP] = _zigzag(means[ROUND_TRIP] - means[OUTBOUND] - means[INBOUND])
+    columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - low[ROUND_TRIP]
+    columns[CLOCK_ERROR, INBOUND] = _zigzag(columns[CLOCK_ERROR, INBOUND] - columns[CLOCK_ERROR, OUTBOUND])
+    quantiles[1:] -= stats.quantiles[:-1]
+    return _pack(
+        _STATS, stats.targets, _shuffled(columns) + _shuffled(np.concatenate((quantiles.reshape(-1), stats.flows)))
+    )
 
 
 def decode_stats(blob: bytes) -> Stats:
@@ -184,13 +212,25 @@ def decode_stats(blob: bytes) -> Stats:
         raise FrameError(f"stats of {n} targets take {116 * n} bytes, found {body.size}")
     columns = _unshuffled(body[: 96 * n], np.int32).reshape(8, 3, n)
     short = _unshuffled(body[96 * n :], np.uint16)
-    return Stats(columns, short[: 9 * n].reshape(3, 3, n), short[9 * n :])
+    columns[CLOCK_ERROR, INBOUND] = _unzigzag(columns[CLOCK_ERROR, INBOUND]) + columns[CLOCK_ERROR, OUTBOUND]
+    means = columns[MEAN]
+    means[:ROUND_TRIP] += columns[MIN, :ROUND_TRIP]
+    means[ROUND_TRIP] = _unzigzag(means[ROUND_TRIP]) + means[OUTBOUND] + means[INBOUND]
+    columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - columns[MIN, ROUND_TRIP]
+    columns[MAX] += means
+    quantiles = np.add.accumulate(short[: 9 * n].reshape(3, 3, n), axis=0, dtype=np.uint16)
+    return Stats(columns, quantiles, short[9 * n :])
 
 
 def encode_sketches(sketches: Sketches) -> bytes:
     """Bytes of at most `TARGETS_MAX` targets."""
-    lengths, words = sketches.lengths.astype("<u2"), sketches.words.astype("<u2", copy=False)
-    return _pack(_SKETCH, sketches.lengths.shape[1], _shuffled(lengths) + _shuffled(words))
+    bins = sketches.words >> 5
+    before = np.zeros_like(bins)
+    before[1:] = bins[:-1]
+    firsts = np.cumsum(sketches.lengths.reshape(-1)) - sketches.lengths.reshape(-1)
+    before[firsts[firsts < bins.size]] = 0
+    words = ((bins - before) << 5 | sketches.words & 31).astype("<u2", copy=False)
+    return _pack(_SKETCH, sketches.lengths.shape[1], _shuffled(sketches.lengths.astype("<u2")) + _shuffled(words))
 
 
 def decode_sketches(blob: bytes) -> Sketches:
@@ -198,11 +238,15 @@ def decode_sketches(blob: bytes) -> Sketches:
     n, body = _unpack(_SKETCH, blob)
     if body.size < 6 * n or body.size % 2:
         raise FrameError(f"sketches of {n} targets do not fit {body.size} bytes")
-    lengths = _unshuffled(body[: 6 * n], np.uint16).astype(np.int64).reshape(3, n)
+    lengths = _unshuffled(body[: 6 * n], np.uint16).astype(np.int64)
     words = _unshuffled(body[6 * n :], np.uint16)
-    if int(lengths.sum()) != words.size:
-        raise FrameError(f"sketches of {int(lengths.sum())} words, found {words.size}")
-    return Sketches(lengths, words)
+    ends = np.cumsum(lengths)
+    if int(ends[-1]) != words.size:
+        raise FrameError(f"sketches of {int(ends[-1])} words, found {words.size}")
+    running = np.zeros(words.size + 1, np.uint16)
+    np.cumsum(words >> 5, out=running[1:], dtype=np.uint16)
+    bins = running[1:] - np.repeat(running[ends - lengths], lengths)
+    return Sketches(lengths.reshape(3, n), bins << 5 | words & 31)
 
 
 def encode_evidence(exchanges: Ints) -> bytes:
@@ -216,6 +260,15 @@ def decode_evidence(blob: bytes) -> Ints:
     if body.size != 24 * n:
         raise FrameError(f"{n} exchanges take {24 * n} bytes, found {body.size}")
     return _unshuffled(body, np.int64).reshape(3, n)
+
+
+def _zigzag(numbers: Columns) -> Columns:
+    """0, -1, 1, -2 … as 0, 1, 2, 3 …"""
+    return numbers << 1 ^ numbers >> 31
+
+
+def _unzigzag(numbers: Columns) -> Columns:
+    return (numbers.view(np.uint32) >> 1).view(np.int32) ^ -(numbers & 1)
 
 
 def _shuffled(numbers: npt.NDArray[Number]) -> bytes:

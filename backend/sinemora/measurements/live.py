@@ -9,7 +9,6 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -65,9 +64,10 @@ class LiveHub:
 
     async def close(self) -> None:
         """End all streams."""
-        self._task.cancel()
-        with suppress(asyncio.CancelledError):
-            await self._task
+        while not self._task.done():
+            # Once is not enough: a cancellation that meets the end of redis-py's own time limit is lost.
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=0.5)
         for _, timer in self._pending.values():
             timer.cancel()
         for listeners in self._listeners.values():

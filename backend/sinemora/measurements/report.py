@@ -3,6 +3,7 @@
 Nothing that fails a check is repaired. A refusal names the field, as in `windows[0].outbound.sketch`.
 """
 
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -45,7 +46,9 @@ _NAMES = {
     MAX: "max_ns",
     M2: "m2",
 }
-_FLOAT32_MAX = float(np.finfo(np.float32).max)
+_PIECE = 64 << 10
+_WINDOW_MAX = 8 << 20
+_local = threading.local()
 _NS = 1_000_000_000
 _HEALTH = tuple(field.name for field in Health.DESCRIPTOR.fields)
 
@@ -96,15 +99,29 @@ def decompress(body: bytes, encoding: str, limit: int) -> bytes:
         )
     too_large = ProductError("body_too_large", 413, f"A report may be {limit} bytes long when decompressed.")
     try:
-        if zstandard.frame_content_size(body) > limit:
+        size = zstandard.frame_content_size(body)
+        if size > limit:
             raise too_large
-        reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(body)
-        plain = reader.read(limit + 1)
-    except (zstandard.ZstdError, MemoryError) as error:
+        if size >= 0:
+            return _decompressor().decompress(body, allow_extra_data=False)
+        # The head does not say how long it will be: read it piece by piece, and no further than allowed.
+        reader = _decompressor().stream_reader(body)
+        pieces = bytearray()
+        while piece := reader.read(_PIECE):
+            pieces += piece
+            if len(pieces) > limit:
+                raise too_large
+        return bytes(pieces)
+    except zstandard.ZstdError as error:
         raise MalformedReport("", f"The body is not zstd: {error}") from error
-    if len(plain) > limit:
-        raise too_large
-    return plain
+
+
+def _decompressor() -> zstandard.ZstdDecompressor:
+    """One per thread: making one costs more than using it."""
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor(max_window_size=_WINDOW_MAX)
+    decompressor: zstandard.ZstdDecompressor = _local.decompressor
+    return decompressor
 
 
 def parse(body: bytes, media_type: str) -> Report:
@@ -184,17 +201,17 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
             _read(getattr(message, name), f"{path}.{name}", values[:, direction], m2[direction], lengths[direction])
         )
     sketches = Sketches(lengths, np.concatenate(words))
+    if int(lengths.max()) >= 1 << 16 or not sketch.is_ordered(sketches.words, lengths.reshape(-1)):
+        ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
+        sketches = Sketches(flat.reshape(3, n), ordered)
     totals, quantiles = frame.summarise(sketches)
     for wrong, name, complaint in _complaints(values, m2, totals):
         if wrong.any():
             direction, i = np.argwhere(wrong)[0].tolist()
             raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
-    if int(lengths.max()) >= 1 << 16 or not sketch.is_ordered(sketches.words, lengths.reshape(-1)):
-        ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
-        sketches = Sketches(flat.reshape(3, n), ordered)
     stored = np.empty((8, 3, n), np.int32)
     stored[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
-    stored[M2] = np.minimum(m2, _FLOAT32_MAX).astype(np.float32).view(np.int32)
+    stored[M2] = frame.m2_bits(m2)
     flows = np.minimum(np.array(message.flows, np.int64), 0xFFFF).astype(np.uint16)
     return Window(
         message.mesh_key,

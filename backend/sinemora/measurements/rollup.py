@@ -55,7 +55,7 @@ def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
     merged[MEAN, present] = np.where(some, np.rint(mean), 0)
     merged[MAX, present] = np.where(some, np.maximum.reduceat(np.where(full, part[MAX], -INT32_MAX), starts), 0)
     merged[CLOCK_ERROR, present] = np.maximum.reduceat(np.where(full, part[CLOCK_ERROR], 0), starts)
-    merged[M2, present] = np.where(some, m2, 0).astype(np.float32).view(np.int32)
+    merged[M2, present] = frame.m2_bits(np.where(some, m2, 0))
     merged[SENT, present], merged[LOST, present] = _losses(part[SENT], part[LOST], starts)
     return merged
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
-from sinemora.inventory.agents import AgentDep, AgentSignedIn
+from sinemora.inventory.agents import AgentDep
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import ProductError, responses
 from sinemora.measurements import paths, service
@@ -18,9 +18,7 @@ from sinemora.measurements.service import Selection
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants.access import SignedIn, Viewer
 
-agent_router = APIRouter(
-    prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401)
-)
+agent_router = APIRouter(prefix="/v1/agents/self", tags=["agent protocol"], responses=responses(401))
 router = APIRouter(
     prefix="/v1/meshes/{mesh_id}",
     dependencies=[SignedIn],

@@ -95,13 +95,13 @@ def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:
 
     The quantile q of n values is the smallest bin whose cumulative count reaches max(1, ceil(q * n)).
     """
+    if not is_ordered(words, lengths):
+        words, lengths = canonical(words, lengths)
     return summarise(words, lengths, at)[1]
 
 
 def summarise(words: Words, lengths: Ints, at: Sequence[float]) -> tuple[Ints, Ints]:
-    """How many values each group holds, and its `quantiles`."""
-    if not is_ordered(words, lengths):
-        words, lengths = canonical(words, lengths)
+    """How many values each group holds, and its `quantiles`; for words that are ordered (see `is_ordered`)."""
     running = np.zeros(words.size + 1, np.int64)
     np.cumsum(COUNT_OF_CODE[words & 31], out=running[1:])
     ends = np.cumsum(lengths)

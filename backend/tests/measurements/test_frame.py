@@ -89,6 +89,8 @@ def test_bytes_stand_where_the_documentation_says():
     assert (low, high) == ([8, 0, 40], [0, 0, 0])
     sent_inbound = (1 * 3 + 1) * n + 1  # column sent, direction inbound, second target: not known
     assert [body[sent_inbound + plane * 24 * n] for plane in range(4)] == [255] * 4
+    mean_outbound = (4 * 3 + 0) * n  # stored as the mean less the minimum: 45,035 - 45,000
+    assert [body[mean_outbound + plane * 24 * n] for plane in range(4)] == [35, 0, 0, 0]
 
 
 def test_a_thousand_targets_are_cut_into_blocks():

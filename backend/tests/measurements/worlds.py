@@ -46,7 +46,7 @@ def frame_of(window: RawWindow) -> Frame:
                 columns[frame.MEAN, d, i] = round(sum(delays) / len(delays))
                 columns[frame.CLOCK_ERROR, d, i] = 0 if d == frame.ROUND_TRIP else raw.clock_error_ns
                 m2 = float(np.var(np.array(delays, np.float64)) * len(delays))
-                columns[frame.M2, d, i] = np.float32(m2).view(np.int32)
+                columns[frame.M2, d, i] = frame.m2_bits(np.array(m2))
             words.append(sketch.encode(delays))
             lengths[d, i] = words[-1].size
     sketches = Sketches(lengths, np.concatenate(words) if words else np.empty(0, np.uint16))
