@@ -31,6 +31,7 @@ def noisy(key, n, noise, seed, repeats=1, baseline=1.0):
 
 
 @pytest.mark.parametrize("family", ALL, ids=lambda family: family.name)
+@settings(deadline=None)
 @given(data=st.data())
 def test_every_member_of_every_family_is_lawful(family, data):
     z = np.array([data.draw(st.lists(st.floats(-8, 8), min_size=family.dimensions, max_size=family.dimensions))])
@@ -41,6 +42,7 @@ def test_every_member_of_every_family_is_lawful(family, data):
     assert (np.diff(p) <= 1e-12).all()
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(-3, 3), min_size=5, max_size=5))
 def test_written_polynomials_are_the_fitted_ones(z):
     z = np.array([z])

@@ -54,20 +54,6 @@ class Samples:
     rows: int
     latency_offset_us: float
 
-    def take(self, kept: npt.NDArray[np.bool_]) -> "Samples":
-        """The same with only some of the samples."""
-        errors = None if self.errors is None else self.errors[kept]
-        return Samples(
-            self.added_us[kept],
-            self.performance[kept],
-            self.repeats[kept],
-            errors,
-            self.baseline,
-            self.measured,
-            self.rows,
-            self.latency_offset_us,
-        )
-
 
 def normalise(
     latency_us: Sequence[float] | Floats,

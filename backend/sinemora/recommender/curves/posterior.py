@@ -45,11 +45,6 @@ class Posterior:
     held_out: Floats
     predicted: Floats
 
-    @property
-    def effective(self) -> float:
-        """How many equal draws the weighted ones are worth."""
-        return float(1 / (self.weights**2).sum())
-
     def draws(self, count: int) -> Floats:
         """`count` members of equal weight, shape (count, dimensions)."""
         return self.z[_equal_marks(self.weights, count)]
