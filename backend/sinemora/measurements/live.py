@@ -65,7 +65,7 @@ class LiveHub:
     async def close(self) -> None:
         """End all streams."""
         while not self._task.done():
-            # Once is not enough: a cancellation that meets the end of redis-py's own time limit is lost.
+            # Once is not enough: redis-py 8.1 loses a cancellation that comes while it connects.
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=0.5)
         for _, timer in self._pending.values():
