@@ -7,6 +7,7 @@
 mod client;
 mod exchanger;
 mod notices;
+mod ports;
 mod schedule;
 
 use std::net::IpAddr;
@@ -103,7 +104,7 @@ pub fn run(
         let ready = timestamp::wait(
             event,
             general,
-            nap(heard_until, exchanger.client.next_due(), settle_at),
+            nap(heard_until, exchanger.next_due(), settle_at),
         )?;
         let began = raw_now();
         // Told once per turn: a correction of the backend's time in the middle of one would tear a batch apart.
@@ -122,7 +123,7 @@ pub fn run(
         std::thread::sleep(nanos(tick_ns - spent_ns));
         heard_until = raw_now();
     }
-    report(exchanger.client.finish())
+    report(exchanger.finish())
 }
 
 /// Until the next thing that has a time, and no longer than a nap.

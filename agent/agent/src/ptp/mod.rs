@@ -13,6 +13,7 @@
 //! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
 
 mod budget;
+mod exchange;
 mod field;
 mod ledger;
 mod message;
@@ -20,8 +21,9 @@ mod responder;
 mod tally;
 
 pub use budget::Budget;
+pub use exchange::{Arrival, Opening, Settled, Verdict};
 pub use field::{Correction, Malformed, PortIdentity};
-pub use ledger::{Arrival, Ledger, Opening, Settled, Verdict};
+pub use ledger::Ledger;
 pub use message::{Body, MAX_LEN, Message};
 pub use responder::{Answer, Refusal, Responder};
 pub use tally::Tally;

@@ -1,0 +1,182 @@
+//! One exchange on the client's side: the parts that have come in, and what they say.
+
+use super::message::{Body, Message};
+use crate::clock::{Leg, RawTime};
+
+/// A request that is about to leave.
+#[derive(Debug, Clone, Copy)]
+pub struct Opening<T> {
+    pub at: RawTime,
+    /// What arrives after this is lost.
+    pub deadline: RawTime,
+    /// When to settle although its fate is not known; not before `deadline`.
+    pub hold_until: RawTime,
+    /// Comes back with what became of it.
+    pub tag: T,
+}
+
+/// When a message came in.
+#[derive(Debug, Clone, Copy)]
+pub struct Arrival {
+    /// The best that is known, for deadlines.
+    pub at: RawTime,
+    /// Exact enough to measure with; `None` when no stamp was taken.
+    pub stamp: Option<RawTime>,
+}
+
+/// What became of a request. `None`: nobody can say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Settled<T> {
+    pub tag: T,
+    /// Whether the Delay_Req reached the responder.
+    pub request_arrived: Option<bool>,
+    /// Whether the responder sent a Sync.
+    pub sync_sent: Option<bool>,
+    pub sync_arrived: bool,
+    /// t3 and t4.
+    pub outbound: Option<Leg>,
+    /// t1 and t2.
+    pub inbound: Option<Leg>,
+}
+
+/// What a message meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// A part of an exchange that is still incomplete.
+    Taken,
+    /// The last part: outbound and inbound.
+    Complete(Leg, Leg),
+    /// The same part came before; the first one counts.
+    Duplicate,
+    /// After its deadline.
+    Late,
+    /// Answers nothing that was asked.
+    Foreign,
+    /// Complete, but with times that cannot be: it is counted, not measured.
+    Absurd,
+}
+
+/// A request and what has come back.
+#[derive(Debug)]
+pub(super) struct Exchange<T> {
+    pub opening: Opening<T>,
+    pub void: bool,
+    t1_ns: Option<i64>,
+    t2: Option<RawTime>,
+    t3: Option<RawTime>,
+    t4_ns: Option<i64>,
+    correction_ns: i64,
+    pub sync_arrived: bool,
+    complete: bool,
+    pub arrived: Option<bool>,
+    /// The responder left some request near this one unanswered; nobody knows which.
+    pub perhaps_shed: bool,
+}
+
+impl<T: Copy> Exchange<T> {
+    pub fn new(opening: Opening<T>) -> Self {
+        Self {
+            opening,
+            void: false,
+            t1_ns: None,
+            t2: None,
+            t3: None,
+            t4_ns: None,
+            correction_ns: 0,
+            sync_arrived: false,
+            complete: false,
+            arrived: None,
+            perhaps_shed: false,
+        }
+    }
+
+    /// The request left at `t3`.
+    pub fn depart(&mut self, t3: RawTime) -> Verdict {
+        self.t3 = Some(t3);
+        self.verdict()
+    }
+
+    /// Files a part of the answer.
+    pub fn file(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
+        let correction_ns = message.correction.nanos();
+        self.arrived = Some(true);
+        match message.body {
+            Body::Sync { .. } if self.sync_arrived => return Verdict::Duplicate,
+            Body::FollowUp { .. } if self.t1_ns.is_some() => return Verdict::Duplicate,
+            Body::DelayResp { .. } if self.t4_ns.is_some() => return Verdict::Duplicate,
+            Body::Sync {
+                two_step,
+                origin_ns,
+            } => {
+                self.sync_arrived = true;
+                self.t2 = stamp;
+                self.correction_ns += correction_ns;
+                if !two_step {
+                    self.t1_ns = Some(origin_ns);
+                }
+            }
+            Body::FollowUp { origin_ns } => {
+                self.t1_ns = Some(origin_ns);
+                self.correction_ns += correction_ns;
+            }
+            Body::DelayResp { receive_ns, .. } => self.t4_ns = Some(receive_ns - correction_ns),
+            Body::DelayReq => return Verdict::Foreign,
+        }
+        self.verdict()
+    }
+
+    fn outbound(&self) -> Option<Leg> {
+        Some(Leg {
+            local: self.t3?,
+            remote_ns: self.t4_ns?,
+        })
+    }
+
+    fn inbound(&self) -> Option<Leg> {
+        Some(Leg {
+            local: self.t2?,
+            remote_ns: self.t1_ns? + self.correction_ns,
+        })
+    }
+
+    /// Complete once, when the last part comes in.
+    fn verdict(&mut self) -> Verdict {
+        match (self.outbound(), self.inbound()) {
+            (Some(outbound), Some(inbound)) if !self.complete => {
+                self.complete = true;
+                if possible(outbound, inbound) {
+                    Verdict::Complete(outbound, inbound)
+                } else {
+                    (self.t2, self.t3) = (None, None);
+                    Verdict::Absurd
+                }
+            }
+            _ => Verdict::Taken,
+        }
+    }
+
+    pub fn settled(&self) -> Settled<T> {
+        let sync_sent = match self.arrived {
+            _ if self.sync_arrived => Some(true),
+            Some(true) if self.perhaps_shed => None,
+            other => other,
+        };
+        Settled {
+            tag: self.opening.tag,
+            request_arrived: self.arrived,
+            sync_sent,
+            sync_arrived: self.sync_arrived,
+            outbound: self.outbound(),
+            inbound: self.inbound(),
+        }
+    }
+}
+
+/// The responder answers after it is asked, and no packet arrives before it leaves: the round trip takes some of the
+/// time that passed here, give or take what two clocks may disagree on its length.
+fn possible(outbound: Leg, inbound: Leg) -> bool {
+    let passed_ns = inbound.local.since(outbound.local);
+    let slack_ns = passed_ns / 1000 + 1;
+    let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
+    (-slack_ns..=passed_ns + slack_ns).contains(&there_ns)
+}
