@@ -5,13 +5,12 @@ use std::net::SocketAddr;
 
 use sinemora_wire::MeshWindow;
 
+use super::conversation::{Books, Conversation, Heard, Tag};
 use super::schedule::{PathKey, Schedule, Slots};
-use crate::clock::{PeerClock, RawTime};
+use crate::clock::RawTime;
 use crate::plan::{Plan, Role};
-use crate::ptp::{
-    Arrival, Body, Correction, Ledger, Message, Opening, PortIdentity, Settled, Verdict,
-};
-use crate::window::{Ticket, WindowBook};
+use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
+use crate::window::{Window, WindowBook};
 
 /// Every path that this agent measures.
 pub(super) struct Client {
@@ -24,8 +23,7 @@ pub(super) struct Client {
     conversations: HashMap<SocketAddr, Conversation>,
     /// Event address of the peer behind any of its two addresses.
     senders: HashMap<SocketAddr, SocketAddr>,
-    /// By mesh key; never removed, so that no window of a mesh that comes back is handed over twice.
-    books: HashMap<u32, WindowBook>,
+    books: Books,
     spike_threshold_ns: u64,
 }
 
@@ -33,19 +31,6 @@ struct Path {
     peer: SocketAddr,
     slots: Slots,
     deadline_ns: i64,
-}
-
-/// All exchanges with one address; paths of several meshes may share it, as they share its clock.
-struct Conversation {
-    ledger: Ledger<Tag>,
-    clock: PeerClock,
-}
-
-/// What an exchange is part of.
-#[derive(Debug, Clone, Copy)]
-struct Tag {
-    path: PathKey,
-    ticket: Ticket,
 }
 
 /// A request that is about to leave.
@@ -80,13 +65,6 @@ pub(super) struct RequestId {
     pub sequence_id: u16,
 }
 
-/// What a message from a peer has led to.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Heard {
-    pub verdict: Option<Verdict>,
-    pub clock_stepped: bool,
-}
-
 /// Exchanges counted when they are settled.
 #[derive(Debug, Default)]
 pub(super) struct Settlement {
@@ -104,7 +82,7 @@ impl Client {
             schedule: Schedule::default(),
             conversations: HashMap::new(),
             senders: HashMap::new(),
-            books: HashMap::new(),
+            books: Books::default(),
             spike_threshold_ns: u64::MAX,
         }
     }
@@ -115,7 +93,7 @@ impl Client {
         let mut before = std::mem::take(&mut self.paths);
         self.senders.clear();
         for mesh in &plan.meshes {
-            let book = self.books.entry(mesh.key);
+            let book = self.books.0.entry(mesh.key);
             book.or_insert_with(|| WindowBook::new(mesh.key, mesh.window_s))
                 .set_window_s(mesh.window_s);
             let interval_ns = 1_000_000_000 / i64::from(mesh.rate_hz);
@@ -149,13 +127,10 @@ impl Client {
             let (identity, made) = (self.clock_identity, &mut self.ledgers_made);
             self.conversations.entry(path.peer).or_insert_with(|| {
                 *made = made.wrapping_add(1);
-                Conversation {
-                    ledger: Ledger::new(PortIdentity {
-                        clock: identity,
-                        port: *made,
-                    }),
-                    clock: PeerClock::new(),
-                }
+                Conversation::new(PortIdentity {
+                    clock: identity,
+                    port: *made,
+                })
             });
         }
     }
@@ -169,7 +144,7 @@ impl Client {
             // Exchanges still open with an old address must not be read against the clock of the new one.
             conversation.end(&mut self.books, |tag| tag.path == (mesh_key, vm_key));
             conversation.clock.refresh();
-            if let Some(book) = self.books.get_mut(&mesh_key) {
+            if let Some(book) = self.books.0.get_mut(&mesh_key) {
                 book.read(vm_key, &conversation.clock);
             }
             if self.senders.get(&path.peer) != Some(&path.peer) {
@@ -189,7 +164,7 @@ impl Client {
         let (key, slots, left_out) = self.schedule.pop(now, find)?;
         let path = self.paths.get_mut(&key)?;
         path.slots = slots;
-        let (book, peer) = (self.books.get_mut(&key.0)?, path.peer);
+        let (book, peer) = (self.books.0.get_mut(&key.0)?, path.peer);
         let Some(ticket) = book.enter(backend_ns) else {
             return Some(Slot {
                 request: None,
@@ -223,39 +198,25 @@ impl Client {
 
     /// A request could not be sent.
     pub fn refused(&mut self, id: &RequestId) {
-        if let Some(conversation) = self.of(id) {
-            if let Some(tag) = conversation.ledger.withdraw(id.sequence_id) {
-                if let Some(book) = self.books.get_mut(&tag.path.0) {
-                    book.leave(&tag.ticket);
-                }
-            }
+        let tag = self
+            .of(id)
+            .and_then(|conversation| conversation.ledger.withdraw(id.sequence_id));
+        if let Some(tag) = tag {
+            self.books.leave(&tag);
         }
     }
 
     /// A request has left; the stamp of its departure may come after the answer.
     pub fn departed(&mut self, id: &RequestId, t3: RawTime) -> Heard {
-        match self.of(id) {
-            Some(conversation) => {
-                let verdict = conversation.ledger.departed(id.sequence_id, t3);
-                conversation.observe(verdict)
-            }
-            None => Heard::default(),
-        }
+        let conversation = self.of(id);
+        conversation.map_or_else(Heard::default, |c| c.departed(id.sequence_id, t3))
     }
 
-    /// A message from anywhere; `verdict` is `None` when it comes from no peer that is asked.
+    /// A message from anywhere.
     pub fn hear(&mut self, from: SocketAddr, message: &Message, arrival: Arrival) -> Heard {
         let address = self.senders.get(&from);
-        match address.and_then(|address| self.conversations.get_mut(address)) {
-            Some(conversation) => {
-                let verdict = conversation.ledger.receive(message, arrival);
-                if conversation.ledger.take_restarted() {
-                    conversation.clock.restart(arrival.at);
-                }
-                conversation.observe(verdict)
-            }
-            None => Heard::default(),
-        }
+        let conversation = address.and_then(|address| self.conversations.get_mut(address));
+        conversation.map_or_else(Heard::default, |c| c.hear(message, arrival))
     }
 
     /// Settles what is due at `now` and closes the windows that are over at `backend_ns`. All packets that arrived
@@ -266,7 +227,7 @@ impl Client {
         for conversation in self.conversations.values_mut() {
             conversation.ledger.settle(now, |settled| {
                 settlement.lost += u64::from(!settled.sync_arrived);
-                file(books, &settled);
+                books.file(&settled);
             });
         }
         settlement.windows = self.close(|book| book.close(backend_ns));
@@ -286,12 +247,9 @@ impl Client {
         self.schedule.next()
     }
 
-    fn close(
-        &mut self,
-        mut close: impl FnMut(&mut WindowBook) -> Vec<crate::window::Window>,
-    ) -> Vec<MeshWindow> {
+    fn close(&mut self, mut close: impl FnMut(&mut WindowBook) -> Vec<Window>) -> Vec<MeshWindow> {
         let mut summaries = Vec::new();
-        for (&mesh_key, book) in &mut self.books {
+        for (&mesh_key, book) in &mut self.books.0 {
             for window in close(book) {
                 for vm_key in window.peers() {
                     if let Some(path) = self.paths.get(&(mesh_key, vm_key)) {
@@ -315,41 +273,6 @@ impl Client {
     fn of(&mut self, id: &RequestId) -> Option<&mut Conversation> {
         let conversation = self.conversations.get_mut(&id.to)?;
         (conversation.ledger.requester() == id.source).then_some(conversation)
-    }
-}
-
-/// Source ports used towards a peer.
-const FLOWS: u32 = 1;
-
-fn file(books: &mut HashMap<u32, WindowBook>, settled: &Settled<Tag>) {
-    let (mesh_key, vm_key) = settled.tag.path;
-    if let Some(book) = books.get_mut(&mesh_key) {
-        book.file(&settled.tag.ticket, vm_key, FLOWS, settled);
-    }
-}
-
-impl Conversation {
-    /// Ends what is still open; what was answered goes to its window.
-    fn end(&mut self, books: &mut HashMap<u32, WindowBook>, which: impl Fn(&Tag) -> bool) {
-        self.ledger.end(which, |outcome| match outcome {
-            Ok(settled) => file(books, &settled),
-            Err(tag) => {
-                if let Some(book) = books.get_mut(&tag.path.0) {
-                    book.leave(&tag.ticket);
-                }
-            }
-        });
-    }
-
-    fn observe(&mut self, verdict: Verdict) -> Heard {
-        let clock_stepped = match verdict {
-            Verdict::Complete(outbound, inbound) => self.clock.observe(outbound, inbound),
-            _ => false,
-        };
-        Heard {
-            verdict: Some(verdict),
-            clock_stepped,
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::plan::{Caps, MeshPlan, Peer};
+use crate::ptp::Verdict;
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1_000 * MS;

@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use sinemora_wire::MeshWindow;
 
-use super::client::{Client, Heard};
+use super::client::Client;
+use super::conversation::Heard;
 use super::notices::Notices;
 use super::ports::{Departure, Ports, Received};
 use super::{Listen, LoopError};

@@ -5,6 +5,7 @@
 //! that they wait for the loop; it costs far less than waking for each.
 
 mod client;
+mod conversation;
 mod exchanger;
 mod notices;
 mod ports;

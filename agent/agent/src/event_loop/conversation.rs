@@ -1,0 +1,94 @@
+//! Everything asked of one address, and the books its answers go to.
+
+use std::collections::HashMap;
+
+use super::schedule::PathKey;
+use crate::clock::{PeerClock, RawTime};
+use crate::ptp::{Arrival, Ledger, Message, PortIdentity, Settled, Verdict};
+use crate::window::{Ticket, WindowBook};
+
+/// Source ports used towards a peer.
+const FLOWS: u32 = 1;
+
+/// What an exchange is part of.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Tag {
+    pub path: PathKey,
+    pub ticket: Ticket,
+}
+
+/// All exchanges with one address; paths of several meshes may share it, as they share its clock.
+pub(super) struct Conversation {
+    pub ledger: Ledger<Tag>,
+    pub clock: PeerClock,
+}
+
+/// What a message from a peer has led to; no verdict when it comes from nobody that is asked.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Heard {
+    pub verdict: Option<Verdict>,
+    pub clock_stepped: bool,
+}
+
+impl Conversation {
+    pub fn new(requester: PortIdentity) -> Self {
+        Self {
+            ledger: Ledger::new(requester),
+            clock: PeerClock::new(),
+        }
+    }
+
+    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Heard {
+        let verdict = self.ledger.departed(sequence_id, t3);
+        self.observe(verdict)
+    }
+
+    pub fn hear(&mut self, message: &Message, arrival: Arrival) -> Heard {
+        let verdict = self.ledger.receive(message, arrival);
+        if self.ledger.take_restarted() {
+            self.clock.restart(arrival.at);
+        }
+        self.observe(verdict)
+    }
+
+    /// Ends open exchanges; what was answered goes to its window.
+    pub fn end(&mut self, books: &mut Books, which: impl Fn(&Tag) -> bool) {
+        self.ledger.end(which, |outcome| match outcome {
+            Ok(settled) => books.file(&settled),
+            Err(tag) => books.leave(&tag),
+        });
+    }
+
+    fn observe(&mut self, verdict: Verdict) -> Heard {
+        let clock_stepped = match verdict {
+            Verdict::Complete(outbound, inbound) => self.clock.observe(outbound, inbound),
+            _ => false,
+        };
+        Heard {
+            verdict: Some(verdict),
+            clock_stepped,
+        }
+    }
+}
+
+/// The windows of every mesh by its key. Meshes are never removed, so that no window of one that comes back is
+/// handed over twice.
+#[derive(Default)]
+pub(super) struct Books(pub HashMap<u32, WindowBook>);
+
+impl Books {
+    /// Files what became of an exchange.
+    pub fn file(&mut self, settled: &Settled<Tag>) {
+        let (mesh_key, vm_key) = settled.tag.path;
+        if let Some(book) = self.0.get_mut(&mesh_key) {
+            book.file(&settled.tag.ticket, vm_key, FLOWS, settled);
+        }
+    }
+
+    /// The exchange never took place.
+    pub fn leave(&mut self, tag: &Tag) {
+        if let Some(book) = self.0.get_mut(&tag.path.0) {
+            book.leave(&tag.ticket);
+        }
+    }
+}
