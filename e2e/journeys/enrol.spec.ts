@@ -1,5 +1,5 @@
 import { type Agent, startAgent } from '../support/agent'
-import { expect, expectAccessible, nanoseconds, read, test } from '../support/journey'
+import { expect, expectAccessible, nanoseconds, read, remove, test } from '../support/journey'
 
 /** Addresses and ports of this journey's own, apart from those of any other mesh on this machine. */
 const NETWORK = `127.${100 + (process.pid % 100)}.${1 + (process.ppid % 250)}.`
@@ -77,6 +77,9 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     })
   } finally {
     await Promise.all(agents.map((agent) => agent.stop()))
+    const { items } = await read<{ items: { id: string; name: string }[] }>(page, '/v1/vms?limit=500')
+    const own = items.filter((vm) => agents.some((agent) => agent.name === vm.name))
+    for (const { id } of own) await remove(page, `/v1/vms/${id}`)
   }
 })
 

@@ -49,6 +49,13 @@ export async function read<T>(page: Page, path: string): Promise<T> {
   return (await answer.json()) as T
 }
 
+/** Deletes what a journey made. */
+export async function remove(page: Page, path: string) {
+  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+  const answer = await page.request.delete(path, { headers: { 'X-CSRF-Token': csrf_token } })
+  expect(answer.ok(), `${path} answers ${answer.status()}`).toBe(true)
+}
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {

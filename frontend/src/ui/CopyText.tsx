@@ -1,5 +1,5 @@
 import { Button } from '@mantine/core'
-import { useEffect, useRef, useState } from 'react'
+import { Fragment, useEffect, useRef, useState } from 'react'
 import styles from './copy.module.css'
 import { CheckIcon, CopyIcon } from './icons'
 
@@ -27,7 +27,15 @@ export function CopyText({ text, label }: { text: string; label: string }) {
 
   return (
     <fieldset className={styles.command} aria-label={label}>
-      <code ref={code}>{text}</code>
+      <code ref={code}>
+        {text.split(' ').map((word, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: words have no identity but their place
+          <Fragment key={i}>
+            {i > 0 && ' '}
+            <span>{word}</span>
+          </Fragment>
+        ))}
+      </code>
       <Button variant="default" onClick={copy} leftSection={copied ? <CheckIcon /> : <CopyIcon />}>
         <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
       </Button>

@@ -13,14 +13,18 @@ export function WorstPaths({ meshId, shown }: { meshId: string; shown: Shown }) 
   const { data } = useQuery(worstPathsQuery(meshId, shown.metric, shown.statistic, ROWS))
   const { format, isClocked } = facts(shown.metric)
   if (!data) return null
+  // A table of the worst with nothing bad in it would only look like one.
+  const rows = shown.metric === 'loss' ? data.items.filter(({ value }) => value > 0) : data.items
   return (
     <section className={styles.card}>
       <header className={styles.cardHead}>
         <h2 id="worst-paths">Worst paths</h2>
         <p>{title(shown.metric, shown.statistic)}, newest window of each</p>
       </header>
-      {data.items.length === 0 ? (
-        <p className={styles.footnote}>No path has a value yet.</p>
+      {rows.length === 0 ? (
+        <p className={styles.footnote}>
+          {data.items.length > 0 ? 'No path lost a packet.' : 'No path has a value yet.'}
+        </p>
       ) : (
         <table className={styles.figures} aria-labelledby="worst-paths">
           <thead>
@@ -31,7 +35,7 @@ export function WorstPaths({ meshId, shown }: { meshId: string; shown: Shown }) 
             </tr>
           </thead>
           <tbody>
-            {data.items.map((path) => (
+            {rows.map((path) => (
               <tr key={`${path.source.id} ${path.target.id}`}>
                 <th scope="row">
                   <Link
