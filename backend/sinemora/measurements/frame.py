@@ -218,7 +218,9 @@ def decode_stats(blob: bytes) -> Stats:
     means[ROUND_TRIP] = _unzigzag(means[ROUND_TRIP]) + means[OUTBOUND] + means[INBOUND]
     columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - columns[MIN, ROUND_TRIP]
     columns[MAX] += means
-    quantiles = np.add.accumulate(short[: 9 * n].reshape(3, 3, n), axis=0, dtype=np.uint16)
+    quantiles = short[: 9 * n].reshape(3, 3, n)
+    quantiles[1] += quantiles[0]
+    quantiles[2] += quantiles[1]
     return Stats(columns, quantiles, short[9 * n :])
 
 
