@@ -18,7 +18,7 @@ from pathlib import Path
 import builds
 import tools
 from common import ROOT, TOOLS, environment
-from settings import demo_agents
+from settings import demo_agents, setting
 from steps import Steps
 
 UV = ("uv", "uv", tools.uv)
@@ -66,6 +66,7 @@ def main(goal: str) -> None:
 def _stop_if_running() -> None:
     """Building over a running product would pull its files away, and a taken port is better told before the builds."""
     if not (builds.PYTHON.exists() and (TOOLS / "stamps" / "backend").exists()):
+        _require_port()
         return
     command: list[str | Path] = [builds.PYTHON, "-m", "sinemora.embedded", "check"]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -74,6 +75,17 @@ def _stop_if_running() -> None:
         sys.exit(0)
     if done.returncode == PORT_TAKEN:
         sys.exit(done.stderr.strip())
+
+
+def _require_port() -> None:
+    """The same question about the port where the backend, who says more, is not installed yet."""
+    sys.path.append(str(builds.BACKEND))
+    from sinemora.embedded.ports import tcp_free, tcp_holder  # needs the standard library alone
+
+    host, port = setting("HOST", "127.0.0.1"), setting("PORT", "8420")
+    if port.isdecimal() and not tcp_free(host, int(port)):
+        holder = f" by {found}" if (found := tcp_holder(int(port))) else ""
+        sys.exit(f"Port {port} on {host} is taken{holder}.\nWhat to do: choose another: make up SINEMORA_PORT=…")
 
 
 if __name__ == "__main__":
