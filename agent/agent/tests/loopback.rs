@@ -1,7 +1,11 @@
 //! Two agents on loopback, with real packets. What is asserted are counts that are exact whatever the load of the
 //! machine; of delays only that they are possible.
 
-#![allow(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
 
 mod support;
 

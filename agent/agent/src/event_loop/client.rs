@@ -122,7 +122,7 @@ impl Client {
                 }
             }
         }
-        self.part_from(&before);
+        self.part_from(&before, now);
         for path in self.paths.values() {
             let (identity, made) = (self.clock_identity, &mut self.ledgers_made);
             self.conversations.entry(path.peer).or_insert_with(|| {
@@ -136,13 +136,13 @@ impl Client {
     }
 
     /// Ends what belonged to paths that are gone or lead elsewhere now.
-    fn part_from(&mut self, gone: &HashMap<PathKey, Path>) {
+    fn part_from(&mut self, gone: &HashMap<PathKey, Path>, now: RawTime) {
         for (&(mesh_key, vm_key), path) in gone {
             let Some(conversation) = self.conversations.get_mut(&path.peer) else {
                 continue;
             };
             // Exchanges still open with an old address must not be read against the clock of the new one.
-            conversation.end(&mut self.books, |tag| tag.path == (mesh_key, vm_key));
+            conversation.end(now, &mut self.books, |tag| tag.path == (mesh_key, vm_key));
             conversation.clock.refresh();
             if let Some(book) = self.books.0.get_mut(&mesh_key) {
                 book.read(vm_key, &conversation.clock);
@@ -234,11 +234,16 @@ impl Client {
         settlement
     }
 
-    /// Ends all exchanges and hands over every window as it stands.
-    pub fn finish(&mut self) -> Vec<MeshWindow> {
+    /// This machine has dropped packets unread: what is unanswered now is not counted.
+    pub fn disregard_unanswered(&mut self, now: RawTime) {
         for conversation in self.conversations.values_mut() {
-            conversation.end(&mut self.books, |_| true);
+            conversation.end(now, &mut self.books, |_| true);
         }
+    }
+
+    /// Ends all exchanges and hands over every window as it stands.
+    pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
+        self.disregard_unanswered(now);
         self.close(WindowBook::close_all)
     }
 

@@ -247,7 +247,7 @@ fn without_permission_nothing_is_sent_or_counted() {
     client.follow(&plan(vec![peer(2, 319)], 8, 10), RawTime(0));
     let slot = client.next_slot(RawTime(S), EPOCH, || false).unwrap();
     assert!(slot.request.is_none() && slot.left_out > 0);
-    assert!(client.finish().is_empty());
+    assert!(client.finish(RawTime(S)).is_empty());
 }
 
 #[test]
@@ -272,4 +272,19 @@ fn messages_from_elsewhere_are_nobodys() {
         .client
         .hear("10.0.0.2:320".parse().unwrap(), &message, arrival);
     assert_eq!(heard.verdict, Some(Verdict::Foreign));
+}
+
+#[test]
+fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
+    let mut play = Play::new();
+    play.deaf.push(329);
+    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    play.run(9_900);
+    play.client.disregard_unanswered(RawTime(play.now));
+    play.run(1_500);
+    let round_trip = play.windows[0].round_trip.as_ref().unwrap();
+    assert_eq!(round_trip.sent[0], 80);
+    // Half a second of requests, those younger than the deadline, is as if it had not been.
+    assert!((75..=77).contains(&round_trip.sent[1]), "{round_trip:?}");
+    assert_eq!(round_trip.lost[1], round_trip.sent[1]);
 }

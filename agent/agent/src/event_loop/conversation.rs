@@ -51,9 +51,9 @@ impl Conversation {
         self.observe(verdict)
     }
 
-    /// Ends open exchanges; what was answered goes to its window.
-    pub fn end(&mut self, books: &mut Books, which: impl Fn(&Tag) -> bool) {
-        self.ledger.end(which, |outcome| match outcome {
+    /// Ends open exchanges; what is decided at `now` goes to its window.
+    pub fn end(&mut self, now: RawTime, books: &mut Books, which: impl Fn(&Tag) -> bool) {
+        self.ledger.end(now, which, |outcome| match outcome {
             Ok(settled) => books.file(&settled),
             Err(tag) => books.leave(&tag),
         });

@@ -1,5 +1,6 @@
 //! Both roles on the two ports: who is asked, who is answered, and what is counted.
 
+use std::borrow::Cow;
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::net::SocketAddr;
@@ -10,7 +11,7 @@ use sinemora_wire::MeshWindow;
 
 use super::client::Client;
 use super::conversation::Heard;
-use super::notices::Notices;
+use super::notices::{self, Notices};
 use super::ports::{Departure, Ports, Received};
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
@@ -64,18 +65,26 @@ impl Exchanger {
         self.client.next_due()
     }
 
-    /// Follows a new plan.
+    /// Follows a new plan, as far as it keeps to its own caps.
     pub fn follow(&mut self, plan: &Plan, now: RawTime) {
+        let plan = &within_caps(plan);
         self.client.follow(plan, now);
         // Whoever is in the plan may ask: while roles change hands, both ends may be clients for a moment.
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
-        let peers = peers.map(|peer| (peer.event_address(), peer.general_port));
-        self.responder.admit(peers, now);
+        let addresses = peers
+            .clone()
+            .map(|peer| (peer.event_address(), peer.general_port));
+        self.responder.admit(addresses, now);
         self.packets_per_s = plan.caps.packets_per_s;
         let burst = (self.packets_per_s / 10).max(ANSWER_PACKETS);
         self.budget.limit(self.packets_per_s, burst);
         set(&self.counters.peers, self.responder.peers() as u64);
-        tell(plan);
+        notices::tell_plan(
+            plan,
+            peers
+                .filter(|peer| !self.ports.reaches(peer.address))
+                .count(),
+        );
     }
 
     /// Reads what has come, answers it, and sends the requests that are due. `backend_ns` tells the backend's time
@@ -92,6 +101,11 @@ impl Exchanger {
         let received = self.ports.read(ready)?;
         add(&self.counters.packets_received, received.len() as u64);
         for received in received {
+            if received.after_overflow && received.by_event_port {
+                // What this machine dropped did arrive; nobody may take it for lost on the way.
+                self.responder.forget();
+                self.client.disregard_unanswered(received.arrival.at);
+            }
             match received.message {
                 Some(message) if received.by_event_port && message.body == Body::DelayReq => {
                     self.consider(&message, &received);
@@ -133,7 +147,7 @@ impl Exchanger {
 
     /// Ends all exchanges and returns every window as it stands.
     pub fn finish(&mut self) -> Vec<MeshWindow> {
-        self.client.finish()
+        self.client.finish(self.ports.now())
     }
 
     /// Answers a request, or not.
@@ -188,19 +202,26 @@ impl Exchanger {
     fn send(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<()> {
         let (client, responder) = (&mut self.client, &mut self.responder);
         let (mut sent, mut answers) = (0, Vec::new());
-        let departed = self.ports.send_events(|departure, left| {
-            sent += u64::from(left);
-            match departure {
-                Departure::Request(id) if !left => client.refused(&id),
+        let mut refused = None;
+        let departed = self.ports.send_events(|packet, left| {
+            sent += u64::from(left.is_ok());
+            if let Err(error) = left {
+                refused = Some((packet.to, error.to_string()));
+            }
+            match packet.token {
+                Departure::Request(id) if left.is_err() => client.refused(&id),
                 Departure::Request(_) => {}
                 Departure::Sync(answer) => {
-                    if left {
+                    if left.is_ok() {
                         responder.synced(&answer);
                     }
                     answers.push(answer);
                 }
             }
         })?;
+        if let Some((to, why)) = refused {
+            self.notices.refused(to, &why, backend_ns(self.ports.now()));
+        }
         for departed in departed {
             match (departed.token, departed.at) {
                 (Departure::Request(id), Some(t3)) => {
@@ -274,18 +295,24 @@ fn random_identity() -> u64 {
     random & !(0x03 << 56) | 0x02 << 56
 }
 
-fn tell(plan: &Plan) {
-    let peers = || plan.meshes.iter().flat_map(|mesh| &mesh.peers);
-    let (revision, meshes) = (&plan.revision, plan.meshes.len());
-    tracing::info!(
-        revision,
-        meshes,
-        peers = peers().count(),
-        "measuring by a new plan"
-    );
-    if peers().any(|peer| peer.flows > 1) {
-        tracing::warn!("the plan asks for several source ports per path; this version uses one");
+/// The plan without the peers beyond its cap.
+fn within_caps(plan: &Plan) -> Cow<'_, Plan> {
+    let count: usize = plan.meshes.iter().map(|mesh| mesh.peers.len()).sum();
+    let mut left = plan.caps.peers as usize;
+    if count <= left {
+        return Cow::Borrowed(plan);
     }
+    tracing::warn!(
+        peers = count,
+        cap = left,
+        "the plan has more peers than it allows; the rest is left out"
+    );
+    let mut plan = plan.clone();
+    for mesh in &mut plan.meshes {
+        mesh.peers.truncate(left);
+        left -= mesh.peers.len();
+    }
+    Cow::Owned(plan)
 }
 
 fn add(counter: &AtomicU64, by: u64) {

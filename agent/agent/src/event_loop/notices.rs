@@ -1,11 +1,12 @@
 //! What the loop tells the backend and the log, and how often at most.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::counters::{Counters, EventKind};
 use crate::occasionally::Occasionally;
+use crate::plan::Plan;
 
 const AGAIN: Duration = Duration::from_secs(60);
 
@@ -15,6 +16,7 @@ pub(super) struct Notices {
     shed: u64,
     shed_said: Occasionally,
     steps_said: Occasionally,
+    refused_said: Occasionally,
 }
 
 impl Notices {
@@ -24,6 +26,7 @@ impl Notices {
             shed: 0,
             shed_said: Occasionally::new(AGAIN),
             steps_said: Occasionally::new(AGAIN),
+            refused_said: Occasionally::new(AGAIN),
         }
     }
 
@@ -64,6 +67,17 @@ impl Notices {
         }
     }
 
+    /// The system would not send a packet.
+    pub fn refused(&mut self, to: SocketAddr, why: &str, at_ns: i64) {
+        if self.refused_said.due(Instant::now()) {
+            let detail = format!(
+                "this VM cannot send to {to}: {why}; what is not sent is not counted as lost"
+            );
+            tracing::warn!("{detail}");
+            self.counters.events.raise(EventKind::Error, at_ns, detail);
+        }
+    }
+
     fn step(&mut self, at_ns: i64, detail: String) {
         if self.steps_said.due(Instant::now()) {
             tracing::warn!("{detail}");
@@ -71,5 +85,26 @@ impl Notices {
                 .events
                 .raise(EventKind::ClockStep, at_ns, detail);
         }
+    }
+}
+
+/// Logs what a new plan asks for, and what of it this agent cannot do.
+pub(super) fn tell_plan(plan: &Plan, unreachable: usize) {
+    let peers = || plan.meshes.iter().flat_map(|mesh| &mesh.peers);
+    let (revision, meshes) = (&plan.revision, plan.meshes.len());
+    tracing::info!(
+        revision,
+        meshes,
+        peers = peers().count(),
+        "measuring by a new plan"
+    );
+    if peers().any(|peer| peer.flows > 1) {
+        tracing::warn!("the plan asks for several source ports per path; this version uses one");
+    }
+    if unreachable > 0 {
+        tracing::warn!(
+            peers = unreachable,
+            "peers of another address family than listen_address cannot be measured"
+        );
     }
 }

@@ -29,6 +29,8 @@ pub(super) struct Received {
     pub to: Option<IpAddr>,
     pub by_event_port: bool,
     pub arrival: Arrival,
+    /// Packets were dropped before it because they were not read in time.
+    pub after_overflow: bool,
     /// `None` when it is not to be read.
     pub message: Option<Message>,
 }
@@ -41,6 +43,8 @@ pub(super) struct Ports {
     /// Added to the raw clock it gives the time scale of our stamps: near UTC at the start, then never steered.
     time_scale_ns: i64,
     unstamped_in_a_row: u32,
+    /// Of the event and the general port.
+    overflows: [u32; 2],
     inbox: Inbox,
     events_out: Vec<Outgoing<Departure>>,
     generals_out: Vec<Outgoing<()>>,
@@ -62,6 +66,7 @@ impl Ports {
             map: ClockMap::new(now),
             time_scale_ns: now.real.0 - now.raw.0,
             unstamped_in_a_row: 0,
+            overflows: [0; 2],
             inbox: Inbox::new(),
             events_out: Vec::new(),
             generals_out: Vec::new(),
@@ -100,7 +105,12 @@ impl Ports {
 
     /// Packets that came in and were dropped because they were not read in time.
     pub fn overflows(&self) -> u64 {
-        u64::from(self.event.overflows()) + u64::from(self.general.overflows())
+        self.overflows.iter().copied().map(u64::from).sum()
+    }
+
+    /// Whether this agent's addresses are of the family of `address`; others cannot be reached.
+    pub fn reaches(&self, address: IpAddr) -> bool {
+        self.event.local().is_ipv4() == address.is_ipv4()
     }
 
     /// Everything that has come in.
@@ -109,20 +119,20 @@ impl Ports {
         if event.departures {
             self.transmitter.collect(&self.event, &self.map)?;
         }
-        for (ready, by_event_port) in [(event, true), (general, false)] {
-            let socket = if by_event_port {
-                &mut self.event
-            } else {
-                &mut self.general
-            };
+        let ports = [(&self.event, event, true), (&self.general, general, false)];
+        for ((socket, ready, by_event_port), overflows) in
+            ports.into_iter().zip(&mut self.overflows)
+        {
             let mut more = ready.packets;
             while more {
                 let count = socket.receive(&mut self.inbox)?;
                 for datagram in self.inbox.datagrams(count) {
+                    let before = std::mem::replace(overflows, datagram.overflows);
                     received.push(Received {
                         from: datagram.from,
                         to: datagram.to,
                         by_event_port,
+                        after_overflow: before != datagram.overflows,
                         arrival: arrival(&datagram, &self.map, &mut self.unstamped_in_a_row),
                         message: Message::read(datagram.bytes).ok(),
                     });
@@ -147,15 +157,14 @@ impl Ports {
         self.generals_out.push(outgoing(message, to, from, ()));
     }
 
-    /// Sends the queued event messages; `each` hears of every one whether it left. Then returns all departures that
+    /// Sends the queued event messages; `each` hears of every one whether it left, or why not. Then returns all departures that
     /// have become known, of these and of earlier ones.
     pub fn send_events(
         &mut self,
-        mut each: impl FnMut(Departure, bool),
+        each: impl FnMut(&Outgoing<Departure>, Result<(), &io::Error>),
     ) -> io::Result<Vec<Departed<Departure>>> {
-        let tell = |packet: &Outgoing<Departure>, left| each(packet.token, left);
         self.transmitter
-            .send(&self.event, &self.events_out, &self.map, tell)?;
+            .send(&self.event, &self.events_out, &self.map, each)?;
         self.events_out.clear();
         self.transmitter.expire(raw_now());
         Ok(self.transmitter.departed().collect())
@@ -165,8 +174,9 @@ impl Ports {
     pub fn send_generals(&mut self) -> u64 {
         let mut sent = 0;
         if !self.generals_out.is_empty() {
-            self.general
-                .send(&self.generals_out, |_, left| sent += u64::from(left));
+            self.general.send(&self.generals_out, |_, left| {
+                sent += u64::from(left.is_ok());
+            });
             self.generals_out.clear();
         }
         sent

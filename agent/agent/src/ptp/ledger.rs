@@ -121,13 +121,19 @@ impl<T: Copy> Ledger<T> {
         }
     }
 
-    /// Ends the open requests of which `which` holds: those that were answered are settled, of the others only the
-    /// tag is left.
-    pub fn end(&mut self, which: impl Fn(&T) -> bool, mut each: impl FnMut(Result<Settled<T>, T>)) {
+    /// Ends the open requests of which `which` holds: those that were answered, or whose deadline has passed at
+    /// `now`, are settled; of the others only the tag is left.
+    pub fn end(
+        &mut self,
+        now: RawTime,
+        which: impl Fn(&T) -> bool,
+        mut each: impl FnMut(Result<Settled<T>, T>),
+    ) {
         let open = self.open.iter_mut().filter(|open| !open.void);
         for open in open.filter(|open| which(&open.opening.tag)) {
             open.void = true;
-            each(if open.sync_arrived {
+            let over = open.sync_arrived || open.opening.deadline <= now;
+            each(if over {
                 Ok(open.settled())
             } else {
                 Err(open.opening.tag)

@@ -402,6 +402,7 @@ fn a_request_that_never_left_is_not_settled() {
     talk.ask(0);
     let mut ended = Vec::new();
     talk.ledger.end(
+        RawTime(0),
         |tag| *tag < 6,
         |outcome| ended.push(outcome.map(|settled| settled.tag)),
     );

@@ -94,6 +94,12 @@ impl Responder {
         self.peers.values().map(Vec::len).sum()
     }
 
+    /// Forgets what has been received, so that nothing is said about packets that this machine may have dropped.
+    pub fn forget(&mut self) {
+        let all = self.peers.values_mut().flatten();
+        all.for_each(|known| known.sessions.clear());
+    }
+
     /// Takes a Delay_Req. The answer is still to be sent, and [`Self::synced`] to be called when its Sync has been.
     pub fn request(
         &mut self,

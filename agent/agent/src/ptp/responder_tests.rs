@@ -160,3 +160,25 @@ fn nobody_gets_more_answers_than_a_mesh_can_ask_for() {
         .count();
     assert!((2048..=4100).contains(&answered), "{answered} in a second");
 }
+
+#[test]
+fn nothing_is_said_about_what_came_before_an_overflow() {
+    let (mut responder, client) = (responder(), address("10.0.0.1:319"));
+    for sequence_id in 0..5 {
+        responder
+            .request(&request(1, sequence_id), client, NOW)
+            .unwrap();
+    }
+    responder.forget();
+    let answer = responder.request(&request(1, 9), client, NOW).unwrap();
+    let message = responder
+        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5)
+        .unwrap();
+    let Body::DelayResp {
+        tally: Some(tally), ..
+    } = message.body
+    else {
+        panic!()
+    };
+    assert_eq!((tally.arrived(9), tally.arrived(8)), (Some(true), None));
+}

@@ -24,6 +24,9 @@ pub struct Datagram<'a> {
     pub bytes: &'a [u8],
     /// When the kernel took it from the driver.
     pub stamp: Option<RealTime>,
+    /// Packets the socket had dropped before this one, since it was opened and modulo 2^32, because they were not
+    /// read in time.
+    pub overflows: u32,
 }
 
 /// Room for a batch, used again and again.
@@ -62,6 +65,7 @@ impl Inbox {
                 to: slot.told.to,
                 bytes: &slot.bytes[..slot.len],
                 stamp: slot.told.stamp,
+                overflows: slot.told.overflows.unwrap_or(0),
             })
         })
     }
@@ -141,19 +145,8 @@ impl Default for Inbox {
 
 impl Socket {
     /// Reads the next packets into `inbox`; how many. Fewer than [`BATCH`] means that no more wait.
-    pub fn receive(&mut self, inbox: &mut Inbox) -> io::Result<usize> {
-        let count = inbox.fill(self, 0)?;
-        let newest = inbox.slots[..count]
-            .iter()
-            .rev()
-            .find_map(|slot| slot.told.overflows);
-        self.overflows = newest.unwrap_or(self.overflows);
-        Ok(count)
-    }
-
-    /// Packets dropped since the socket was opened because they were not read in time, modulo 2^32.
-    pub fn overflows(&self) -> u32 {
-        self.overflows
+    pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
+        inbox.fill(self, 0)
     }
 
     /// Reads the next stamps of departures, as [`Self::receive`].

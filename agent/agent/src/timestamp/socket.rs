@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::bind::BindError;
 
-/// Room for a second of the fastest meshes; the kernel may grant less.
+/// Bytes of packets that may wait, several thousand of them; without CAP_NET_ADMIN the kernel grants less.
 const RECEIVE_BUFFER: i32 = 4 << 20;
 
 /// Which packets of a socket are stamped.
@@ -22,7 +22,6 @@ pub enum Stamps {
 pub struct Socket {
     socket: UdpSocket,
     local: SocketAddr,
-    pub(super) overflows: u32,
     stamps_departures: bool,
 }
 
@@ -35,7 +34,8 @@ impl Socket {
         let local = socket.local_addr().map_err(error)?;
         let fd = socket.as_raw_fd();
         // Each of these may be refused: an old kernel, a sandbox. The agent measures without, and says so.
-        let _ = set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER);
+        let _ = set(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER)
+            .or_else(|_| set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER));
         let _ = set(fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
         let _ = match local {
             SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
@@ -45,7 +45,6 @@ impl Socket {
         Ok(Self {
             socket,
             local,
-            overflows: 0,
             stamps_departures: stamped && stamps == Stamps::SentAndReceived,
         })
     }

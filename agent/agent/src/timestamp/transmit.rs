@@ -27,14 +27,14 @@ pub struct Outgoing<T> {
 }
 
 impl Socket {
-    /// Sends packets in order. `each` hears of every packet whether it left; one that the system refuses (no
-    /// route, a firewall) does not hold up the others, and a full queue ends the batch.
+    /// Sends packets in order. `each` hears of every packet whether it left, or why not; one that the system refuses
+    /// (no route, a firewall) does not hold up the others, and a full queue ends the batch.
     ///
     /// Whether all left.
     pub fn send<T>(
         &self,
         packets: &[Outgoing<T>],
-        mut each: impl FnMut(&Outgoing<T>, bool),
+        mut each: impl FnMut(&Outgoing<T>, Result<(), &io::Error>),
     ) -> bool {
         let mut rest = packets;
         let mut all = true;
@@ -48,14 +48,14 @@ impl Socket {
             match sent {
                 Ok(sent) => {
                     let (left, after) = rest.split_at(sent);
-                    left.iter().for_each(|packet| each(packet, true));
+                    left.iter().for_each(|packet| each(packet, Ok(())));
                     rest = after;
                 }
                 Err(error) => {
                     all = false;
                     let full = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS));
                     let (refused, after) = rest.split_at(if full { rest.len() } else { 1 });
-                    refused.iter().for_each(|packet| each(packet, false));
+                    refused.iter().for_each(|packet| each(packet, Err(&error)));
                     rest = after;
                 }
             }

@@ -79,20 +79,20 @@ impl<T: Copy> Transmitter<T> {
         self.departed.drain(..)
     }
 
-    /// Sends packets and collects the stamps that are there. `each` hears of every packet whether it left.
+    /// Sends packets and collects the stamps that are there. `each` hears of every packet whether it left, or why not.
     pub fn send(
         &mut self,
         socket: &Socket,
         packets: &[Outgoing<T>],
         map: &ClockMap,
-        mut each: impl FnMut(&Outgoing<T>, bool),
+        mut each: impl FnMut(&Outgoing<T>, Result<(), &io::Error>),
     ) -> io::Result<()> {
         for batch in packets.chunks(BATCH) {
             let sent_at = raw_now();
             let first = self.waiting.len();
             let all_left = socket.send(batch, |packet, left| {
                 each(packet, left);
-                if left {
+                if left.is_ok() {
                     self.next_id = self.next_id.wrapping_add(1);
                     self.waiting.push_back(Waiting {
                         token: packet.token,

@@ -25,10 +25,11 @@ pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock
     } else {
         sum as f64 / count as f64
     };
+    let square = |delay: &i64| (*delay as f64 - mean).powi(2);
     let m2 = delays_ns
         .iter()
-        .map(|&delay| (delay as f64 - mean).powi(2))
-        .sum();
+        .map(square)
+        .fold(0.0, |sum, square| sum + square);
     let sketch = Sketch::of(delays_ns.iter().copied()).to_bytes();
 
     columns.count.push(count as u32);
@@ -92,6 +93,7 @@ mod tests {
         assert_eq!((row.count[0], row.sent[0], row.lost[0]), (0, 8, NOT_KNOWN));
         assert_eq!((row.clock_error_ns[0], row.sketch_words[0]), (0, 0));
         assert!(row.sketch.is_empty());
+        assert!(row.m2[0].is_sign_positive());
     }
 
     #[test]
