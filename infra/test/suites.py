@@ -51,7 +51,7 @@ SUITES = [
     Suite("ruff", "backend", ("ruff", "check", "--quiet", ".", "../infra", "../migrations")),
     Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", ".", "../infra", "../migrations")),
     Suite("mypy", "backend", ("mypy",)),
-    Suite("mypy-tests", "backend", ("mypy", "tests")),
+    Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
     Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test")),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check")),
