@@ -9,8 +9,11 @@ const YOUNG: u32 = 16;
 /// Afterwards the line is redrawn this often, ns, and whenever a window asks.
 const REDRAW_NS: i64 = 5_000_000_000;
 
-/// So many exchanges in a row that fit a step make one.
+/// So many exchanges that fit a step make one, if no exchange between them fits the line as it was.
 const STEP_PROOF: usize = 3;
+
+/// So many that do not fit the line and do not prove a step are taken for a shorter route.
+const MOST_SUSPECTS: usize = 12;
 
 /// Steps below this, ns, are left to the envelope.
 const LEAST_STEP_NS: f64 = 10_000.0;
@@ -31,6 +34,7 @@ pub struct PeerClock {
     past: Option<(Era, RawTime)>,
     /// Exchanges that look like a step of the clock; they belong to nothing yet.
     suspects: Vec<(Leg, Leg)>,
+    proofs: usize,
     seen: u32,
     drawn_at: RawTime,
     stale: bool,
@@ -49,27 +53,32 @@ impl PeerClock {
 
     /// Takes in a complete exchange. Whether it proves that one of the two clocks has stepped.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> bool {
-        if self.looks_stepped(outbound, inbound) {
-            self.suspects.push((outbound, inbound));
-            if self.suspects.len() < STEP_PROOF {
+        match self.look(outbound, inbound) {
+            Look::Stepped => self.proofs += 1,
+            Look::Short if !self.suspects.is_empty() => {}
+            _ => {
+                self.clear();
+                self.add(outbound, inbound);
                 return false;
             }
+        }
+        self.suspects.push((outbound, inbound));
+        let proven = self.proofs == STEP_PROOF;
+        if proven {
             let suspects = std::mem::take(&mut self.suspects);
             self.restart(suspects[0].0.local);
             suspects.into_iter().for_each(|(o, i)| self.add(o, i));
-            return true;
+        } else if self.suspects.len() == MOST_SUSPECTS {
+            self.clear();
         }
-        for (outbound, inbound) in std::mem::take(&mut self.suspects) {
-            self.add(outbound, inbound);
-        }
-        self.add(outbound, inbound);
-        false
+        proven
     }
 
     /// The peer's clock starts anew at `at`: what was learnt holds for before, not for after.
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
+        self.proofs = 0;
         self.seen = 0;
         if let Some(era) = self.era.take() {
             self.past = Some((era, at));
@@ -116,16 +125,42 @@ impl PeerClock {
         }
     }
 
+    /// There was no step: the suspects are exchanges like any other.
+    fn clear(&mut self) {
+        self.proofs = 0;
+        for (outbound, inbound) in std::mem::take(&mut self.suspects) {
+            self.add(outbound, inbound);
+        }
+    }
+
     /// A step takes from one direction what it adds to the other and leaves the round trip alone; a queue only
     /// adds, and a shorter route shortens the round trip.
-    fn looks_stepped(&self, outbound: Leg, inbound: Leg) -> bool {
-        let Some(era) = &self.era else { return false };
+    fn look(&self, outbound: Leg, inbound: Leg) -> Look {
+        let Some(era) = &self.era else {
+            return Look::Plain;
+        };
         let (_, error_ns) = era.envelope.offset_at(&era.line, inbound.local);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (a, b) = era.envelope.excess(&era.line, outbound, inbound);
         let (low, high) = (a.min(b), a.max(b));
-        low < -gate_ns && high > gate_ns && (low + high).abs() < -low / 2.0
+        if low >= -gate_ns {
+            Look::Plain
+        } else if high > gate_ns && (low + high).abs() < -low / 2.0 {
+            Look::Stepped
+        } else {
+            Look::Short
+        }
     }
+}
+
+/// What an exchange looks like beside the line.
+enum Look {
+    /// As it should, delayed or not.
+    Plain,
+    /// Shorter one way and as much longer the other.
+    Stepped,
+    /// Shorter one way than it can be: after a step in a queue, or on a shorter route.
+    Short,
 }
 
 #[cfg(test)]
