@@ -261,13 +261,18 @@ def _worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDAr
 
 
 def statistic_of(table: Table, statistic: Statistic) -> Ints:
-    """The statistic of every distribution of a table in ns; meaningless where the count is 0."""
+    """The statistic of every distribution of a table in ns; meaningless where the count is 0.
+
+    A quantile is the middle of its bin, but never outside the smallest and largest delay, which are known exactly.
+    Those lie in bins of their own, so the bin of the quantile stays what it was.
+    """
     quantile = statistic.quantile
     if quantile is None:
         column: Ints = table.columns[_COLUMN_OF[statistic]].astype(np.int64)
         return column
     codes = table.quantiles[QUANTILES.index(quantile)].astype(np.int64)
-    return sketch.values_of(np.maximum(codes - 1, 0))
+    values: Ints = np.clip(sketch.values_of(np.maximum(codes - 1, 0)), table.columns[MIN], table.columns[MAX])
+    return values
 
 
 def _gather(column: npt.NDArray[np.integer], at: Positions) -> Ints:

@@ -2,7 +2,7 @@
 
 import math
 import time
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -17,9 +17,6 @@ from sinemora.measurements.frame import (
     COUNT,
     INBOUND,
     LOST,
-    MAX,
-    MEAN,
-    MIN,
     OUTBOUND,
     ROUND_TRIP,
     SENT,
@@ -38,14 +35,16 @@ from sinemora.measurements.schemas import (
     RoundTripSeries,
     SeriesRead,
 )
-from sinemora.measurements.service import check_range, end_of, tiers, utc
-from sinemora.measurements.sketch import VALUE_OF_BIN, Ints
+from sinemora.measurements.service import check_range, check_time, end_of, tiers, utc
+from sinemora.measurements.sketch import Ints
 from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.service import mesh_state
 
 # A chart has about a thousand columns; no more steps than that unless asked for.
 _STEPS_AUTO = 1_000
 _STEPS_MAX = 20_000
+_COARSEST_S = 60
+_SPAN = timedelta(hours=1)
 
 Part = TypeVar("Part", Stats, Sketches)
 
@@ -97,27 +96,33 @@ def series(
     mesh_id: UUID,
     source_id: UUID,
     target_id: UUID,
-    start: datetime,
-    end: datetime,
+    start: datetime | None,
+    end: datetime | None,
     resolution: Resolution,
     statistic: Statistic,
 ) -> SeriesRead:
-    """The course of a path. ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`."""
+    """The course of a path until `end` (now) from `start` (an hour before).
+
+    ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
+    """
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
+    end = datetime.now(UTC) if end is None else end
+    check_time(end)
+    start = end - _SPAN if start is None else start
     check_range(start, end)
     window_s = mesh.window_s
     by_window = resolution is Resolution.WINDOW or (
         resolution is Resolution.AUTO and (end - start).total_seconds() <= _STEPS_AUTO * window_s
     )
-    step_s = window_s if by_window else 60
+    step_s = window_s if by_window else _COARSEST_S
     first, last = int(start.timestamp()) // step_s, -(-int(end.timestamp()) // step_s)
     if last - first > _STEPS_MAX:
         raise ProductError(
             "range_too_large",
             409,
-            f"{last - first} steps of {step_s} s; one answer holds at most {_STEPS_MAX}. Ask for a coarser resolution"
-            " or a shorter range.",
+            f"{last - first} steps of {step_s} s; one answer holds at most {_STEPS_MAX}. Ask for a shorter range"
+            + (" or a coarser resolution." if step_s < _COARSEST_S else "."),
         )
     start, end = utc(first * step_s), utc(last * step_s)
     parts = [Stretch(Tier.RAW, start, end)] if by_window else tiers(session, mesh.key, start, end)[2]
@@ -205,18 +210,16 @@ def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
 
 def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any]:
     column = stats.columns[:, direction, at].tolist()
-    p50, p90, p99 = (int(code) for code in stats.quantiles[:, direction, at])
     count = column[COUNT]
+    alone = matrix.Table(stats.columns[:, direction, at : at + 1], stats.quantiles[:, direction, at : at + 1])
+    delays = {
+        f"{statistic}_ns": matrix.statistic_of(alone, statistic).item() if count else None for statistic in Statistic
+    }
     return {
         "state": STATE_NAMES[State(state)],
         "count": count,
         "sent": column[SENT] if column[SENT] >= 0 else None,
         "lost": column[LOST] if column[LOST] >= 0 else None,
-        "min_ns": column[MIN] if count else None,
-        "mean_ns": column[MEAN] if count else None,
-        "p50_ns": int(VALUE_OF_BIN[p50 - 1]) if p50 else None,
-        "p90_ns": int(VALUE_OF_BIN[p90 - 1]) if p90 else None,
-        "p99_ns": int(VALUE_OF_BIN[p99 - 1]) if p99 else None,
-        "max_ns": column[MAX] if count else None,
+        **delays,
         "sd_ns": math.sqrt(float(stats.m2[direction, at]) / count) if count else None,
     }

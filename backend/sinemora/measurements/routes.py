@@ -1,6 +1,6 @@
 """HTTP of measurements: reports of agents, matrices, paths, live streams."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
@@ -27,7 +27,6 @@ router = APIRouter(
 )
 
 BINARY = "application/octet-stream"
-_SERIES_DEFAULT = timedelta(hours=1)
 
 _REPORT_BODY = {
     "requestBody": {
@@ -143,9 +142,7 @@ def read_series(
     statistic: Statistic = Statistic.P50,
 ) -> Response:
     """One path over time. Steps without data are null."""
-    end = to or datetime.now(UTC)
-    start = from_ or end - _SERIES_DEFAULT
-    found = paths.series(session, mesh_id, source_vm_id, target_vm_id, start, end, resolution, statistic)
+    found = paths.series(session, mesh_id, source_vm_id, target_vm_id, from_, to, resolution, statistic)
     return Response(found.model_dump_json(), media_type=JSON)
 
 

@@ -35,6 +35,8 @@ from sinemora.meshes.service import mesh_state, zone_runs
 _RAW_RANGE = timedelta(minutes=5)
 _FRAMES_MAX = 50_000
 MINUTE = timedelta(minutes=1)
+# Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
+YEARS = range(1970, 2200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,11 +141,19 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
 
 
 def check_range(start: datetime, end: datetime) -> None:
-    """ProductError `range_invalid` unless `start` lies before `end` and both name their time zone."""
-    if start.tzinfo is None or end.tzinfo is None:
-        raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
+    """ProductError `range_invalid` unless `start` lies before `end` and both pass `check_time`."""
+    check_time(start)
+    check_time(end)
     if start >= end:
         raise ProductError("range_invalid", 422, "`from` must lie before `to`.")
+
+
+def check_time(at: datetime) -> None:
+    """ProductError `range_invalid` unless a time names its zone and lies in `YEARS`."""
+    if at.tzinfo is None:
+        raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
+    if at.year not in YEARS:
+        raise ProductError("range_invalid", 422, f"Times lie in the years {YEARS.start} to {YEARS.stop - 1}.")
 
 
 def tiers(session: Session, mesh_key: int, start: datetime, end: datetime) -> tuple[datetime, datetime, list[Stretch]]:

@@ -45,15 +45,28 @@ def raw_paths(windows: list[tuple[int, RawWindow]]) -> dict[tuple[int, int], tup
 
 
 def number(values: list[int], statistic: Statistic) -> int:
-    """The statistic as the product states it: quantiles are the middle of their bin."""
+    """The statistic as the product states it: quantiles are the middle of their bin, within the delays seen."""
     if statistic.quantile is not None:
         words = sketch.encode(values)
-        return int(sketch.values_of(sketch.quantiles(words, np.array([words.size]), [statistic.quantile]))[0, 0])
+        middle = int(sketch.values_of(sketch.quantiles(words, np.array([words.size]), [statistic.quantile]))[0, 0])
+        return min(max(middle, min(values)), max(values))
     return {
         Statistic.MIN: min(values),
         Statistic.MAX: max(values),
         Statistic.MEAN: round(sum(values) / len(values)),
     }[statistic]
+
+
+@settings(max_examples=100)
+@given(st.lists(st.integers(-(10**6), frame.INT32_MAX) | st.integers(0, 5_000), min_size=1, max_size=60))
+def test_quantiles_lie_between_the_smallest_and_the_largest_delay_and_keep_their_bin(values):
+    stats = frame_of(RawWindow(1, {2: Raw((values, [], []))})).stats
+    table = matrix.Table(stats.columns[:, 0], stats.quantiles[:, 0])
+    found = {one: matrix.statistic_of(table, one).item() for one in Statistic}
+    assert (found[Statistic.MIN], found[Statistic.MAX]) == (min(values), max(values))
+    quantiles = [found[one] for one in (Statistic.P50, Statistic.P90, Statistic.P99)]
+    assert [min(values), *quantiles, max(values)] == sorted([min(values), *quantiles, max(values)])
+    assert (sketch.bins_of(quantiles) + 1 == table.quantiles[:, 0]).all()
 
 
 # Each pair has one client here, as in the product: the one with the smaller key.

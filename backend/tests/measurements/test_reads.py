@@ -31,7 +31,8 @@ def iso_z(at_s: float) -> str:
 
 def quantile(values: list[int], q: float) -> int:
     words = sketch.encode(values)
-    return int(sketch.values_of(sketch.quantiles(words, np.array([words.size]), [q]))[0, 0])
+    middle = int(sketch.values_of(sketch.quantiles(words, np.array([words.size]), [q]))[0, 0])
+    return min(max(middle, min(values)), max(values))
 
 
 @pytest.fixture
@@ -212,6 +213,8 @@ def test_matrix_of_a_range_merges_windows_and_minutes(mesh):
         ({"from": "2026-11-20T10:00:00Z"}, "range_invalid"),
         ({"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}, "range_invalid"),
         ({"from": "2026-11-20T10:00:00", "to": "2026-11-20T11:00:00"}, "range_invalid"),
+        ({"from": "0001-01-01T00:00:00+14:00", "to": "2026-11-20T11:00:00Z"}, "range_invalid"),
+        ({"from": "2026-11-20T10:00:00Z", "to": "9999-12-31T23:59:59-12:00"}, "range_invalid"),
         ({"from": "yesterday", "to": "2026-11-20T11:00:00Z"}, "request_invalid"),
         ({"metric": "speed"}, "request_invalid"),
         ({"statistic": "p95"}, "request_invalid"),
@@ -258,6 +261,7 @@ def test_path_now_is_the_same_whoever_was_client(mesh):
     out = forth["outbound"]
     assert (out["count"], out["sent"], out["lost"]) == (8, raw.sent[0], raw.lost[0])
     assert (out["min_ns"], out["max_ns"]) == (min(raw.delays_ns[0]), max(raw.delays_ns[0]))
+    assert out["p99_ns"] == quantile(raw.delays_ns[0], 0.99) <= out["max_ns"]
     assert out["sd_ns"] == pytest.approx(float(np.std(raw.delays_ns[0])), rel=1e-4)
     assert (out["clock_error_ns"], out["asymmetry_source"]) == (500, "assumed")
     assert "clock_error_ns" not in forth["round_trip"]
@@ -325,6 +329,9 @@ def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
     year = {"from": (now - timedelta(days=365)).isoformat(), "to": now.isoformat()}
     answer = mesh.owner.get(url, params=year)
     assert (answer.status_code, answer.json()["code"]) == (409, "range_too_large")
+    for never in ("0001-01-01T00:30:00Z", "9999-12-31T23:59:59Z"):
+        answer = mesh.owner.get(url, params={"to": never})
+        assert (answer.status_code, answer.json()["code"]) == (422, "range_invalid")
 
 
 def test_windows_shorter_than_a_step_are_merged(mesh):
