@@ -7,29 +7,44 @@ interface Props {
   children: ReactNode
   /** What the button does, as a verb: "Revoke". */
   action: string
-  opened: boolean
-  pending: boolean
-  error: unknown
-  onConfirm: () => void
+  /** Id of what it is done to; null while nobody asks for it. */
+  about: string | null
+  /** The mutation that does it. */
+  doing: {
+    mutate: (id: string, options: { onSuccess: () => void }) => void
+    isPending: boolean
+    error: unknown
+    reset: () => void
+  }
   onClose: () => void
+  /** Instead of closing, once it is done. */
+  onDone?: () => void
 }
 
 /** Asks before something that cannot be undone; says what will happen, not "are you sure". */
-export function Confirm({ title, children, action, opened, pending, error, onConfirm, onClose }: Props) {
+export function Confirm({ title, children, action, about, doing, onClose, onDone = onClose }: Props) {
+  function close() {
+    doing.reset()
+    onClose()
+  }
   return (
     <Modal
-      opened={opened}
-      onClose={onClose}
+      opened={about !== null}
+      onClose={close}
       title={<strong>{title}</strong>}
       closeButtonProps={{ 'aria-label': 'Close' }}
     >
       <p>{children}</p>
-      <ActionError error={error} />
+      <ActionError error={doing.error} />
       <Group justify="end" mt="md">
-        <Button variant="default" onClick={onClose} data-autofocus>
+        <Button variant="default" onClick={close} data-autofocus>
           Cancel
         </Button>
-        <Button color="red" onClick={onConfirm} loading={pending}>
+        <Button
+          color="red"
+          onClick={() => about !== null && doing.mutate(about, { onSuccess: onDone })}
+          loading={doing.isPending}
+        >
           {action}
         </Button>
       </Group>

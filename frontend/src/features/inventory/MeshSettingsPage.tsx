@@ -114,11 +114,10 @@ function DeleteMesh({ mesh }: { mesh: Mesh }) {
       <Confirm
         title={`Delete ${mesh.name}`}
         action="Delete"
-        opened={asking}
-        pending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => remove.mutate(mesh.id, { onSuccess: () => void navigate({ to: '/meshes' }) })}
+        about={asking ? mesh.id : null}
+        doing={remove}
         onClose={() => setAsking(false)}
+        onDone={() => void navigate({ to: '/meshes' })}
       >
         Its VMs stay and stop measuring one another. Its history can no longer be seen.
       </Confirm>

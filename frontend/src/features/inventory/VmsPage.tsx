@@ -123,14 +123,9 @@ function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
     <Confirm
       title={`Revoke the agent of ${vm?.name}`}
       action="Revoke"
-      opened={vm !== null}
-      pending={revoke.isPending}
-      error={revoke.error}
-      onConfirm={() => vm?.agent && revoke.mutate(vm.agent.id, { onSuccess: onClose })}
-      onClose={() => {
-        revoke.reset()
-        onClose()
-      }}
+      about={vm?.agent?.id ?? null}
+      doing={revoke}
+      onClose={onClose}
     >
       Its reports are refused from now on and its paths become stale. The VM can be enrolled again with a new token.
     </Confirm>
@@ -140,18 +135,7 @@ function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
 function DeleteDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
   const remove = useDeleteVm()
   return (
-    <Confirm
-      title={`Delete ${vm?.name}`}
-      action="Delete"
-      opened={vm !== null}
-      pending={remove.isPending}
-      error={remove.error}
-      onConfirm={() => vm && remove.mutate(vm.id, { onSuccess: onClose })}
-      onClose={() => {
-        remove.reset()
-        onClose()
-      }}
-    >
+    <Confirm title={`Delete ${vm?.name}`} action="Delete" about={vm?.id ?? null} doing={remove} onClose={onClose}>
       It leaves every mesh it is in, and its row and column leave the heatmap.
     </Confirm>
   )

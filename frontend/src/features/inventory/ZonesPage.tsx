@@ -68,14 +68,9 @@ export function ZonesPage() {
       <Confirm
         title={`Delete ${deleting?.name}`}
         action="Delete"
-        opened={deleting !== null}
-        pending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => deleting && remove.mutate(deleting.id, { onSuccess: () => setDeleting(null) })}
-        onClose={() => {
-          remove.reset()
-          setDeleting(null)
-        }}
+        about={deleting?.id ?? null}
+        doing={remove}
+        onClose={() => setDeleting(null)}
       >
         Only a zone without VMs can be deleted.
       </Confirm>

@@ -1,6 +1,7 @@
 import type { Direction, Path, RoundTrip } from '~/api/types'
 import { type Clock, formatMoment, formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
+import { pageStyles } from '~/ui/Page'
 import styles from './paths.module.css'
 
 const STATISTICS = [
@@ -42,8 +43,8 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
         </p>
       </div>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section className={styles.scroll} tabIndex={0} aria-labelledby="newest-window">
-        <table className={styles.table} aria-labelledby="newest-window">
+      <section className={pageStyles.scroll} tabIndex={0} aria-labelledby="newest-window">
+        <table className={`${pageStyles.table} ${styles.numbers}`} aria-labelledby="newest-window">
           <thead>
             <tr>
               <td />

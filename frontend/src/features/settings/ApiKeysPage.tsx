@@ -72,14 +72,9 @@ export function ApiKeysPage() {
       <Confirm
         title={`Delete ${deleting?.name}`}
         action="Delete"
-        opened={deleting !== null}
-        pending={remove.isPending}
-        error={remove.error}
-        onConfirm={() => deleting && remove.mutate(deleting.id, { onSuccess: () => setDeleting(null) })}
-        onClose={() => {
-          remove.reset()
-          setDeleting(null)
-        }}
+        about={deleting?.id ?? null}
+        doing={remove}
+        onClose={() => setDeleting(null)}
       >
         Programs that use it are refused at once.
       </Confirm>
