@@ -38,9 +38,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     command.set_defaults(run=_command(_status))
 
     command = commands.add_parser(
-        "check", help="whether one could start here: exit code 3 when one runs, 4 when the port is taken"
+        "check",
+        help="whether one could start here: exit code 3 when one runs, 4 when the port is taken, 5 for a wrong setting",
     )
-    command.set_defaults(run=_command(_check))
+    command.set_defaults(run=_command(_check, invalid=5))
 
     command = commands.add_parser("logs", help="follow the logs")
     command.add_argument("of", nargs="*", help="processes, for example api worker postgres (default: all)")
@@ -64,8 +65,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return int(options.run(options) or 0)
 
 
-def _command(action: Callable[[Settings, argparse.Namespace], int]) -> Callable[[argparse.Namespace], int]:
-    """Run `action` with the settings; what it cannot do is said on standard error, with the way out."""
+def _command(
+    action: Callable[[Settings, argparse.Namespace], int], invalid: int = 1
+) -> Callable[[argparse.Namespace], int]:
+    """Run `action` with the settings; what it cannot do is said on standard error, with the way out.
+
+    `invalid` is the exit code when a setting cannot be.
+    """
 
     def run(options: argparse.Namespace) -> int:
         try:
@@ -78,7 +84,7 @@ def _command(action: Callable[[Settings, argparse.Namespace], int]) -> Callable[
             return 1
         except ValidationError as error:
             print(explain(error), file=sys.stderr)
-            return 1
+            return invalid
         except KeyboardInterrupt:
             return 130
 

@@ -1,5 +1,6 @@
 """`sinemora up`: everything from an empty folder to a measuring product, told step by step."""
 
+import errno
 import json
 import os
 import subprocess
@@ -211,7 +212,7 @@ class _Launch:
             except psycopg.OperationalError as error:
                 if time.monotonic() - said_at > _REMIND_S:
                     said_at = time.monotonic()
-                    reason = str(error).strip().splitlines()[-1]
+                    reason = str(error).strip().splitlines()[0]
                     place = urlsplit(dsn).hostname or "its socket"
                     print(
                         f"\n  The database at {place} does not answer yet: {reason}\n  Trying again; Ctrl-C gives up."
@@ -220,9 +221,16 @@ class _Launch:
 
 
 def require_port(settings: Settings) -> None:
-    """Raises TroubleError naming the holder when the API's port is taken."""
-    if ports.tcp_free(settings.host, settings.port):
+    """Raises TroubleError when the API cannot listen: the port is taken (then with its holder), or not ours to open."""
+    error = ports.tcp_refusal(settings.host, settings.port)
+    if error is None:
         return
+    if error.errno != errno.EADDRINUSE:
+        raise TroubleError(
+            f"Nothing can listen on {settings.host} port {settings.port}: {error.strerror}.",
+            "SINEMORA_HOST is an address of this machine (0.0.0.0: all of them), SINEMORA_PORT one that you may open"
+            " (below 1024 only root may).",
+        )
     holder = ports.tcp_holder(settings.port)
     raise TroubleError(
         f"Port {settings.port} on {settings.host} is taken" + (f" by {holder}." if holder else "."),

@@ -9,12 +9,17 @@ _LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
 
 def tcp_free(host: str, port: int) -> bool:
     """Whether a server may listen on `host`:`port` now."""
-    return _bindable(socket.SOCK_STREAM, host, port)
+    return tcp_refusal(host, port) is None
+
+
+def tcp_refusal(host: str, port: int) -> OSError | None:
+    """Why no server may listen on `host`:`port` now; None when one may."""
+    return _refusal(socket.SOCK_STREAM, host, port)
 
 
 def udp_free(host: str, port: int) -> bool:
     """Whether `host`:`port` can be bound for datagrams now."""
-    return _bindable(socket.SOCK_DGRAM, host, port)
+    return _refusal(socket.SOCK_DGRAM, host, port) is None
 
 
 def tcp_holder(port: int) -> str | None:
@@ -44,13 +49,13 @@ def _rows(table: str) -> list[list[str]]:
         return []
 
 
-def _bindable(kind: socket.SocketKind, host: str, port: int) -> bool:
+def _refusal(kind: socket.SocketKind, host: str, port: int) -> OSError | None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, kind) as probe:
         if kind == socket.SOCK_STREAM:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: TIME_WAIT is no holder
         try:
             probe.bind((host, port))
-        except OSError:
-            return False
-    return True
+        except OSError as error:
+            return error
+    return None

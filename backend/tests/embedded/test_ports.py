@@ -1,9 +1,15 @@
 """A taken port is noticed and its holder named."""
 
+import errno
 import os
 import socket
 
-from sinemora.embedded.ports import tcp_free, tcp_holder, udp_free
+import pytest
+
+from sinemora.embedded.launch import require_port
+from sinemora.embedded.ports import tcp_free, tcp_holder, tcp_refusal, udp_free
+from sinemora.embedded.trouble import TroubleError
+from sinemora.kit.config import Settings
 
 
 def test_a_listener_is_found_and_named() -> None:
@@ -21,3 +27,11 @@ def test_datagram_ports_are_counted_per_address() -> None:
         port = one.getsockname()[1]
         assert not udp_free("127.20.9.1", port)
         assert udp_free("127.20.9.2", port)
+
+
+def test_an_address_of_another_machine_is_not_called_taken() -> None:
+    refusal = tcp_refusal("192.0.2.1", 8420)
+    assert refusal is not None
+    assert refusal.errno != errno.EADDRINUSE
+    with pytest.raises(TroubleError, match=r"^Nothing can listen on 192\.0\.2\.1 port 8420: "):
+        require_port(Settings(_env_file=None, host="192.0.2.1"))
