@@ -31,7 +31,7 @@ test: ## Everything CI runs: lint, types, units, drift, end to end
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py
 test-backend: ## Python tests against a real database (ARGS='-k frames')
-	$(PREPARE) backend
+	$(PREPARE) test-backend
 	@$(PYTHON) infra/test/suites.py pytest
 test-agent: ## Rust tests of the agent
 	$(PREPARE) agent

@@ -50,8 +50,7 @@ def shape(value: Any) -> Any:
 
 
 def test_examples_run_and_answer_what_is_printed(address: str, tmp_path: Path):
-    if shutil.which("curl") is None:
-        pytest.skip("the examples need curl")
+    assert shutil.which("curl"), "the examples need curl: `make test` brings it, or says how to install it"
     create_owner("Docs", "owner@sinemora.example", PASSWORD)
     blocks = FENCE.findall(DOCS.read_text())
     script = "set -eu\n" + "".join(f"{code}\nprintf '\\n%s\\n' '{MARK}'\n" for kind, code in blocks if kind == "sh")

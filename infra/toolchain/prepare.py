@@ -30,19 +30,21 @@ RUST = ("Rust", "rust", tools.rust)
 RUST_LINT = ("clippy and rustfmt", "rust-lint", tools.rust_lint)
 AGENT = ("Building the agent", "agent", builds.agent)
 CHROMIUM = ("Chromium", "chromium", tools.chromium)
+CURL = ("curl", "curl", tools.curl)
 E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
 
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND],
+    "test-backend": [UV, BACKEND, CURL],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],
-    "test": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, RUST_LINT, AGENT, CHROMIUM, E2E],
+    "test": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, RUST_LINT, AGENT, CHROMIUM, CURL, E2E],
 }
-RUNS_ALREADY, PORT_TAKEN = 3, 4  # answers of `sinemora check`
+RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
 SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/launch.py
 
 
@@ -73,7 +75,7 @@ def _stop_if_running() -> None:
     if done.returncode == RUNS_ALREADY:
         print(done.stdout, end="")
         sys.exit(0)
-    if done.returncode == PORT_TAKEN:
+    if done.returncode in REFUSALS:
         sys.exit(done.stderr.strip())
 
 

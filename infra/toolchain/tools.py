@@ -1,4 +1,4 @@
-"""Finds or brings uv, Node, Rust and Chromium. Each function returns where the tool came from."""
+"""Finds or brings uv, Node, Rust, Chromium and curl. Each function returns where the tool came from."""
 
 import os
 import shutil
@@ -119,6 +119,22 @@ def chromium(log: Log) -> str:
         if attempt == 0:
             debian.install(VERSIONS["chromium"]["debian"], "Chromium is needed by the end-to-end tests.", log)
     raise StepFailedError("Chromium was installed but cannot be found.", "see: command -v chromium", log.path)
+
+
+def curl(log: Log) -> str:
+    """A curl that runs the examples of the documentation (`--json` came with the oldest that will do)."""
+    minimum = VERSIONS["curl"]["minimum"]
+    for attempt in range(2):
+        for candidate in _candidates("curl"):
+            printed = output(candidate, "--version")
+            if new_enough(printed, "curl"):
+                return _said(printed, candidate, None)
+        if attempt == 0:
+            why = f"curl {minimum} or newer is needed to test the examples of the documentation."
+            debian.install(VERSIONS["curl"]["debian"], why, log)
+    raise StepFailedError(
+        f"curl was installed, but none of {minimum} or newer comes first on PATH.", "see: curl --version", log.path
+    )
 
 
 def _rust() -> Path | None:

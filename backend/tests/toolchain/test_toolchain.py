@@ -65,6 +65,34 @@ def test_a_tool_is_taken_from_the_machine_only_when_new_enough(
     assert common.new_enough(printed, tool) is good
 
 
+def test_curl_is_brought_when_there_is_none_or_an_old_one(
+    common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = importlib.import_module("tools")
+    log = importlib.import_module("steps").Log(tmp_path / "log", lambda: None)
+    program = tmp_path / "curl"
+    asked: list[list[str]] = []
+
+    def have(version: str) -> None:
+        program.write_text(f"#!/bin/sh\necho 'curl {version} (x86_64-pc-linux-gnu)'\n")
+        program.chmod(0o755)
+
+    def install(packages: list[str], why: str, log: object) -> None:
+        asked.append(packages)
+        have("8.14.1")
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(tools.debian, "install", install)
+    have("7.81.0")
+    assert tools.curl(log) == "8.14.1, of this machine"
+    assert tools.curl(log) == "8.14.1, of this machine"
+    assert asked == [["curl"]]
+    program.unlink()
+    monkeypatch.setattr(tools.debian, "install", lambda packages, why, log: None)
+    with pytest.raises(common.StepFailedError):
+        tools.curl(log)
+
+
 def test_a_build_runs_again_only_when_an_input_or_its_output_changed(stamps: ModuleType, tmp_path: Path) -> None:
     source, output = tmp_path / "src", tmp_path / "built"
     (source / "deep").mkdir(parents=True)
