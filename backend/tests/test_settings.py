@@ -66,7 +66,18 @@ def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: 
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("port", "0"), ("port", "x"), ("log_level", "loud"), ("demo_agents", "-1"), ("session_hours", "0")],
+    [
+        ("port", "0"),
+        ("port", "x"),
+        ("log_level", "loud"),
+        ("demo_agents", "-1"),
+        ("session_hours", "0"),
+        ("public_url", "sinemora.example.com"),
+        ("redis_url", "localhost"),
+        ("redis_url", "redis:///0"),
+        ("database_url", "mysql://u@h/d"),
+        ("database_owner_url", "postgres://u:secret@h:54x2/d"),
+    ],
 )
 def test_a_setting_that_cannot_be_is_named(
     name: str, value: str, servers, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -80,7 +91,10 @@ def test_a_setting_that_cannot_be_is_named(
     finally:
         monkeypatch.undo()
         config.settings.cache_clear()
-    assert f"SINEMORA_{name.upper()}" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    shown = "" if name in {"database_url", "database_owner_url", "redis_url"} else f"={value}"
+    assert f"SINEMORA_{name.upper()}{shown}: " in said
+    assert "secret" not in said
 
 
 @pytest.mark.parametrize("command", [["serve"], ["migrate"], ["owner", "create"]])

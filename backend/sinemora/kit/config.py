@@ -3,9 +3,21 @@
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
+from urllib.parse import urlsplit
 
-from pydantic import Field, SecretStr, ValidationError, field_validator, model_validator
+from pydantic import Field, SecretStr, ValidationError, ValidationInfo, field_validator, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+_POSTGRES = ("postgresql+psycopg",), "postgresql://USER:PASSWORD@HOST:5432/DATABASE"
+_ADDRESSES = {
+    "database_url": _POSTGRES,
+    "database_owner_url": _POSTGRES,
+    "redis_url": (("redis", "rediss", "unix"), "redis://:PASSWORD@HOST:6379/0 or unix:///path/to/socket?db=0"),
+    "public_url": (("http", "https"), "https://sinemora.example.com"),
+}
+_NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
+# Not repeated on a terminal or in a log.
+_SECRET = {"owner_password", "database_url", "database_owner_url", "redis_url"}
 
 
 class Settings(BaseSettings):
@@ -54,6 +66,20 @@ class Settings(BaseSettings):
                 return "postgresql+psycopg://" + url.removeprefix(scheme)
         return url
 
+    @field_validator("database_url", "database_owner_url", "redis_url", "public_url")
+    @classmethod
+    def _address(cls, url: str, info: ValidationInfo) -> str:
+        """Refuse what no client could open; the address is not repeated, for it may hold a password."""
+        schemes, example = _ADDRESSES[str(info.field_name)]
+        try:
+            parts = urlsplit(url)
+            good = parts.scheme in schemes and (parts.port is None or parts.port > 0)
+        except ValueError:
+            good = False
+        if url and not (good and (parts.netloc or parts.scheme not in _NEED_HOST)):
+            raise ValueError(f"should look like {example}")
+        return url
+
     @model_validator(mode="after")
     def _derive(self) -> "Settings":
         self.public_url = (self.public_url or self.local_url).rstrip("/")
@@ -75,6 +101,10 @@ def settings() -> Settings:
 
 
 def explain(error: ValidationError) -> str:
-    """Name the settings that cannot be, one per line, and where to read on."""
-    wrong = [f"SINEMORA_{'_'.join(map(str, one['loc'])).upper()}: {one['msg']}" for one in error.errors()]
+    """Name the settings that cannot be, one per line with what was given, and where to read on."""
+    wrong = []
+    for one in error.errors():
+        name = "_".join(map(str, one["loc"]))
+        given = "" if name in _SECRET or not name else f"={one['input']}"
+        wrong.append(f"SINEMORA_{name.upper()}{given}: {one['msg'].removeprefix('Value error, ')}")
     return "\n".join([*wrong, "See .env.example for what each setting takes."])
