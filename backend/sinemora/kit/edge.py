@@ -60,7 +60,8 @@ class Edge:
             message = await receive()
             taken_bytes += len(message.get("body", b""))
             if taken_bytes > self.body_limit_bytes:
-                raise HTTPException(413)  # the one exception FastAPI lets through while it reads a body
+                # The one exception FastAPI lets through while it reads a body.
+                raise HTTPException(413, f"A body may be {self.body_limit_bytes} bytes long.")
             return message
 
         async def answer(message: Message) -> None:

@@ -114,7 +114,7 @@ _FRAMEWORK = {
     400: ("bad_request", "The request cannot be read."),
     404: ("route_unknown", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take this method."),
-    413: ("body_too_large", "The body is larger than the server takes."),
+    413: ("body_too_large", ""),  # whoever raises it knows the limit
     415: ("media_type_unsupported", "This media type is not understood here."),
 }
 
@@ -123,6 +123,13 @@ def _pointer(location: tuple[int | str, ...]) -> str:
     source, *path = location or ("body",)
     parts = path if source == "body" else [source, *path]
     return "#/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in parts) if parts else "#"
+
+
+def _complaint(error: Mapping[str, Any]) -> dict[str, str]:
+    """One complaint of the framework, as a `FieldError`."""
+    if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
+        return {"pointer": "#", "message": f"no JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+    return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
 
 
 def install(app: FastAPI) -> None:
@@ -135,11 +142,11 @@ def install(app: FastAPI) -> None:
     @app.exception_handler(HTTPException)
     async def _http(request: Request, error: HTTPException) -> JSONResponse:
         code, detail = _FRAMEWORK.get(error.status_code, ("http_error", str(error.detail)))
-        return problem(request, ProductError(code, error.status_code, detail, headers=error.headers))
+        return problem(request, ProductError(code, error.status_code, detail or error.detail, headers=error.headers))
 
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
-        found = [{"pointer": _pointer(one["loc"]), "message": one["msg"]} for one in error.errors()]
+        found = [_complaint(one) for one in error.errors()]
         return problem(request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found))
 
     @app.exception_handler(StaleDataError)
