@@ -24,6 +24,7 @@ import psycopg
 from psycopg import sql
 
 from sinemora.embedded.engine import postgres_home
+from sinemora.embedded.foreground import Foreground
 from sinemora.embedded.service_user import ServiceUser, service_user
 from sinemora.embedded.sockets import private_dir, socket_dir
 from sinemora.embedded.trouble import TroubleError
@@ -66,7 +67,7 @@ class PostgresServer:
         self.cluster = self.data_dir / "postgres"
         self.log = self.data_dir / "logs" / "postgres.log"
         self.durable = durable
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Foreground | None = None
 
     def prepare(self) -> None:
         """Make the cluster when there is none, and write its configuration. Stops a server left over from a crash.
@@ -140,38 +141,16 @@ class PostgresServer:
 
     def start(self, patience_s: float = 60) -> None:
         """Start the server and return once it answers; for tests and one-off commands."""
-        with self.log.open("ab") as log:
-            # A file, never a pipe: the server would hold the pipe open for as long as it lives.
-            self._process = subprocess.Popen(
-                self.command(),
-                cwd=self.cluster,
-                env=self.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                **self.user.popen_identity(),  # type: ignore[call-overload]
-            )
-        deadline = time.monotonic() + patience_s
-        while not self.ready():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise self._trouble("did not start")
-            time.sleep(0.05)
+        self._process = Foreground(self.command(), self.cluster, self.environment(), self.log, self.user)
+        if not self._process.becomes(self.ready, patience_s):
+            self.stop()
+            raise self._trouble("did not start")
 
     def stop(self, patience_s: float = 20) -> None:
         """Stop a server started with `start`: fast shutdown, then immediate."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        for how in (signal.SIGINT, signal.SIGQUIT, signal.SIGKILL):
-            if process.poll() is None:
-                process.send_signal(how)
-            try:
-                process.wait(patience_s)
-                return
-            except subprocess.TimeoutExpired:
-                continue
+        if process:
+            process.stop((signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), patience_s)
 
     def stop_leftover(self, patience_s: float = 20) -> None:
         """Stop a server that still runs on this cluster because its supervisor was killed."""

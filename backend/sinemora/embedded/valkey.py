@@ -2,14 +2,13 @@
 
 import os
 import signal
-import subprocess
-import time
 from functools import cached_property
 from pathlib import Path
 
 import redis
 
 from sinemora.embedded.engine import valkey_server
+from sinemora.embedded.foreground import Foreground
 from sinemora.embedded.service_user import ServiceUser, service_user
 from sinemora.embedded.sockets import private_dir, socket_dir
 from sinemora.embedded.trouble import TroubleError
@@ -25,7 +24,7 @@ class ValkeyServer:
         self.user = user or service_user()
         self.folder = self.data_dir / "valkey"
         self.log = self.data_dir / "logs" / "valkey.log"
-        self._process: subprocess.Popen[bytes] | None = None
+        self._process: Foreground | None = None
 
     def prepare(self) -> None:
         """Make the folders."""
@@ -78,34 +77,13 @@ class ValkeyServer:
 
     def start(self, patience_s: float = 10) -> None:
         """Start the server and return once it answers; for tests and one-off commands."""
-        with self.log.open("ab") as log:
-            self._process = subprocess.Popen(
-                self.command(),
-                cwd=self.folder,
-                env=self.environment(),
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-                **self.user.popen_identity(),  # type: ignore[call-overload]
-            )
-        deadline = time.monotonic() + patience_s
-        while not self.ready():
-            if self._process.poll() is not None or time.monotonic() > deadline:
-                self.stop()
-                raise TroubleError("Valkey did not start.", f"Its log: {self.log}")
-            time.sleep(0.02)
+        self._process = Foreground(self.command(), self.folder, self.environment(), self.log, self.user)
+        if not self._process.becomes(self.ready, patience_s):
+            self.stop()
+            raise TroubleError("Valkey did not start.", f"Its log: {self.log}")
 
     def stop(self, patience_s: float = 5) -> None:
         """Stop a server started with `start`."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        for how in (signal.SIGTERM, signal.SIGKILL):
-            if process.poll() is None:
-                process.send_signal(how)
-            try:
-                process.wait(patience_s)
-                return
-            except subprocess.TimeoutExpired:
-                continue
+        if process:
+            process.stop((signal.SIGTERM, signal.SIGKILL), patience_s)
