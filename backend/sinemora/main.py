@@ -1,7 +1,9 @@
 """Composes the API: every feature's router, one way to fail, one way to start and stop."""
 
+import socket
+import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 
 import uvicorn
 from fastapi import FastAPI
@@ -75,16 +77,39 @@ def _operation_id(route: APIRoute) -> str:
     return route.name
 
 
-def serve() -> None:
-    """Run the API in the foreground until it is told to stop."""
-    uvicorn.run(
-        "sinemora.main:create_app",
-        factory=True,
+class Server(uvicorn.Server):
+    """Answers agents that wait for a plan before it waits for open requests to end."""
+
+    def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
+        super().__init__(config)
+        self.app = app
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop in order."""
+        await self.app.state.plan_watch.close()
+        await super().shutdown(sockets)
+
+
+def server() -> Server:
+    """The API as `serve` runs it."""
+    app = create_app()
+    config = uvicorn.Config(
+        app,
         host=settings().host,
         port=settings().port,
         access_log=False,
         log_config=None,
         server_header=False,
-        # Long polls and event streams never end by themselves.
+        # Event streams never end by themselves.
         timeout_graceful_shutdown=3,
     )
+    return Server(app, config)
+
+
+def serve() -> None:
+    """Run the API in the foreground until it is told to stop."""
+    running = server()
+    with suppress(KeyboardInterrupt):
+        running.run()
+    if not running.started:
+        sys.exit(3)

@@ -41,6 +41,7 @@ class PlanWatch:
         self._reading: dict[UUID, asyncio.Lock] = {}
         self._waiting: dict[UUID, set[tuple[int, asyncio.Future[bool]]]] = {}
         self._poller: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def meshes_of(self, tenant_id: UUID) -> TenantMeshes:
         """The tenant's meshes, not older than this call."""
@@ -61,7 +62,9 @@ class PlanWatch:
             return fresh
 
     async def changed(self, tenant_id: UUID, fingerprint: int, patience_s: float) -> bool:
-        """Wait until the tenant's meshes differ from `fingerprint`; False when `patience_s` is over first."""
+        """Wait until the tenant's meshes differ from `fingerprint`; False when `patience_s` is over, or the API."""
+        if self._closed:
+            return False
         waiter = (fingerprint, asyncio.get_running_loop().create_future())
         self._waiting.setdefault(tenant_id, set()).add(waiter)
         if self._poller is None or self._poller.done():
@@ -77,7 +80,8 @@ class PlanWatch:
                 self._waiting.pop(tenant_id, None)
 
     async def close(self) -> None:
-        """Let everybody go: the process ends."""
+        """Let everybody go: the process ends. Safe to repeat."""
+        self._closed = True
         if self._poller is not None:
             self._poller.cancel()
         for waiters in self._waiting.values():

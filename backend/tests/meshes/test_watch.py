@@ -1,7 +1,10 @@
 """Waiting for a plan to change."""
 
+import socket
 import threading
 import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -9,6 +12,7 @@ from typing import Any
 import pytest
 
 from sinemora.kit import db
+from sinemora.main import server
 from sinemora.meshes import watch
 from tests.callers import AgentCaller, Member, MeshWorld
 
@@ -94,6 +98,36 @@ def test_one_question_a_second_whoever_waits(
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda pair: poll(pair[0], pair[1], 2.5), zip(world.agents, etags, strict=True)))
     assert 2 <= asked <= 4
+
+
+def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    agent = make_mesh(owner, 2).agents[0]
+    etag = etag_of(agent)
+    running = server()
+
+    def wait(port: int) -> int:
+        question = urllib.request.Request(
+            f"http://127.0.0.1:{port}/v1/agents/self/plan?wait_s=20",
+            headers={**agent.headers, "If-None-Match": etag},
+        )
+        opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+        try:
+            with opener.open(question, timeout=30) as answer:
+                return int(answer.status)
+        except urllib.error.HTTPError as error:
+            return error.code
+
+    with socket.create_server(("127.0.0.1", 0)) as listening, ThreadPoolExecutor(2) as pool:
+        ended = pool.submit(running.run, [listening])
+        while not running.started:
+            time.sleep(0.02)
+        answer = pool.submit(wait, listening.getsockname()[1])
+        time.sleep(1)
+        started = time.monotonic()
+        running.should_exit = True
+        assert answer.result() == 304
+        ended.result()
+        assert time.monotonic() - started < 2.5
 
 
 @pytest.mark.parametrize("wait_s", ["-1", "31", "x"])
