@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import psycopg
+import redis
 
 from sinemora.embedded import demo, ports
 from sinemora.embedded.data_folder import DataFolder, locate
@@ -20,6 +21,7 @@ from sinemora.embedded.service_user import service_user
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
 from sinemora.embedded.trouble import TroubleError
 from sinemora.kit.config import Settings
+from sinemora.kit.db import UNCONFINED, unconfined_role
 
 STEPS = 5  # infra/toolchain/prepare.py counts with this number
 _RETRY_S = 2.0
@@ -119,7 +121,10 @@ class _Launch:
         if self.engines.postgres:
             self.engines.postgres.provision()
         else:
-            self._await_database(self.settings.database_owner_url)
+            for url in dict.fromkeys((self.settings.database_owner_url, self.settings.database_url)):
+                self._await_database(url)
+        if not self.engines.valkey:
+            self._await_redis(self.settings.redis_url)
         return "" if self.engines.postgres else "external database"
 
     def migrate(self) -> str:
@@ -202,21 +207,38 @@ class _Launch:
         return printed
 
     def _await_database(self, url: str) -> None:
-        """Wait until the operator's database takes connections, saying so now and then."""
+        """Wait until the operator's database takes connections. TroubleError when its role would see every tenant."""
         dsn = url.replace("postgresql+psycopg://", "postgresql://", 1)
+
+        def ask() -> None:
+            with psycopg.connect(dsn, connect_timeout=5) as connection:
+                if url == self.settings.database_url and (role := unconfined_role(connection)):
+                    raise TroubleError(
+                        UNCONFINED.format(role=role), "Create one and give it to SINEMORA_DATABASE_URL; docs show how."
+                    )
+
+        self._await(f"database at {urlsplit(dsn).hostname or 'its socket'}", ask, psycopg.OperationalError)
+
+    def _await_redis(self, url: str) -> None:
+        """Wait until the operator's Redis answers."""
+
+        def ask() -> None:
+            with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as client:
+                client.ping()
+
+        self._await(f"Redis at {urlsplit(url).hostname or 'its socket'}", ask, redis.RedisError)
+
+    def _await(self, what: str, ask: Callable[[], None], absent: type[Exception]) -> None:
+        """Ask until it answers, saying now and then why it does not."""
         said_at = float("-inf")
         while True:
             try:
-                psycopg.connect(dsn, connect_timeout=5).close()
-                return
-            except psycopg.OperationalError as error:
+                return ask()
+            except absent as error:
                 if time.monotonic() - said_at > _REMIND_S:
                     said_at = time.monotonic()
                     reason = str(error).strip().splitlines()[0]
-                    place = urlsplit(dsn).hostname or "its socket"
-                    print(
-                        f"\n  The database at {place} does not answer yet: {reason}\n  Trying again; Ctrl-C gives up."
-                    )
+                    print(f"\n  The {what} does not answer yet: {reason}\n  Trying again; Ctrl-C gives up.")
             self.supervisor.pause(_RETRY_S)
 
 

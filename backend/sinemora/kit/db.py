@@ -26,8 +26,13 @@ from sqlalchemy.orm import (
 )
 
 from sinemora.kit.config import settings
+from sinemora.kit.errors import ProductError
 
 EVERYBODY = "*"
+UNCONFINED = (
+    "The role {role} of SINEMORA_DATABASE_URL is a superuser or may bypass row-level security: nothing would keep"
+    " tenants apart. It must be a role that is neither (docs/operations.md)."
+)
 
 
 class Base(DeclarativeBase):
@@ -68,7 +73,7 @@ SessionMaker = sessionmaker(expire_on_commit=False)
 @lru_cache
 def engine() -> Engine:
     """The connections of this process as the application's role."""
-    return create_engine(
+    made = create_engine(
         settings().database_url,
         pool_size=settings().database_pool_size,
         max_overflow=settings().database_pool_size,
@@ -81,6 +86,22 @@ def engine() -> Engine:
             " -c idle_in_transaction_session_timeout=60s",
         },
     )
+    event.listen(made, "connect", _refuse_unconfined)
+    return made
+
+
+def unconfined_role(connection: Any) -> str | None:
+    """The role of a database connection (DB-API) if row-level security does not bind it, else None."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)")
+        found = cursor.fetchone()
+    connection.rollback()
+    return str(found[0]) if found else None
+
+
+def _refuse_unconfined(connection: Any, _: Any) -> None:
+    if role := unconfined_role(connection):
+        raise ProductError("database_role_unconfined", 503, UNCONFINED.format(role=role))
 
 
 @lru_cache(maxsize=4096)

@@ -203,7 +203,7 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     """The matrix of one metric and statistic."""
     table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
     count = _gather(table.columns[COUNT], at)
-    states = _states(cells, count, _attempted(cells))
+    states = _states(cells, count, _unanswered(cells))
     valued = ((states == State.MEASURED) | (states == State.STALE)) & (count > 0)
     clock_error = _gather(table.columns[CLOCK_ERROR], at)
     if metric is Metric.LOSS:
@@ -239,19 +239,25 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     return Matrix(Metric.LOSS, ratio, np.zeros(states.shape, np.int64), states, valued)
 
 
-def _states(cells: Cells, count: Ints, attempted: Flags) -> npt.NDArray[np.uint8]:
+def _states(cells: Cells, count: Ints, unanswered: Flags) -> npt.NDArray[np.uint8]:
     states = np.full(cells.at.shape, State.NO_DATA, np.uint8)
-    states[attempted] = State.LOST
+    states[unanswered] = State.LOST
     states[count > 0] = State.MEASURED
     states[cells.stale] = State.STALE
     states[~cells.planned] = State.NOT_PLANNED
     return states
 
 
-def _attempted(cells: Cells) -> Flags:
-    """Whether packets set out. Where one direction does not know, an unanswered exchange counts for both."""
-    sent = _gather(cells.one_way.columns[SENT], cells.at)
-    return (sent > 0) | ((sent < 0) & (_gather(cells.round_trip.columns[SENT], cells.round_at) > 0))
+def _unanswered(cells: Cells) -> Flags:
+    """Whether packets set out and some are not known to have arrived, which explains a path without a delay.
+
+    Where one direction does not know, an unanswered exchange counts for both. When everything arrived and still there
+    is no delay (a machine without usable stamps), nothing was lost.
+    """
+    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
+    exchanges, unfinished = (_gather(cells.round_trip.columns[which], cells.round_at) for which in (SENT, LOST))
+    found: Flags = ((sent > 0) | ((sent < 0) & (exchanges > 0))) & ((lost != 0) | (unfinished != 0))
+    return found
 
 
 def _worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -7,10 +7,13 @@ from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.orm import Session, aliased
 
+from sinemora.embedded.postgres import SUPERUSER
 from sinemora.inventory.models import Vm, Zone
 from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
+from sinemora.kit.errors import ProductError
 from sinemora.meshes.models import MeshVm
 from tests.callers import Member, MeshWorld
+from tests.conftest import forget_settings
 
 
 @pytest.fixture
@@ -71,6 +74,18 @@ def test_a_connection_told_nothing_sees_nothing(worlds):
     with engine().connect() as connection:
         assert connection.scalar(text("SELECT count(*) FROM vms")) == 0
         assert connection.scalar(text("SELECT count(*) FROM tenants")) == 0
+
+
+def test_a_role_that_row_level_security_does_not_bind_is_refused(servers, monkeypatch):
+    monkeypatch.setenv("SINEMORA_DATABASE_URL", servers.postgres.dsn(SUPERUSER))
+    forget_settings()
+    try:
+        with pytest.raises(ProductError, match="The role postgres of") as refused, engine().connect():
+            pass
+        assert refused.value.code == "database_role_unconfined"
+    finally:
+        monkeypatch.undo()
+        forget_settings()
 
 
 def test_settings_end_with_the_transaction(worlds):
