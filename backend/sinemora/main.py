@@ -19,6 +19,7 @@ from sinemora.measurements import routes as measurements
 from sinemora.measurements import runtime
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
+from sinemora.recommender import routes as recommender
 from sinemora.tenants import routes as tenants
 
 ROUTERS = (
@@ -32,6 +33,7 @@ ROUTERS = (
     inventory.router,
     meshes.router,
     measurements.router,
+    recommender.router,
 )
 
 

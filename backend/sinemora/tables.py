@@ -5,7 +5,8 @@ from sinemora.kit import idempotency
 from sinemora.kit.db import Base
 from sinemora.measurements import models as measurements
 from sinemora.meshes import models as meshes
+from sinemora.recommender import models as recommender
 from sinemora.tenants import models as tenants
 
-FEATURES = (idempotency, tenants, inventory, meshes, measurements)
+FEATURES = (idempotency, tenants, inventory, meshes, measurements, recommender)
 metadata = Base.metadata

@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -72,24 +73,52 @@ class Picture:
         return self.matrix.binary(self.mesh.revision, ended_at_ms)
 
 
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """One window of each pair of a mesh as cells of its VMs; `sketches` are those of the pairs, if asked for."""
+
+    cells: Cells
+    sketches: Sketches | None
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
 def picture(session: Session, mesh_id: UUID, wanted: Selection) -> Picture:
     """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
     mesh = mesh_state(session, mesh_id)
+    found = windows(session, mesh, wanted.start, wanted.end, sketches=wanted.needs_sketches)
+    cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
+    if wanted.by is By.ZONE:
+        cells, axis = _by_zone(mesh, cells, found.sketches)
+    measured = matrix.measure(cells, wanted.metric, wanted.statistic)
+    return Picture(mesh, axis, measured, found.started_at, found.ended_at)
+
+
+def windows(
+    session: Session,
+    mesh: MeshState,
+    start: datetime | None,
+    end: datetime | None,
+    *,
+    sketches: bool,
+    vm_keys: Collection[int] | None = None,
+) -> Windows:
+    """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
+
+    ProductError `range_invalid`, `range_too_large`.
+    """
     now_s = None
-    if wanted.start is None or wanted.end is None:
-        stored = queries.latest(session, mesh.key, sketches=wanted.needs_sketches)
-        pairs, sketches = merging.newest(stored, sketches=wanted.needs_sketches)
+    if start is None or end is None:
+        stored = queries.latest(session, mesh.key, sketches=sketches, vm_keys=vm_keys)
+        pairs, merged = merging.newest(stored, sketches=sketches)
         now_s = time.time()
         newest = max(stored, key=lambda one: one.started_at_s + one.window_s, default=None)
         started_at = None if newest is None else utc(newest.started_at_s)
         ended_at = None if newest is None else utc(newest.started_at_s + newest.window_s)
     else:
-        started_at, ended_at, pairs, sketches = _range(session, mesh, wanted.start, wanted.end, wanted.needs_sketches)
+        started_at, ended_at, pairs, merged = _range(session, mesh, start, end, sketches)
     cells = matrix.vm_cells(_keys(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
-    axis = [Axis(id=member.id, name=member.name) for member in mesh.members]
-    if wanted.by is By.ZONE:
-        cells, axis = _by_zone(mesh, cells, sketches)
-    return Picture(mesh, axis, matrix.measure(cells, wanted.metric, wanted.statistic), started_at, ended_at)
+    return Windows(cells, merged, started_at, ended_at)
 
 
 def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:

@@ -734,6 +734,122 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/curves": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Curves
+         * @description The tenant's own curves by name, then the published ones, each with enough points to draw it.
+         */
+        get: operations["list_curves"];
+        put?: never;
+        /**
+         * Create Curve
+         * @description Fit measurements of an application and keep them. `text/csv` bodies are taken too.
+         */
+        post: operations["create_curve"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/curves/{curve_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Curve
+         * @description One curve, by its id or published key, with samples, candidates and warnings of one version.
+         */
+        get: operations["read_curve"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Curve
+         * @description Delete a curve of the tenant with all its versions.
+         */
+        delete: operations["delete_curve"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Curve
+         * @description Change what a curve is called and how it is described.
+         */
+        patch: operations["update_curve"];
+        trace?: never;
+    };
+    "/v1/curves/{curve_id}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Curve Versions
+         * @description The versions of a curve, newest first.
+         */
+        get: operations["list_curve_versions"];
+        put?: never;
+        /**
+         * Create Curve Version
+         * @description Fit newer measurements of the same application. `text/csv` bodies are taken too.
+         */
+        post: operations["create_curve_version"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/curves/{curve_id}/points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Curve Points
+         * @description The curve and its band as a table, from 0 to the end of its domain.
+         */
+        get: operations["read_curve_points"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/curves/{curve_id}/cost": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Curve Cost
+         * @description What more latency costs: from an undisturbed start, and on top of measured round trips.
+         */
+        get: operations["read_curve_cost"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1068,6 +1184,315 @@ export interface components {
          */
         By: "vm" | "zone";
         /**
+         * CandidateRead
+         * @description How one family of functions did; `error` is relative, of predicting each sample from the others.
+         */
+        CandidateRead: {
+            /** Family */
+            family: string;
+            /** Words */
+            words: string;
+            /** Weight */
+            weight: number;
+            /** Log Score */
+            log_score: number;
+            /** Error */
+            error: number;
+            /** Formula */
+            formula: string;
+        };
+        /**
+         * CostRead
+         * @description What `added_us` more round trip costs: from an undisturbed start (`alone`), and on top of what is measured.
+         *
+         *     A measured round trip counts as added as far as it exceeds `reference_us`.
+         */
+        CostRead: {
+            /** Curve Id */
+            curve_id: string;
+            /** Number */
+            number: number;
+            /** Added Us */
+            added_us: number;
+            /** Reference Us */
+            reference_us: number;
+            waiting: components["schemas"]["Waiting"];
+            alone: components["schemas"]["PerformanceRead"];
+            measured: components["schemas"]["MeasuredCost"] | null;
+        };
+        /**
+         * CurveCreate
+         * @description A curve with its first measurements. With a CSV body, name, description, unit and source stand in the query.
+         */
+        CurveCreate: {
+            /**
+             * Metric
+             * @description `rate` falls with latency, `duration` grows; CSV says it in its header
+             * @default rate
+             * @enum {string}
+             */
+            metric: "rate" | "duration";
+            /**
+             * Latency
+             * @description `measured` latencies count from the smallest of them
+             * @default added
+             * @enum {string}
+             */
+            latency: "added" | "measured";
+            /**
+             * Baseline
+             * @description Without added latency; else the rows at 0 µs tell
+             */
+            baseline?: number | null;
+            /**
+             * Source
+             * @description Where the numbers are from: machines, load, how often, by whom
+             * @default
+             */
+            source: string;
+            /** Rows */
+            rows?: components["schemas"]["SampleRow"][] | null;
+            /** Csv */
+            csv?: string | null;
+            /** Name */
+            name?: string | null;
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Unit
+             * @default
+             * @example queries/s
+             */
+            unit: string;
+        };
+        /**
+         * CurveDetail
+         * @description A curve and one of its versions; `newest` is the number of the newest.
+         */
+        CurveDetail: {
+            /** Id */
+            id: string;
+            origin: components["schemas"]["Origin"];
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /**
+             * Metric
+             * @enum {string}
+             */
+            metric: "rate" | "duration";
+            /** Unit */
+            unit: string;
+            /** Created At */
+            created_at: string | null;
+            /** Updated At */
+            updated_at: string | null;
+            version: components["schemas"]["CurveVersionDetail"];
+            outline: components["schemas"]["CurvePoints"];
+            /** Newest */
+            newest: number;
+        };
+        /**
+         * CurvePoints
+         * @description A curve as a table; `low` and `high` bound it with 95 % at each latency, null when nobody stated a band.
+         */
+        CurvePoints: {
+            /** Added Us */
+            added_us: number[];
+            /** Performance */
+            performance: number[];
+            /** Low */
+            low: number[] | null;
+            /** High */
+            high: number[] | null;
+        };
+        /**
+         * CurveRead
+         * @description One application in one configuration; `id` is the key of a published curve. `outline` is enough to draw it.
+         */
+        CurveRead: {
+            /** Id */
+            id: string;
+            origin: components["schemas"]["Origin"];
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            /**
+             * Metric
+             * @enum {string}
+             */
+            metric: "rate" | "duration";
+            /** Unit */
+            unit: string;
+            /** Created At */
+            created_at: string | null;
+            /** Updated At */
+            updated_at: string | null;
+            version: components["schemas"]["CurveVersionRead"];
+            outline: components["schemas"]["CurvePoints"];
+        };
+        /**
+         * CurveTableRead
+         * @description A curve in equal steps, the end of its domain included.
+         */
+        CurveTableRead: {
+            /** Added Us */
+            added_us: number[];
+            /** Performance */
+            performance: number[];
+            /** Low */
+            low: number[] | null;
+            /** High */
+            high: number[] | null;
+            /** Curve Id */
+            curve_id: string;
+            /** Number */
+            number: number;
+            /** Step Us */
+            step_us: number;
+        };
+        /**
+         * CurveUpdate
+         * @description What may change of a curve; what is left out stays.
+         */
+        CurveUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Description */
+            description?: string | null;
+            /** Unit */
+            unit?: string | null;
+        };
+        /**
+         * CurveVersionCreate
+         * @description Newer measurements of the same application in the same configuration.
+         */
+        CurveVersionCreate: {
+            /**
+             * Metric
+             * @description `rate` falls with latency, `duration` grows; CSV says it in its header
+             * @default rate
+             * @enum {string}
+             */
+            metric: "rate" | "duration";
+            /**
+             * Latency
+             * @description `measured` latencies count from the smallest of them
+             * @default added
+             * @enum {string}
+             */
+            latency: "added" | "measured";
+            /**
+             * Baseline
+             * @description Without added latency; else the rows at 0 µs tell
+             */
+            baseline?: number | null;
+            /**
+             * Source
+             * @description Where the numbers are from: machines, load, how often, by whom
+             * @default
+             */
+            source: string;
+            /** Rows */
+            rows?: components["schemas"]["SampleRow"][] | null;
+            /** Csv */
+            csv?: string | null;
+        };
+        /**
+         * CurveVersionDetail
+         * @description A version with its samples and every family that was tried; `stated` are the words of published sources.
+         */
+        CurveVersionDetail: {
+            /** Number */
+            number: number;
+            /** Source */
+            source: string;
+            /** Made By */
+            made_by: string | null;
+            /** Created At */
+            created_at: string | null;
+            /** Family */
+            family: string;
+            /** Formula */
+            formula: string | null;
+            /** Reason */
+            reason: string;
+            /** Baseline */
+            baseline: number | null;
+            /** Latency Offset Us */
+            latency_offset_us: number;
+            threshold: components["schemas"]["ThresholdRead"] | null;
+            /** Domain Us */
+            domain_us: number;
+            /** Smallest */
+            smallest: number;
+            /** Noise */
+            noise: number | null;
+            /** Rows */
+            rows: number | null;
+            /** Warnings */
+            warnings: components["schemas"]["CurveWarning"][];
+            /** Samples */
+            samples: components["schemas"]["SampleRead"][];
+            /** Candidates */
+            candidates: components["schemas"]["CandidateRead"][];
+            /** Stated */
+            stated: components["schemas"]["StatedRead"][];
+        };
+        /**
+         * CurveVersionRead
+         * @description What was measured and fitted. Of published curves nobody knows the rows, the noise and who made them when.
+         *
+         *     `family` of a published curve is its basis: `formula`, `points` or `bound`. The curve says nothing beyond
+         *     `domain_us`; there it keeps `smallest`.
+         */
+        CurveVersionRead: {
+            /** Number */
+            number: number;
+            /** Source */
+            source: string;
+            /** Made By */
+            made_by: string | null;
+            /** Created At */
+            created_at: string | null;
+            /** Family */
+            family: string;
+            /** Formula */
+            formula: string | null;
+            /** Reason */
+            reason: string;
+            /** Baseline */
+            baseline: number | null;
+            /** Latency Offset Us */
+            latency_offset_us: number;
+            threshold: components["schemas"]["ThresholdRead"] | null;
+            /** Domain Us */
+            domain_us: number;
+            /** Smallest */
+            smallest: number;
+            /** Noise */
+            noise: number | null;
+            /** Rows */
+            rows: number | null;
+            /** Warnings */
+            warnings: components["schemas"]["CurveWarning"][];
+        };
+        /**
+         * CurveWarning
+         * @description What speaks against trusting the curve.
+         */
+        CurveWarning: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
+        };
+        /**
          * Dependency
          * @description One thing we need. `needed`: without it no request can be served; else the product runs with less.
          */
@@ -1250,6 +1675,35 @@ export interface components {
             states: components["schemas"]["StateName"][][];
         };
         /**
+         * MeasuredCost
+         * @description What a path or a pair of zones costs now and with more latency.
+         *
+         *     `state` says why there is nothing when `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
+         *     `change` is then / now − 1.
+         */
+        MeasuredCost: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            by: components["schemas"]["By"];
+            source: components["schemas"]["Axis"];
+            target: components["schemas"]["Axis"];
+            state: components["schemas"]["StateName"];
+            window: components["schemas"]["Span"];
+            /** Count */
+            count: number;
+            /** Percentiles Ns */
+            percentiles_ns: number[] | null;
+            /** Excess Us */
+            excess_us: number | null;
+            now: components["schemas"]["PerformanceRead"] | null;
+            then: components["schemas"]["PerformanceRead"] | null;
+            /** Change */
+            change: number | null;
+        };
+        /**
          * MemberRead
          * @description A user of the tenant.
          */
@@ -1393,6 +1847,12 @@ export interface components {
             /** Loss */
             loss: (number | null)[];
         };
+        /**
+         * Origin
+         * @description Who measured a curve: others, who published it, or the tenant.
+         * @enum {string}
+         */
+        Origin: "published" | "own";
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -1418,6 +1878,20 @@ export interface components {
         Page_AuditEntryRead_: {
             /** Items */
             items: components["schemas"]["AuditEntryRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[CurveRead] */
+        Page_CurveRead_: {
+            /** Items */
+            items: components["schemas"]["CurveRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[CurveVersionRead] */
+        Page_CurveVersionRead_: {
+            /** Items */
+            items: components["schemas"]["CurveVersionRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -1488,6 +1962,20 @@ export interface components {
             outbound: components["schemas"]["OneWayRead"] | null;
             inbound: components["schemas"]["OneWayRead"] | null;
             round_trip: components["schemas"]["DirectionRead"] | null;
+        };
+        /**
+         * PerformanceRead
+         * @description Share of the best performance that is kept. `extrapolated`: beyond the domain, where `low` is 0 if known.
+         */
+        PerformanceRead: {
+            /** Performance */
+            performance: number;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Extrapolated */
+            extrapolated: boolean;
         };
         /**
          * PlanCaps
@@ -1678,6 +2166,40 @@ export interface components {
             loss: (number | null)[];
         };
         /**
+         * SampleRead
+         * @description One sample beside the curve. `standardised` is the residual in units of its standard error.
+         */
+        SampleRead: {
+            /** Added Us */
+            added_us: number;
+            /** Performance */
+            performance: number;
+            /** Repeats */
+            repeats: number;
+            /** Error */
+            error: number | null;
+            /** Fitted */
+            fitted: number;
+            /** Residual */
+            residual: number;
+            /** Standardised */
+            standardised: number;
+        };
+        /**
+         * SampleRow
+         * @description What an application reached at one latency; `spread` is the standard deviation of the runs behind it.
+         */
+        SampleRow: {
+            /** Latency Us */
+            latency_us: number;
+            /** Performance */
+            performance: number;
+            /** Spread */
+            spread?: number | null;
+            /** Repeats */
+            repeats?: number | null;
+        };
+        /**
          * Scope
          * @description What an API key may do.
          * @enum {string}
@@ -1740,6 +2262,27 @@ export interface components {
          */
         StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
         /**
+         * StatedRead
+         * @description One measurement as a source words it; `setup` tells what differed from the curve's configuration.
+         */
+        StatedRead: {
+            /** Added Us */
+            added_us: number;
+            /**
+             * Relation
+             * @enum {string}
+             */
+            relation: "=" | "≈" | "<" | ">";
+            /** Performance */
+            performance: number;
+            /** Words */
+            words: string;
+            /** Source */
+            source: string;
+            /** Setup */
+            setup: string;
+        };
+        /**
          * Statistic
          * @description Which number of a distribution of delays. Loss and clock error have one number only.
          * @enum {string}
@@ -1759,6 +2302,18 @@ export interface components {
             key: number;
             /** Name */
             name: string;
+        };
+        /**
+         * ThresholdRead
+         * @description Added latency up to which nothing is lost, with its interval of 95 %; null bounds where nobody stated any.
+         */
+        ThresholdRead: {
+            /** At Us */
+            at_us: number;
+            /** Low Us */
+            low_us: number | null;
+            /** High Us */
+            high_us: number | null;
         };
         /**
          * UserRead
@@ -1871,6 +2426,12 @@ export interface components {
             /** General Port */
             general_port?: number | null;
         };
+        /**
+         * Waiting
+         * @description Rounds that go on when the slowest of many replies has come, or requests that hardly wait for one another.
+         * @enum {string}
+         */
+        Waiting: "rounds" | "requests";
         /**
          * WorstPath
          * @description One row of the table of worst paths.
@@ -5001,6 +5562,765 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_curves: {
+        parameters: {
+            query?: {
+                origin?: components["schemas"]["Origin"] | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CurveRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_curve: {
+        parameters: {
+            query?: {
+                /** @description With a CSV body */
+                name?: string | null;
+                /** @description With a CSV body */
+                description?: string | null;
+                /** @description With a CSV body */
+                unit?: string | null;
+                /** @description With a CSV body */
+                source?: string | null;
+            };
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurveCreate"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurveDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_curve: {
+        parameters: {
+            query?: {
+                /** @description Version; the newest by default */
+                number?: number | null;
+            };
+            header?: never;
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurveDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_curve: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_curve: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurveUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurveDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_curve_versions: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CurveVersionRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_curve_version: {
+        parameters: {
+            query?: {
+                /** @description With a CSV body */
+                source?: string | null;
+            };
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurveVersionCreate"];
+                "text/csv": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurveDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_curve_points: {
+        parameters: {
+            query?: {
+                /** @description µs from one point to the next */
+                step_us?: number;
+                /** @description Version; the newest by default */
+                number?: number | null;
+            };
+            header?: never;
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurveTableRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_curve_cost: {
+        parameters: {
+            query?: {
+                /** @description More round trip, µs */
+                added_us?: number;
+                /** @description Round trip of the test bed, µs; what the curve knows by default */
+                reference_us?: number | null;
+                /** @description By default `requests` for a rate, `rounds` for a duration */
+                waiting?: components["schemas"]["Waiting"] | null;
+                /** @description Version; the newest by default */
+                number?: number | null;
+                /** @description With a pair of VMs or zones: on top of what is measured */
+                mesh_id?: string | null;
+                source_vm_id?: string | null;
+                target_vm_id?: string | null;
+                source_zone_id?: string | null;
+                target_zone_id?: string | null;
+                /** @description With `to`: merge all windows begun in it */
+                from?: string | null;
+                /** @description Without both: the newest windows */
+                to?: string | null;
+            };
+            header?: never;
+            path: {
+                curve_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CostRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

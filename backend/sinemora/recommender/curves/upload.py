@@ -53,16 +53,45 @@ class Table:
 
 def parse(content: bytes) -> Table:
     """The table in a file, JSON when it begins like it. Raises `ObservationError` with the place of the first fault."""
+    text = text_of(content)
+    return parse_json(text) if _is_json(text) else parse_csv(text)
+
+
+def text_of(content: bytes) -> str:
+    """The text of a file. Raises `ObservationError` when it is not UTF-8."""
     try:
-        text = content.decode("utf-8-sig")
+        return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ObservationError("", f"byte {error.start} is not UTF-8; save the file as UTF-8") from None
-    return parse_json(text) if text.lstrip()[:1] in ("{", "[") else parse_csv(text)
+
+
+def line_of(text: str, pointer: str) -> int | None:
+    """Line (from 1) of a CSV file on which the row of a pointer like ``/rows/3/performance`` stands, if it has one."""
+    match = re.match(r"/rows/(\d+)", pointer)
+    lines = [] if _is_json(text) else _lines(text)
+    row = int(match[1]) + 1 if match else len(lines)
+    return lines[row][0] if row < len(lines) else None
+
+
+def of_rows(
+    rows: list[dict[str, float]], metric: Metric = "rate", latency: LatencyKind = "added", baseline: float | None = None
+) -> Table:
+    """The table of rows as in JSON. Raises `ObservationError` when one lacks what the first one has."""
+    return _of_rows(cast(list[object], rows), metric, latency, baseline)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Lines that count, with their numbers from 1."""
+    return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
 
 
 def parse_csv(text: str, baseline: float | None = None) -> Table:
     """The table of a CSV file. Raises `ObservationError`; its message tells the line."""
-    lines = [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+    lines = _lines(text)
     if not lines:
         raise ObservationError("", "the file is empty; begin with a header: added_us,rate")
     delimiter = max(";\t,", key=lines[0][1].count)
@@ -135,7 +164,16 @@ def parse_json(text: str) -> Table:
     if not isinstance(document, dict):
         raise ObservationError("", 'must be an object with "rows"')
     _known(document, "", ("metric", "latency", "baseline", "rows"))
-    rows = document.get("rows")
+    baseline = document.get("baseline")
+    return _of_rows(
+        document.get("rows"),
+        cast(Metric, _one_of(document, "metric", get_args(Metric))),
+        cast(LatencyKind, _one_of(document, "latency", get_args(LatencyKind))),
+        None if baseline is None else _number(baseline, "/baseline"),
+    )
+
+
+def _of_rows(rows: object, metric: Metric, latency: LatencyKind, baseline: float | None) -> Table:
     if not isinstance(rows, list) or not rows:
         raise ObservationError("/rows", "must be a list of at least 3 rows")
     for index, row in enumerate(rows):
@@ -145,15 +183,14 @@ def parse_json(text: str) -> Table:
         for name in ("latency_us", "performance", *(name for name in _ROW[2:] if name in rows[0])):
             if name not in row:
                 raise ObservationError(f"/rows/{index}/{name}", "missing")
-    baseline = document.get("baseline")
     return Table(
         latency_us=_numbers(rows, "latency_us"),
         performance=_numbers(rows, "performance"),
-        metric=cast(Metric, _one_of(document, "metric", get_args(Metric))),
-        latency=cast(LatencyKind, _one_of(document, "latency", get_args(LatencyKind))),
+        metric=metric,
+        latency=latency,
         spread=_numbers(rows, "spread") if "spread" in rows[0] else None,
         repeats=_numbers(rows, "repeats") if "repeats" in rows[0] else None,
-        baseline=None if baseline is None else _number(baseline, "/baseline"),
+        baseline=baseline,
     )
 
 
