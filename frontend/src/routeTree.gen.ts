@@ -17,8 +17,12 @@ import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
+import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
+import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
 import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
 import { Route as AppMeshesMeshIdRouteImport } from './routes/_app.meshes.$meshId'
+import { Route as AppCurvesCurveIdIndexRouteImport } from './routes/_app.curves.$curveId.index'
+import { Route as AppCurvesCurveIdMeasureRouteImport } from './routes/_app.curves.$curveId.measure'
 import { Route as AppMeshesMeshIdIndexRouteImport } from './routes/_app.meshes.$meshId.index'
 import { Route as AppMeshesMeshIdSettingsRouteImport } from './routes/_app.meshes.$meshId.settings'
 import { Route as AppMeshesMeshIdPathsSourceTargetRouteImport } from './routes/_app.meshes.$meshId.paths.$source.$target'
@@ -62,6 +66,16 @@ const AppZonesRoute = AppZonesRouteImport.update({
   path: '/zones',
   getParentRoute: () => AppRoute,
 } as any)
+const AppCurvesIndexRoute = AppCurvesIndexRouteImport.update({
+  id: '/curves/',
+  path: '/curves/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppCurvesNewRoute = AppCurvesNewRouteImport.update({
+  id: '/curves/new',
+  path: '/curves/new',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppMeshesIndexRoute = AppMeshesIndexRouteImport.update({
   id: '/meshes/',
   path: '/meshes/',
@@ -70,6 +84,16 @@ const AppMeshesIndexRoute = AppMeshesIndexRouteImport.update({
 const AppMeshesMeshIdRoute = AppMeshesMeshIdRouteImport.update({
   id: '/meshes/$meshId',
   path: '/meshes/$meshId',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppCurvesCurveIdIndexRoute = AppCurvesCurveIdIndexRouteImport.update({
+  id: '/curves/$curveId/',
+  path: '/curves/$curveId/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppCurvesCurveIdMeasureRoute = AppCurvesCurveIdMeasureRouteImport.update({
+  id: '/curves/$curveId/measure',
+  path: '/curves/$curveId/measure',
   getParentRoute: () => AppRoute,
 } as any)
 const AppMeshesMeshIdIndexRoute = AppMeshesMeshIdIndexRouteImport.update({
@@ -97,9 +121,13 @@ export interface FileRoutesByFullPath {
   '/onboarding': typeof AppOnboardingRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
+  '/curves/new': typeof AppCurvesNewRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
+  '/curves/': typeof AppCurvesIndexRoute
   '/meshes/': typeof AppMeshesIndexRoute
+  '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
+  '/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
   '/meshes/$meshId/': typeof AppMeshesMeshIdIndexRoute
   '/meshes/$meshId/paths/$source/$target': typeof AppMeshesMeshIdPathsSourceTargetRoute
 }
@@ -111,8 +139,12 @@ export interface FileRoutesByTo {
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
+  '/curves/new': typeof AppCurvesNewRoute
+  '/curves': typeof AppCurvesIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
+  '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
+  '/curves/$curveId': typeof AppCurvesCurveIdIndexRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdIndexRoute
   '/meshes/$meshId/paths/$source/$target': typeof AppMeshesMeshIdPathsSourceTargetRoute
 }
@@ -126,9 +158,13 @@ export interface FileRoutesById {
   '/_app/vms': typeof AppVmsRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
+  '/_app/curves/new': typeof AppCurvesNewRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
+  '/_app/curves/': typeof AppCurvesIndexRoute
   '/_app/meshes/': typeof AppMeshesIndexRoute
+  '/_app/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/_app/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
+  '/_app/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
   '/_app/meshes/$meshId/': typeof AppMeshesMeshIdIndexRoute
   '/_app/meshes/$meshId/paths/$source/$target': typeof AppMeshesMeshIdPathsSourceTargetRoute
 }
@@ -142,9 +178,13 @@ export interface FileRouteTypes {
     | '/onboarding'
     | '/vms'
     | '/zones'
+    | '/curves/new'
     | '/meshes/$meshId'
+    | '/curves/'
     | '/meshes/'
+    | '/curves/$curveId/measure'
     | '/meshes/$meshId/settings'
+    | '/curves/$curveId/'
     | '/meshes/$meshId/'
     | '/meshes/$meshId/paths/$source/$target'
   fileRoutesByTo: FileRoutesByTo
@@ -156,8 +196,12 @@ export interface FileRouteTypes {
     | '/vms'
     | '/zones'
     | '/'
+    | '/curves/new'
+    | '/curves'
     | '/meshes'
+    | '/curves/$curveId/measure'
     | '/meshes/$meshId/settings'
+    | '/curves/$curveId'
     | '/meshes/$meshId'
     | '/meshes/$meshId/paths/$source/$target'
   id:
@@ -170,9 +214,13 @@ export interface FileRouteTypes {
     | '/_app/vms'
     | '/_app/zones'
     | '/_app/'
+    | '/_app/curves/new'
     | '/_app/meshes/$meshId'
+    | '/_app/curves/'
     | '/_app/meshes/'
+    | '/_app/curves/$curveId/measure'
     | '/_app/meshes/$meshId/settings'
+    | '/_app/curves/$curveId/'
     | '/_app/meshes/$meshId/'
     | '/_app/meshes/$meshId/paths/$source/$target'
   fileRoutesById: FileRoutesById
@@ -240,6 +288,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppZonesRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/curves/': {
+      id: '/_app/curves/'
+      path: '/curves'
+      fullPath: '/curves/'
+      preLoaderRoute: typeof AppCurvesIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/curves/new': {
+      id: '/_app/curves/new'
+      path: '/curves/new'
+      fullPath: '/curves/new'
+      preLoaderRoute: typeof AppCurvesNewRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/meshes/': {
       id: '/_app/meshes/'
       path: '/meshes'
@@ -252,6 +314,20 @@ declare module '@tanstack/react-router' {
       path: '/meshes/$meshId'
       fullPath: '/meshes/$meshId'
       preLoaderRoute: typeof AppMeshesMeshIdRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/curves/$curveId/': {
+      id: '/_app/curves/$curveId/'
+      path: '/curves/$curveId'
+      fullPath: '/curves/$curveId/'
+      preLoaderRoute: typeof AppCurvesCurveIdIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/curves/$curveId/measure': {
+      id: '/_app/curves/$curveId/measure'
+      path: '/curves/$curveId/measure'
+      fullPath: '/curves/$curveId/measure'
+      preLoaderRoute: typeof AppCurvesCurveIdMeasureRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/meshes/$meshId/': {
@@ -301,8 +377,12 @@ interface AppRouteChildren {
   AppVmsRoute: typeof AppVmsRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
+  AppCurvesNewRoute: typeof AppCurvesNewRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
+  AppCurvesIndexRoute: typeof AppCurvesIndexRoute
   AppMeshesIndexRoute: typeof AppMeshesIndexRoute
+  AppCurvesCurveIdMeasureRoute: typeof AppCurvesCurveIdMeasureRoute
+  AppCurvesCurveIdIndexRoute: typeof AppCurvesCurveIdIndexRoute
 }
 
 const AppRouteChildren: AppRouteChildren = {
@@ -312,8 +392,12 @@ const AppRouteChildren: AppRouteChildren = {
   AppVmsRoute: AppVmsRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
+  AppCurvesNewRoute: AppCurvesNewRoute,
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
+  AppCurvesIndexRoute: AppCurvesIndexRoute,
   AppMeshesIndexRoute: AppMeshesIndexRoute,
+  AppCurvesCurveIdMeasureRoute: AppCurvesCurveIdMeasureRoute,
+  AppCurvesCurveIdIndexRoute: AppCurvesCurveIdIndexRoute,
 }
 
 const AppRouteWithChildren = AppRoute._addFileChildren(AppRouteChildren)

@@ -137,3 +137,44 @@ export const useDeleteApiKey = () =>
       unwrap(client.DELETE('/v1/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKeyId } } })),
     [['api-keys']],
   )
+
+export interface MeasurementsInput {
+  csv: string
+  source: string
+  baseline: number | null
+}
+
+export interface CurveInput extends MeasurementsInput {
+  name: string
+  description: string
+  unit: string
+}
+
+// What a file's header says wins over these; the contract wants them all the same.
+const measured = { metric: 'rate', latency: 'added' } as const
+
+export const useCreateCurve = () =>
+  useAction(
+    (body: CurveInput, key) =>
+      unwrap(client.POST('/v1/curves', { body: { ...measured, ...body }, headers: once(key) })),
+    [['curves']],
+  )
+
+export const useCreateCurveVersion = (curveId: string) =>
+  useAction(
+    (body: MeasurementsInput, key) =>
+      unwrap(
+        client.POST('/v1/curves/{curve_id}/versions', {
+          params: { path: { curve_id: curveId } },
+          body: { ...measured, ...body },
+          headers: once(key),
+        }),
+      ),
+    [['curves']],
+  )
+
+export const useDeleteCurve = () =>
+  useAction(
+    (curveId: string) => unwrap(client.DELETE('/v1/curves/{curve_id}', { params: { path: { curve_id: curveId } } })),
+    [['curves']],
+  )

@@ -1,7 +1,7 @@
 /** What can be asked, as query options: one key and one function per question. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { Granularity, Metric, Statistic } from '~/lib/search'
+import type { CurveSearch, Granularity, Metric, Statistic } from '~/lib/search'
 import { client, everyItem, unwrap } from './client'
 import { parseMatrix } from './matrix'
 
@@ -129,3 +129,66 @@ export const seriesQuery = (meshId: string, source: string, target: string, seco
       ),
     placeholderData: keepPreviousData,
   })
+
+export const curvesQuery = queryOptions({
+  queryKey: ['curves'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/curves', { params: { query: page(cursor) } }))),
+})
+
+const numbered = (number: number | undefined) => (number ? { number } : {})
+
+/** A curve at one of its versions, with the tag a change must name (none for published ones). */
+export const curveQuery = (curveId: string, number?: number) =>
+  queryOptions({
+    queryKey: ['curves', curveId, 'curve', number],
+    queryFn: async () => {
+      const call = await client.GET('/v1/curves/{curve_id}', {
+        params: { path: { curve_id: curveId }, query: numbered(number) },
+      })
+      return { curve: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+    },
+    placeholderData: keepPreviousData,
+  })
+
+export const curveVersionsQuery = (curveId: string) =>
+  queryOptions({
+    queryKey: ['curves', curveId, 'versions'],
+    queryFn: () =>
+      everyItem((cursor) =>
+        unwrap(
+          client.GET('/v1/curves/{curve_id}/versions', {
+            params: { path: { curve_id: curveId }, query: page(cursor) },
+          }),
+        ),
+      ),
+  })
+
+export const curvePointsQuery = (curveId: string, number: number, stepUs: number) =>
+  queryOptions({
+    queryKey: ['curves', curveId, 'points', number, stepUs],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/curves/{curve_id}/points', {
+          params: { path: { curve_id: curveId }, query: { step_us: stepUs, number } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** What `added` more costs, and on top of what is measured where the search names a place. */
+export const curveCostQuery = (curveId: string, { added = 0, number, mesh, by, source, target }: CurveSearch) => {
+  const pair =
+    !mesh || !source || !target
+      ? {}
+      : by === 'zone'
+        ? { mesh_id: mesh, source_zone_id: source, target_zone_id: target }
+        : { mesh_id: mesh, source_vm_id: source, target_vm_id: target }
+  const query = { added_us: added, ...numbered(number), ...pair }
+  return queryOptions({
+    queryKey: ['curves', curveId, 'cost', query],
+    queryFn: () => unwrap(client.GET('/v1/curves/{curve_id}/cost', { params: { path: { curve_id: curveId }, query } })),
+    placeholderData: keepPreviousData,
+    // Measurements move on by themselves.
+    refetchInterval: mesh ? 10_000 : false,
+  })
+}

@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { appSearch, matrixSearch, numbers, pathSearch, signInSearch } from './search'
+import {
+  appSearch,
+  compared,
+  curveSearch,
+  curvesSearch,
+  matrixSearch,
+  numbers,
+  pathSearch,
+  signInSearch,
+} from './search'
 
 test('nonsense in the address is dropped, not passed on', () => {
   expect(matrixSearch({ metric: 'speed', statistic: 3, by: ['vm'], view: 'a,b,c', cell: '1,-2', x: 1 })).toEqual({})
@@ -45,4 +54,19 @@ test.each([
   [7, undefined],
 ])('%s as two numbers is %s', (text, parsed) => {
   expect(numbers(text, 2)).toEqual(parsed)
+})
+
+test('curves are compared once each, as many as can be told apart', () => {
+  expect(compared('dns,apache,dns,,<b>')).toEqual(['dns', 'apache'])
+  expect(compared('a,b,c,d,e,f,g')).toHaveLength(6)
+  expect(curvesSearch({ compare: ',', added: '40' })).toEqual({ added: 40 })
+})
+
+test('a curve is read at what can be read', () => {
+  expect(curveSearch({ number: 2, added: '150', by: 'vm', mesh: 'a-1', source: 'no id' })).toEqual({
+    number: 2,
+    added: 150,
+    mesh: 'a-1',
+  })
+  expect(curveSearch({ number: 0.5, added: -1, by: 'zone' })).toEqual({ by: 'zone' })
 })

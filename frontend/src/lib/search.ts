@@ -40,6 +40,27 @@ export interface OnboardingSearch {
   mesh?: string
 }
 
+export interface CurvesSearch {
+  /** Ids of the curves drawn together, comma-separated. */
+  compare?: string
+  /** Microseconds added, where they are read. */
+  added?: number
+}
+
+export interface CurveSearch {
+  /** Version; the newest when absent. */
+  number?: number
+  added?: number
+  /** Whose measured round trips count: a mesh, and a pair of its VMs or zones. */
+  mesh?: string
+  by?: Granularity
+  source?: string
+  target?: string
+}
+
+/** A change of a search; undefined lets go of what was chosen. */
+export type Patch<T> = { [K in keyof T]?: T[K] | undefined }
+
 export interface SignInSearch {
   next?: string
   ended?: boolean
@@ -95,6 +116,41 @@ export function pathSearch(raw: Raw): PathSearch {
 
 export function onboardingSearch(raw: Raw): OnboardingSearch {
   return chosen<OnboardingSearch>({ mesh: typeof raw.mesh === 'string' && raw.mesh !== '' ? raw.mesh : undefined })
+}
+
+/** More than this many lines cannot be told apart. */
+export const COMPARED_MAX = 6
+
+const number = (value: unknown, least: number) => {
+  const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  return typeof parsed === 'number' && Number.isFinite(parsed) && parsed >= least ? parsed : undefined
+}
+
+const word = (value: unknown) => (typeof value === 'string' && /^[\w-]+$/.test(value) ? value : undefined)
+
+/** Ids in the order they were chosen, each once. */
+export function compared(compare: string | undefined): string[] {
+  return [...new Set((compare ?? '').split(',').filter((id) => word(id)))].slice(0, COMPARED_MAX)
+}
+
+export function curvesSearch(raw: Raw): CurvesSearch {
+  const compare = typeof raw.compare === 'string' ? compared(raw.compare).join(',') : ''
+  return chosen<CurvesSearch>({ compare: compare || undefined, added: number(raw.added, 0) })
+}
+
+export function curveSearch(raw: Raw): CurveSearch {
+  const version = number(raw.number, 1)
+  return chosen<CurveSearch>(
+    {
+      number: Number.isInteger(version) ? version : undefined,
+      added: number(raw.added, 0),
+      mesh: word(raw.mesh),
+      by: oneOf(GRANULARITIES, raw.by),
+      source: word(raw.source),
+      target: word(raw.target),
+    },
+    { by: 'vm' },
+  )
 }
 
 /** Where to go after signing in; only a path of this product is followed, never another origin. */

@@ -36,6 +36,9 @@ export function Shell() {
               Heatmap
             </Link>
           )}
+          <Link to="/curves" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
+            Curves
+          </Link>
           <Link to="/vms" activeProps={{ 'aria-current': 'page' }}>
             VMs
           </Link>

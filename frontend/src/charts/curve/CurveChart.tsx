@@ -1,0 +1,185 @@
+import { useElementSize } from '@mantine/hooks'
+import styles from './curve.module.css'
+import { type Band, bandPath, fiveMarks, linePath, type Points, scales } from './geometry'
+
+export interface Line extends Points {
+  key: string
+  colour: string
+  /** `stroke-dasharray`, so that lines differ by more than colour. */
+  dash?: string
+  band?: Band | null
+}
+
+export interface Dot {
+  x: number
+  y: number
+  /** Half the length of the bar through it. */
+  error: number | null
+}
+
+/** A vertical mark; with an interval, a stripe behind it. */
+export interface Mark {
+  key: string
+  x: number
+  label: string
+  colour: string
+  interval?: readonly [number, number] | null
+}
+
+/** A distribution drawn below the axis: percentiles 0 … 100 on the scale of x. */
+export interface Strip {
+  key: string
+  label: string
+  colour: string
+  percentiles: readonly number[]
+}
+
+interface Props {
+  /** What the chart shows, for those who hear it. */
+  label: string
+  height: number
+  lines: Line[]
+  dots?: Dot[]
+  marks?: Mark[]
+  strips?: Strip[]
+  x: readonly [number, number]
+  y: readonly [number, number]
+  /** Where the lines are founded on data; beyond, the ground is hatched. */
+  domainEnd?: number
+  xLabel: string
+  formatX: (value: number) => string
+  formatY: (value: number) => string
+}
+
+const STRIP = 26
+
+/** Curves with their bands, what they were fitted to, and distributions below. */
+export function CurveChart(props: Props) {
+  const { ref, width } = useElementSize()
+  const strips = props.strips ?? []
+  const bottom = 42 + strips.length * STRIP
+  const total = props.height + strips.length * STRIP
+  const to = scales({ width, height: total, left: 48, right: 16, top: 20, bottom, x: props.x, y: props.y })
+  const [left, right] = to.x.range() as [number, number]
+  const [floor, ceiling] = to.y.range() as [number, number]
+  const inside = (value: number) => Math.min(right, Math.max(left, to.x(value)))
+  const end = props.domainEnd === undefined ? right : inside(props.domainEnd)
+  return (
+    <div ref={ref} className={styles.chart} style={{ height: total }}>
+      {width > 0 && (
+        <svg width={width} height={total} role="img" aria-label={props.label}>
+          <defs>
+            <pattern id="beyond" width="6" height="6" patternUnits="userSpaceOnUse" patternTransform="rotate(45)">
+              <line x1="0" y1="0" x2="0" y2="6" className={styles.hatch} />
+            </pattern>
+          </defs>
+          <rect
+            x={left}
+            y={ceiling}
+            width={Math.max(0, end - left)}
+            height={floor - ceiling}
+            className={styles.domain}
+          />
+          {end < right && (
+            <>
+              <rect x={end} y={ceiling} width={right - end} height={floor - ceiling} fill="url(#beyond)" />
+              {right - end > 70 && (
+                <text x={end + 6} y={ceiling + 14} className={styles.quiet}>
+                  not measured
+                </text>
+              )}
+            </>
+          )}
+          {to.y.ticks(5).map((value) => (
+            <g key={value}>
+              <line x1={left} x2={right} y1={to.y(value)} y2={to.y(value)} className={styles.grid} />
+              <text x={left - 8} y={to.y(value)} dy="0.32em" textAnchor="end" className={styles.tick}>
+                {props.formatY(value)}
+              </text>
+            </g>
+          ))}
+          {to.x.ticks(Math.max(2, Math.floor(width / 110))).map((value) => (
+            <text key={value} x={to.x(value)} y={floor + 16} textAnchor="middle" className={styles.tick}>
+              {props.formatX(value)}
+            </text>
+          ))}
+          <text x={right} y={floor + 34} textAnchor="end" className={styles.quiet}>
+            {props.xLabel}
+          </text>
+          {props.marks?.map(
+            (mark) =>
+              mark.interval && (
+                <rect
+                  key={mark.key}
+                  x={inside(mark.interval[0])}
+                  y={ceiling}
+                  width={Math.max(0, inside(mark.interval[1]) - inside(mark.interval[0]))}
+                  height={floor - ceiling}
+                  fill={mark.colour}
+                  opacity={0.12}
+                />
+              ),
+          )}
+          {props.lines.map(
+            (one) => one.band && <path key={one.key} d={bandPath(one.band, to)} fill={one.colour} opacity={0.18} />,
+          )}
+          {props.marks
+            ?.filter(({ x }) => x >= props.x[0] && x <= props.x[1])
+            .map((mark, i) => (
+              <g key={mark.key} fill={mark.colour} stroke={mark.colour}>
+                <line x1={to.x(mark.x)} x2={to.x(mark.x)} y1={ceiling} y2={floor} strokeDasharray="3 3" />
+                <text
+                  x={to.x(mark.x) + (to.x(mark.x) > right - 120 ? -5 : 5)}
+                  y={floor - 8 - i * 16}
+                  textAnchor={to.x(mark.x) > right - 120 ? 'end' : 'start'}
+                  stroke="none"
+                  className={styles.mark}
+                >
+                  {mark.label}
+                </text>
+              </g>
+            ))}
+          {props.lines.map((one) => (
+            <path
+              key={one.key}
+              d={linePath(one, to)}
+              fill="none"
+              stroke={one.colour}
+              strokeWidth={2}
+              strokeDasharray={one.dash}
+              strokeLinejoin="round"
+            />
+          ))}
+          {props.dots?.map((dot) => (
+            <g key={`${dot.x} ${dot.y}`} className={styles.dot}>
+              {dot.error !== null && (
+                <line x1={to.x(dot.x)} x2={to.x(dot.x)} y1={to.y(dot.y - dot.error)} y2={to.y(dot.y + dot.error)} />
+              )}
+              <circle cx={to.x(dot.x)} cy={to.y(dot.y)} r={3.5} />
+            </g>
+          ))}
+          {strips.map((strip, i) => {
+            const [p1, p25, p50, p75, p99] = fiveMarks(strip.percentiles).map(inside) as [
+              number,
+              number,
+              number,
+              number,
+              number,
+            ]
+            const y = floor + 52 + i * STRIP
+            return (
+              <g key={strip.key} fill={strip.colour} stroke={strip.colour}>
+                <line x1={p1} x2={p99} y1={y} y2={y} strokeWidth={1.5} />
+                <rect x={p25} y={y - 5} width={Math.max(1, p75 - p25)} height={10} opacity={0.4} stroke="none" />
+                <line x1={p50} x2={p50} y1={y - 7} y2={y + 7} strokeWidth={2.5} />
+                <text x={left - 8} y={y} dy="0.32em" textAnchor="end" stroke="none" className={styles.mark}>
+                  {strip.label}
+                </text>
+              </g>
+            )
+          })}
+        </svg>
+      )}
+    </div>
+  )
+}

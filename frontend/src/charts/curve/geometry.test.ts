@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import { bandPath, fiveMarks, linePath, scales, valueAt } from './geometry'
+
+const to = scales({ width: 120, height: 60, left: 10, right: 10, top: 5, bottom: 5, x: [0, 100], y: [0, 1] })
+
+test('zero is at the bottom left and the end at the top right', () => {
+  expect([to.x(0), to.y(0), to.x(100), to.y(1)]).toEqual([10, 55, 110, 5])
+})
+
+test('a line passes through its points', () => {
+  expect(linePath({ x: [0, 50, 100], y: [1, 0.5, 0] }, to)).toBe('M10,5L60,30L110,55')
+})
+
+test('a band goes there along its high edge and back along its low one', () => {
+  expect(bandPath({ x: [0, 100], low: [0, 0], high: [1, 1] }, to)).toBe('M10,5L110,5L110,55L10,55Z')
+})
+
+test('nothing to draw is nothing drawn', () => {
+  expect(linePath({ x: [], y: [] }, to)).toBe('')
+})
+
+const curve = { x: [0, 40, 40.001, 140.001], y: [1, 1, 0.95, 0.55] }
+
+test.each([
+  [0, 1],
+  [20, 1],
+  [40.001, 0.95],
+  [90.001, 0.75],
+  [140.001, 0.55],
+])('at %d µs it says %d', (at, value) => {
+  expect(valueAt(curve, at)).toBeCloseTo(value, 9)
+})
+
+test.each([-1, 141])('at %d µs, outside its points, it says nothing', (at) => {
+  expect(valueAt(curve, at)).toBeNull()
+})
+
+test('a curve without points says nothing anywhere', () => {
+  expect(valueAt({ x: [], y: [] }, 0)).toBeNull()
+})
+
+test('marks of a distribution are those percentiles', () => {
+  expect(fiveMarks(Array.from({ length: 101 }, (_, i) => i * 10))).toEqual([10, 250, 500, 750, 990])
+})

@@ -1,0 +1,106 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
+import type { Curve } from '~/api/types'
+import { CurveChart } from '~/charts/curve/CurveChart'
+import { valueAt } from '~/charts/curve/geometry'
+import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
+import { pageStyles, Table } from '~/ui/Page'
+import { AddedLatency } from './AddedLatency'
+import styles from './curves.module.css'
+import { lineOf, lineStyle } from './drawing'
+
+interface Props {
+  curves: Curve[]
+  added: number | undefined
+  onAdded: (us: number) => void
+  onClear: () => void
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`
+
+/** Several curves on one scale, and what each keeps at the same added latency. */
+export function Comparison({ curves, added, onAdded, onClear }: Props) {
+  const most = Math.max(...curves.map((curve) => curve.version.domain_us))
+  const rest = Math.min(added ?? Math.round(most / 5), most)
+  const [at, setAt] = useState(rest)
+  const [settled, setSettled] = useState(rest)
+  if (settled !== rest) {
+    setSettled(rest)
+    setAt(rest)
+  }
+  const lines = useMemo(
+    () => curves.map((curve, n) => ({ ...lineOf(curve.id, curve.outline, lineStyle(n)), band: null })),
+    [curves],
+  )
+  return (
+    <section className={styles.panel} aria-label="Comparison">
+      <div className={styles.panelHead}>
+        <h2>Together</h2>
+        <Anchor component="button" type="button" size="sm" onClick={onClear}>
+          Clear
+        </Anchor>
+      </div>
+      <CurveChart
+        label={`Performance against added latency of ${curves.map(({ name }) => name).join(', ')}; the table below has the numbers at one latency.`}
+        height={300}
+        lines={lines}
+        marks={[{ key: 'added', x: at, label: `+${formatMicroseconds(at)}`, colour: 'var(--ink-2)' }]}
+        x={[0, most]}
+        y={[0, 1]}
+        xLabel="added to the round trip"
+        formatX={formatTick}
+        formatY={percent}
+      />
+      <AddedLatency label="Read at" value={rest} most={most} onMove={setAt} onRest={onAdded} />
+      <Table label="Performance at this latency">
+        <thead>
+          <tr>
+            <th scope="col">Curve</th>
+            <th scope="col" className={pageStyles.number}>
+              Keeps
+            </th>
+            <th scope="col" className={pageStyles.number}>
+              Measured up to
+            </th>
+            <th scope="col" className={pageStyles.number}>
+              Flat until
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {curves.map((curve, n) => {
+            const kept = valueAt({ x: curve.outline.added_us, y: curve.outline.performance }, at)
+            return (
+              <tr key={curve.id}>
+                <th scope="row">
+                  <LineKey n={n} />
+                  <Anchor
+                    size="sm"
+                    renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: curve.id }} />}
+                  >
+                    {curve.name}
+                  </Anchor>
+                </th>
+                <td className={pageStyles.number}>
+                  {kept === null ? <span className={pageStyles.quiet}>not measured</span> : formatShare(kept)}
+                </td>
+                <td className={pageStyles.number}>{formatMicroseconds(curve.version.domain_us)}</td>
+                <td className={pageStyles.number}>{formatMicroseconds(curve.version.threshold?.at_us)}</td>
+              </tr>
+            )
+          })}
+        </tbody>
+      </Table>
+    </section>
+  )
+}
+
+function LineKey({ n }: { n: number }) {
+  const { colour, dash } = lineStyle(n)
+  return (
+    <svg width="28" height="10" className={styles.key} aria-hidden="true">
+      <line x1="0" x2="28" y1="5" y2="5" stroke={colour} strokeWidth="2.5" strokeDasharray={dash} />
+    </svg>
+  )
+}

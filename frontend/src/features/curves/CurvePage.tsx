@@ -1,0 +1,236 @@
+import { Anchor, Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useDeleteCurve } from '~/api/actions'
+import { curveCostQuery, curvePointsQuery, curveQuery } from '~/api/queries'
+import type { CurveDetail } from '~/api/types'
+import { CurveChart } from '~/charts/curve/CurveChart'
+import { Residuals } from '~/charts/curve/Residuals'
+import { formatMicroseconds, formatTick } from '~/lib/performance'
+import type { CurveSearch, Patch } from '~/lib/search'
+import { Confirm } from '~/ui/Confirm'
+import { Page } from '~/ui/Page'
+import { Failed, Loading, Notice } from '~/ui/State'
+import { About } from './About'
+import { CostPanel } from './CostPanel'
+import styles from './curves.module.css'
+import { lineOf, ownColour } from './drawing'
+import { Candidates, Stated, Versions } from './Tables'
+
+interface Props {
+  curveId: string
+  search: CurveSearch
+  onSearch: (patch: Patch<CurveSearch>) => void
+}
+
+const percent = (share: number) => `${Math.round(share * 100)} %`
+
+/** One curve: what was measured, what was made of it, how far it can be trusted, and what more latency would cost. */
+export function CurvePage({ curveId, search, onSearch }: Props) {
+  const found = useQuery(curveQuery(curveId, search.number))
+  if (found.error && !found.data) {
+    return <Failed what="This curve" error={found.error} retry={() => void found.refetch()} />
+  }
+  if (!found.data) return <Loading what="the curve" />
+  return <Shown key={curveId} curve={found.data.curve} search={search} onSearch={onSearch} />
+}
+
+function Shown({ curve, search, onSearch }: { curve: CurveDetail } & Omit<Props, 'curveId'>) {
+  const { version } = curve
+  const domain = version.domain_us
+  const rest = Math.min(search.added ?? 0, domain * 1.5)
+  const [moving, setMoving] = useState(rest)
+  const [settled, setSettled] = useState(rest)
+  if (settled !== rest) {
+    setSettled(rest)
+    setMoving(rest)
+  }
+  const cost = useQuery(curveCostQuery(curve.id, { ...search, number: version.number, added: rest }))
+  return (
+    <Page
+      title={curve.name}
+      lead={curve.description || (curve.origin === 'published' ? 'Published' : 'Measured by you')}
+      action={<Actions curve={curve} />}
+    >
+      {version.number < curve.newest && (
+        <Notice tone="info" title={`Version ${version.number} of ${curve.newest}.`}>
+          <Anchor component="button" type="button" size="sm" onClick={() => onSearch({ number: undefined })}>
+            See the newest
+          </Anchor>
+        </Notice>
+      )}
+      {version.warnings.length > 0 && (
+        <div className={styles.warnings}>
+          {version.warnings.map((warning) => (
+            <Notice key={warning.code} tone="warn">
+              {warning.message}
+            </Notice>
+          ))}
+        </div>
+      )}
+      <Picture curve={curve} added={moving} cost={cost.data} />
+      <CostPanel
+        cost={cost.data}
+        error={cost.error}
+        waiting={cost.isPlaceholderData}
+        domain={domain}
+        added={rest}
+        search={search}
+        onMove={setMoving}
+        onSearch={onSearch}
+      />
+      <section className={styles.panel}>
+        <h2>How it came about</h2>
+        <p className={styles.text}>{version.reason}</p>
+        <About curve={curve} />
+      </section>
+      {version.samples.length > 0 && (
+        <section className={styles.panel}>
+          <h2>Residuals</h2>
+          <p className={styles.text}>
+            Sample minus curve, in standard errors. Nineteen in twenty lie in the shaded stripe when the curve is right
+            and runs were independent; a pattern means that the shape is wrong or something drifted.
+          </p>
+          <Residuals
+            label={residualsInWords(version.samples.map(({ standardised }) => standardised))}
+            height={170}
+            x={[0, domain * 1.12]}
+            dots={version.samples.map(({ added_us, standardised }) => ({ x: added_us, y: standardised }))}
+            formatX={formatTick}
+          />
+        </section>
+      )}
+      <Candidates version={version} />
+      <Stated curve={curve} />
+      <Versions curve={curve} onNumber={(number) => onSearch({ number })} />
+    </Page>
+  )
+}
+
+function residualsInWords(residuals: number[]): string {
+  const outside = residuals.filter((one) => Math.abs(one) > 2).length
+  return `Residuals of ${residuals.length} samples, ${outside} outside two standard errors.`
+}
+
+interface PictureProps {
+  curve: CurveDetail
+  added: number
+  cost: Parameters<typeof CostPanel>[0]['cost']
+}
+
+function Picture({ curve, added, cost }: PictureProps) {
+  const { version } = curve
+  const domain = version.domain_us
+  const points = useQuery(curvePointsQuery(curve.id, version.number, Math.max(domain / 400, 0.001)))
+  const colour = ownColour(curve.origin)
+  const drawn = points.data ?? curve.outline
+  const threshold = version.threshold
+  const dots =
+    version.samples.length > 0
+      ? version.samples.map(({ added_us, performance, error }) => ({ x: added_us, y: performance, error }))
+      : version.stated
+          .filter(({ setup }) => setup === '')
+          .map(({ added_us, performance }) => ({ x: added_us, y: performance, error: null }))
+  const most = Math.max(1, ...dots.map(({ y, error }) => y + (error ?? 0)))
+  const percentiles = cost?.measured?.percentiles_ns
+  const reference = cost?.reference_us ?? 0
+  const shifted = (by: number) => percentiles?.map((ns) => Math.max(0, ns / 1_000 - reference + by))
+  const now = shifted(0)
+  const then = shifted(added)
+  return (
+    <section className={styles.panel}>
+      <CurveChart
+        label={inWords(curve)}
+        height={360}
+        lines={[lineOf(curve.id, drawn, { colour })]}
+        dots={dots}
+        marks={[
+          ...(threshold
+            ? [
+                {
+                  key: 'threshold',
+                  x: threshold.at_us,
+                  label: `flat until ${formatMicroseconds(threshold.at_us)}`,
+                  colour: 'var(--line-3)',
+                  interval:
+                    threshold.low_us !== null && threshold.high_us !== null
+                      ? ([threshold.low_us, threshold.high_us] as const)
+                      : null,
+                },
+              ]
+            : []),
+          ...(added > 0
+            ? [{ key: 'added', x: added, label: `+${formatMicroseconds(added)}`, colour: 'var(--line-2)' }]
+            : []),
+        ]}
+        strips={[
+          ...(now ? [{ key: 'now', label: 'now', colour: 'var(--ink-2)', percentiles: now }] : []),
+          ...(then && added > 0 ? [{ key: 'then', label: 'then', colour: 'var(--line-2)', percentiles: then }] : []),
+        ]}
+        x={[0, domain * 1.12]}
+        y={[0, most > 1 ? Math.max(1.05, most) : 1]}
+        domainEnd={domain}
+        xLabel="added to the round trip"
+        formatX={formatTick}
+        formatY={percent}
+      />
+      <p className={styles.legend}>
+        <span>Line: the curve.</span>
+        {drawn.low && <span>Stripe around it: where the curve is, with 95 % at each latency.</span>}
+        {dots.length > 0 && (
+          <span>
+            {version.samples.length > 0
+              ? 'Circles: samples, with one standard error where it is known.'
+              : 'Circles: points stated by the source.'}
+          </span>
+        )}
+        {threshold?.low_us != null && <span>Green: the threshold and its interval of 95 %.</span>}
+        <span>Hatched: beyond what was measured.</span>
+        {now && <span>Below: measured round trips, middle half as a box, 1 to 99 % as a line.</span>}
+      </p>
+    </section>
+  )
+}
+
+function inWords({ name, version, outline }: CurveDetail): string {
+  const half = outline.performance.findIndex((one) => one < 0.5)
+  const where = half < 0 ? 'never halved' : `halved near ${formatMicroseconds(outline.added_us[half])}`
+  return `${name}: performance from 100 % to ${percent(version.smallest)} at ${formatMicroseconds(version.domain_us)} of added round trip, ${where}.`
+}
+
+function Actions({ curve }: { curve: CurveDetail }) {
+  const navigate = useNavigate()
+  const remove = useDeleteCurve()
+  const [asking, setAsking] = useState(false)
+  return (
+    <div className={styles.place}>
+      <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves" search={{ compare: curve.id }} />}>
+        Compare
+      </Button>
+      {curve.origin === 'own' && (
+        <>
+          <Button variant="default" onClick={() => setAsking(true)}>
+            Delete…
+          </Button>
+          <Button
+            renderRoot={(root) => <Link {...root} to="/curves/$curveId/measure" params={{ curveId: curve.id }} />}
+          >
+            New version
+          </Button>
+          <Confirm
+            title={`Delete ${curve.name}`}
+            action="Delete"
+            opened={asking}
+            pending={remove.isPending}
+            error={remove.error}
+            onConfirm={() => remove.mutate(curve.id, { onSuccess: () => void navigate({ to: '/curves' }) })}
+            onClose={() => setAsking(false)}
+          >
+            All its versions and their measurements are gone then.
+          </Confirm>
+        </>
+      )}
+    </div>
+  )
+}

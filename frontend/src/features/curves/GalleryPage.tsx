@@ -1,0 +1,112 @@
+import { Anchor, Button, Checkbox } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { curvesQuery } from '~/api/queries'
+import type { Curve } from '~/api/types'
+import { SmallCurve } from '~/charts/curve/SmallCurve'
+import { formatMicroseconds, formatShare } from '~/lib/performance'
+import { COMPARED_MAX, type CurvesSearch, compared } from '~/lib/search'
+import { Page } from '~/ui/Page'
+import { Failed, Loading } from '~/ui/State'
+import { Comparison } from './Comparison'
+import styles from './curves.module.css'
+import { bandOf, ownColour } from './drawing'
+
+interface Props {
+  search: CurvesSearch
+  onSearch: (patch: CurvesSearch) => void
+}
+
+const measure = <Button renderRoot={(root) => <Link {...root} to="/curves/new" />}>Add measurements</Button>
+
+/** Every curve there is: the tenant's own, and those others have published. */
+export function GalleryPage({ search, onSearch }: Props) {
+  const curves = useQuery(curvesQuery)
+  if (curves.error && !curves.data) {
+    return <Failed what="The curves" error={curves.error} retry={() => void curves.refetch()} />
+  }
+  if (!curves.data) return <Loading what="curves" />
+  const chosen = compared(search.compare)
+  const together = chosen.flatMap((id) => curves.data.find((curve) => curve.id === id) ?? [])
+  const toggle = (id: string) =>
+    onSearch({ compare: (chosen.includes(id) ? chosen.filter((one) => one !== id) : [...chosen, id]).join(',') })
+  const section = (origin: Curve['origin']) => curves.data.filter((curve) => curve.origin === origin)
+  const shared = { chosen, toggle }
+  return (
+    <Page
+      title="Curves"
+      lead="How much of its best performance an application keeps when latency is added to its round trips. Choose some to see them together."
+      action={measure}
+    >
+      {together.length > 0 && (
+        <Comparison
+          curves={together}
+          added={search.added}
+          onAdded={(added) => onSearch({ added })}
+          onClear={() => onSearch({ compare: '' })}
+        />
+      )}
+      <section className={styles.section}>
+        <h2>Yours</h2>
+        {section('own').length > 0 ? (
+          <Cards curves={section('own')} {...shared} />
+        ) : (
+          <p className={styles.lead}>
+            None yet. Run your application with 8 to 20 different delays and paste what it reached:{' '}
+            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/curves/new" />}>
+              add measurements
+            </Anchor>
+            .
+          </p>
+        )}
+      </section>
+      <section className={styles.section}>
+        <h2>Published</h2>
+        <p className={styles.lead}>
+          Measured by others on their machines: elsewhere the trend stays, the numbers move. Latency up to the end of
+          each picture.
+        </p>
+        <Cards curves={section('published')} {...shared} />
+      </section>
+    </Page>
+  )
+}
+
+function Cards({ curves, chosen, toggle }: { curves: Curve[]; chosen: string[]; toggle: (id: string) => void }) {
+  return (
+    <ul className={styles.cards}>
+      {curves.map((curve) => (
+        <li key={curve.id} className={styles.card}>
+          <div className={styles.cardHead}>
+            <h3>
+              <Link to="/curves/$curveId" params={{ curveId: curve.id }}>
+                {curve.name}
+              </Link>
+            </h3>
+            <Checkbox
+              size="xs"
+              label="Compare"
+              aria-label={`Compare ${curve.name}`}
+              checked={chosen.includes(curve.id)}
+              disabled={!chosen.includes(curve.id) && chosen.length >= COMPARED_MAX}
+              onChange={() => toggle(curve.id)}
+            />
+          </div>
+          <SmallCurve
+            points={{ x: curve.outline.added_us, y: curve.outline.performance }}
+            band={bandOf(curve.outline)}
+            colour={ownColour(curve.origin)}
+          />
+          <p className={styles.facts}>
+            <strong>{formatShare(curve.version.smallest)}</strong> left at {formatMicroseconds(curve.version.domain_us)}
+            {curve.version.warnings.length > 0 && (
+              <span className={styles.warned}>
+                {curve.version.warnings.length === 1 ? '1 warning' : `${curve.version.warnings.length} warnings`}
+              </span>
+            )}
+          </p>
+        </li>
+      ))}
+    </ul>
+  )
+}

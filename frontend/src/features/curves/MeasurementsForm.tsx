@@ -1,0 +1,142 @@
+import { Button, FileButton, Textarea, TextInput } from '@mantine/core'
+import { type FormEvent, type ReactNode, useRef, useState } from 'react'
+import type { MeasurementsInput } from '~/api/actions'
+import { Problem } from '~/lib/problem'
+import { NumberField } from '~/ui/NumberField'
+import { pageStyles } from '~/ui/Page'
+import { ActionError } from '~/ui/State'
+import styles from './curves.module.css'
+import { extent, type LineError, lineErrors } from './upload'
+
+const EXAMPLE = `added_us,rate,spread,repeats
+0,990000,4000,5
+20,988000,5000,5
+50,925000,5000,5
+100,790000,9000,5
+200,575000,8000,5
+400,352000,6000,5
+700,231000,5000,5
+1000,163000,4000,5
+`
+
+interface Props {
+  /** Fields above the table. */
+  children?: ReactNode
+  action: string
+  pending: boolean
+  error: unknown
+  onSubmit: (input: MeasurementsInput, form: FormData) => void
+}
+
+/** A table of measurements, pasted or from a file; what is wrong with it is shown at its line. */
+export function MeasurementsForm({ children, action, pending, error, onSubmit }: Props) {
+  const [csv, setCsv] = useState('')
+  const [sent, setSent] = useState('')
+  const area = useRef<HTMLTextAreaElement>(null)
+  const wrong = error instanceof Problem && csv === sent ? lineErrors(csv, error.errors) : []
+  // An answer about a field is shown at that field, one about the table at its line.
+  const other = error instanceof Problem && error.errors.length > 0 ? null : error
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const baseline = String(form.get('baseline')).trim()
+    setSent(csv)
+    onSubmit({ csv, source: String(form.get('source')).trim(), baseline: baseline ? Number(baseline) : null }, form)
+  }
+
+  function show(line: number) {
+    area.current?.focus()
+    area.current?.setSelectionRange(...extent(csv, line))
+  }
+
+  return (
+    <form className={styles.panel} onSubmit={submit}>
+      {children}
+      <div className={pageStyles.form}>
+        <TextInput
+          name="source"
+          label="Source"
+          placeholder="6 workers, c5.large, 5 runs each"
+          w={420}
+          maxLength={2000}
+        />
+        <NumberField
+          name="baseline"
+          label="Baseline, if no row is at 0 µs"
+          min={0}
+          step="any"
+          w={230}
+          error={error instanceof Problem ? error.field('baseline') : undefined}
+        />
+      </div>
+      <Textarea
+        ref={area}
+        className={styles.table}
+        label="Measurements"
+        description="CSV or JSON. Latency added_us or measured_us, then rate or duration; spread and repeats if you have them."
+        placeholder={EXAMPLE}
+        required
+        autosize
+        minRows={9}
+        maxRows={22}
+        spellCheck={false}
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        value={csv}
+        error={wrong.length > 0 ? wrong.map(({ line, message }) => at(line, message)).join(' ') : undefined}
+        onChange={({ currentTarget: { value } }) => setCsv(value)}
+      />
+      {wrong.map(
+        ({ line, message }) =>
+          line !== null && <Lines key={line} text={csv} wrong={{ line, message }} onShow={() => show(line)} />,
+      )}
+      <div className={styles.place}>
+        <Button type="submit" size="sm" loading={pending}>
+          {action}
+        </Button>
+        <FileButton
+          accept=".csv,.tsv,.txt,.json,text/csv,application/json"
+          onChange={(file) => void file?.text().then(setCsv)}
+        >
+          {(props) => (
+            <Button {...props} size="sm" variant="default">
+              Open a file…
+            </Button>
+          )}
+        </FileButton>
+        <Button size="sm" variant="subtle" onClick={() => setCsv(EXAMPLE)}>
+          Fill in an example
+        </Button>
+      </div>
+      <ActionError error={other} />
+    </form>
+  )
+}
+
+const at = (line: number | null, message: string) => (line === null ? message : `Line ${line}: ${message}`)
+
+/** The lines around the wrong one, with what is wrong below it. */
+function Lines({ text, wrong, onShow }: { text: string; wrong: LineError; onShow: () => void }) {
+  const lines = text.split(/\r\n|\r|\n/)
+  const place = (wrong.line ?? 1) - 1
+  const first = Math.max(0, place - 2)
+  return (
+    <div>
+      <ol className={styles.lines} aria-label={`Lines around ${place + 1}`}>
+        {lines.slice(first, place + 3).map((line, i) => {
+          const number = first + i + 1
+          return (
+            <li key={number} className={number === wrong.line ? styles.wrong : undefined}>
+              <span className={styles.number}>{number}</span>
+              {line}
+              {number === wrong.line && <strong>{wrong.message}</strong>}
+            </li>
+          )
+        })}
+      </ol>
+      <Button variant="subtle" onClick={onShow}>
+        Go to line {wrong.line}
+      </Button>
+    </div>
+  )
+}

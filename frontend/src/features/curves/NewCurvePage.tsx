@@ -1,0 +1,57 @@
+import { Textarea, TextInput } from '@mantine/core'
+import { useNavigate } from '@tanstack/react-router'
+import { useCreateCurve } from '~/api/actions'
+import { Problem } from '~/lib/problem'
+import { Page, pageStyles } from '~/ui/Page'
+import { MeasurementsForm } from './MeasurementsForm'
+
+/** A curve of the tenant's own, from measurements. */
+export function NewCurvePage() {
+  const navigate = useNavigate()
+  const create = useCreateCurve()
+  const field = (name: string) => {
+    if (!(create.error instanceof Problem)) return undefined
+    return name === 'name' && create.error.code === 'curve_name_taken' ? create.error.message : create.error.field(name)
+  }
+  return (
+    <Page
+      title="Add measurements"
+      lead="Run the application with 8 to 20 different delays, in random order, with enough load to saturate it. What it reached becomes a curve."
+    >
+      <MeasurementsForm
+        action="Fit a curve"
+        pending={create.isPending}
+        error={create.error}
+        onSubmit={(input, form) => {
+          const text = (name: string) => String(form.get(name)).trim()
+          create.mutate(
+            { ...input, name: text('name'), unit: text('unit'), description: text('description') },
+            { onSuccess: (curve) => void navigate({ to: '/curves/$curveId', params: { curveId: curve.id } }) },
+          )
+        }}
+      >
+        <div className={pageStyles.form}>
+          <TextInput
+            name="name"
+            label="Application"
+            placeholder="Memcached, 5 clients"
+            required
+            maxLength={100}
+            error={field('name')}
+            w={260}
+          />
+          <TextInput name="unit" label="Unit" placeholder="queries/s" maxLength={40} error={field('unit')} w={140} />
+        </div>
+        <Textarea
+          name="description"
+          label="Configuration"
+          placeholder="Delay at the server; read-only mix; 180 connections"
+          autosize
+          minRows={1}
+          maxLength={2000}
+          error={field('description')}
+        />
+      </MeasurementsForm>
+    </Page>
+  )
+}

@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { formatChange, formatMicroseconds, formatShare, formatTick } from './performance'
+
+test.each([
+  [0.79681, '79.7 %'],
+  [1, '100.0 %'],
+  [null, '–'],
+  [Number.NaN, '–'],
+])('the share %s is written %s', (share, text) => {
+  expect(formatShare(share)).toBe(text)
+})
+
+test.each([
+  [-0.1234, '−12.3 %'],
+  [0.05, '+5.0 %'],
+  [-0.0001, '±0 %'],
+  [undefined, '–'],
+])('the change %s is written %s', (change, text) => {
+  expect(formatChange(change)).toBe(text)
+})
+
+test('microseconds are delays', () => {
+  expect([formatMicroseconds(40), formatMicroseconds(1_500), formatMicroseconds(null)]).toEqual([
+    '40.0 µs',
+    '1.50 ms',
+    '–',
+  ])
+})
+
+test.each([
+  [0, '0'],
+  [250, '250 µs'],
+  [20_000, '20 ms'],
+])('the tick %d is written %s', (us, text) => {
+  expect(formatTick(us)).toBe(text)
+})

@@ -1,0 +1,26 @@
+/** How performance is written: shares of the best, microseconds added to the round trip. */
+
+import { formatDelay, NO_VALUE } from './units'
+
+/** A share of the best performance: 0.7968 → "79.7 %". */
+export function formatShare(share: number | null | undefined): string {
+  return share == null || !Number.isFinite(share) ? NO_VALUE : `${(share * 100).toFixed(1)} %`
+}
+
+/** A change of performance, its sign always written: −0.123 → "−12.3 %", 0 → "±0 %". */
+export function formatChange(change: number | null | undefined): string {
+  if (change == null || !Number.isFinite(change)) return NO_VALUE
+  const percent = (Math.abs(change) * 100).toFixed(1)
+  if (percent === '0.0') return '±0 %'
+  return `${change < 0 ? '−' : '+'}${percent} %`
+}
+
+/** Microseconds: 40 → "40.0 µs", 1500 → "1.50 ms". */
+export function formatMicroseconds(us: number | null | undefined): string {
+  return formatDelay(us == null ? us : us * 1_000)
+}
+
+/** Microseconds for axes, without needless digits: 250 → "250 µs", 0 → "0". */
+export function formatTick(us: number): string {
+  return us === 0 ? '0' : us >= 10_000 ? `${us / 1_000} ms` : `${us} µs`
+}

@@ -1,0 +1,20 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { CurvePage } from '~/features/curves/CurvePage'
+import { curveSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/curves/$curveId/')({ validateSearch: curveSearch, component: CurveRoute })
+
+function CurveRoute() {
+  const { curveId } = Route.useParams()
+  const search = Route.useSearch()
+  const navigate = Route.useNavigate()
+  return (
+    <CurvePage
+      curveId={curveId}
+      search={search}
+      onSearch={(patch) =>
+        void navigate({ search: (old) => curveSearch({ ...old, ...patch }), replace: true, resetScroll: false })
+      }
+    />
+  )
+}
