@@ -221,11 +221,10 @@ function Actions({ curve }: { curve: CurveDetail }) {
           <Confirm
             title={`Delete ${curve.name}`}
             action="Delete"
-            opened={asking}
-            pending={remove.isPending}
-            error={remove.error}
-            onConfirm={() => remove.mutate(curve.id, { onSuccess: () => void navigate({ to: '/curves' }) })}
+            about={asking ? curve.id : null}
+            doing={remove}
             onClose={() => setAsking(false)}
+            onDone={() => void navigate({ to: '/curves' })}
           >
             All its versions and their measurements are gone then.
           </Confirm>

@@ -1,0 +1,86 @@
+import { expect, expectAccessible, read, remove, test } from '../support/journey'
+
+const TABLE = `added_us,rate,spread,repeats
+0,990000,4000,5
+20,988000,5000,5
+50,925000,5000,5
+100,790000,9000,5
+200,575000,8000,5
+400,352000,6000,5
+700,231000,5000,5
+1000,163000,4000,5
+`
+
+interface Roster {
+  vms: { id: string; name: string }[]
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`curves are compared, the choice is in the address, on a ${colorScheme} page`, async ({ inside: page }) => {
+    await page.emulateMedia({ colorScheme })
+    await page.goto('/curves')
+    await expect(page.getByRole('heading', { level: 1, name: 'Curves' })).toBeVisible()
+    await expectAccessible(page)
+    await page.getByRole('checkbox', { name: 'Compare Memcached, server' }).check()
+    await page.getByRole('checkbox', { name: 'Compare Spark GLM regression' }).check()
+    await expect(page).toHaveURL(/compare=memcached-server.*spark-glm/)
+    const slider = page.getByRole('slider', { name: 'Read at' })
+    await slider.press('Home')
+    const row = page.getByRole('table').getByRole('row', { name: /^Memcached, server/ })
+    await expect(row).toContainText('100.0 %')
+    await slider.press('End')
+    await expect(page).toHaveURL(/added=1000/)
+    await expect(row).toContainText('16.0 %')
+    await expectAccessible(page)
+    await page.reload()
+    await expect(row).toContainText('16.0 %')
+  })
+}
+
+test('what a delay costs on a measured path', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto('/curves/memcached-server')
+  await expect(page.getByRole('img', { name: /^Memcached, server: performance from 100 % to 16 %/ })).toBeVisible()
+  const slider = page.getByRole('slider', { name: 'Added to the round trip' })
+  await slider.focus()
+  for (let i = 0; i < 20; i++) await slider.press('ArrowRight')
+  await expect(page).toHaveURL(/added=100/)
+  await expect(page.getByText('79.7 %', { exact: true })).toBeVisible()
+  await page.getByLabel('On top of what is measured in').selectOption(mesh.id)
+  await page.getByLabel('From', { exact: true }).selectOption(source.id)
+  await page.getByLabel('To', { exact: true }).selectOption(target.id)
+  await expect(page).toHaveURL(new RegExp(`source=${source.id}&target=${target.id}`))
+  await expect(page.getByText(/^From \d+ round trips between/)).toContainText(`${source.name} and ${target.name}`)
+  await expectAccessible(page)
+})
+
+test('a table with a fault is shown at its line, a good one becomes a curve', async ({ inside: page }) => {
+  const name = `journey ${Date.now()}`
+  await page.goto('/curves/new')
+  await page.getByLabel('Application').fill(name)
+  await page.getByLabel('Unit').fill('queries/s')
+  const table = page.getByLabel('Measurements')
+  await table.fill(TABLE.replace('925000', 'fast'))
+  await page.getByRole('button', { name: 'Fit a curve' }).click()
+  await expect(page.getByRole('list', { name: 'Lines around 4' })).toContainText("'fast' is not a number")
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Go to line 4' }).click()
+  await expect(table).toBeFocused()
+
+  await table.fill(TABLE)
+  await page.getByRole('button', { name: 'Fit a curve' }).click()
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+  const { pathname } = new URL(page.url())
+  await expect(page.getByText(/foresees each of the 8 samples/)).toBeVisible()
+  await expect(page.getByRole('img', { name: /^Residuals of 8 samples/ })).toBeVisible()
+  await expectAccessible(page)
+
+  await page.getByRole('link', { name: 'New version' }).click()
+  await page.getByLabel('Measurements').fill(TABLE.replaceAll(',5\n', ',9\n'))
+  await page.getByRole('button', { name: 'Fit a version' }).click()
+  await page.getByRole('button', { name: 'Version 1' }).click()
+  await expect(page).toHaveURL(/number=1/)
+  await expect(page.getByText('Version 1 of 2.')).toBeVisible()
+  await remove(page, `/v1${pathname}`)
+})
