@@ -46,7 +46,7 @@ test('what a delay costs on a measured path', async ({ inside: page, mesh }) => 
   await slider.focus()
   for (let i = 0; i < 20; i++) await slider.press('ArrowRight')
   await expect(page).toHaveURL(/added=100/)
-  await expect(page.getByText('79.7 %', { exact: true })).toBeVisible()
+  await expect(page.getByRole('strong').filter({ hasText: '79.7 %' })).toBeVisible()
   await page.getByLabel('On top of what is measured in').selectOption(mesh.id)
   await page.getByLabel('From', { exact: true }).selectOption(source.id)
   await page.getByLabel('To', { exact: true }).selectOption(target.id)

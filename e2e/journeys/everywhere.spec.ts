@@ -2,6 +2,8 @@ import { gzipSync } from 'node:zlib'
 import { expect, expectAccessible, test } from '../support/journey'
 
 const PAGES = [
+  ['/curves', 'Curves'],
+  ['/curves/new', 'Add measurements'],
   ['/vms', 'VMs'],
   ['/zones', 'Zones'],
   ['/meshes', 'Meshes'],

@@ -33,9 +33,7 @@ def confine(table: str, condition: str) -> None:
 
     Forced, so that it holds for the owner of the table too.
     """
-    op.execute(
-        f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
-    )
+    op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
     op.execute(f"CREATE POLICY tenant ON {table} USING ({condition} OR {OURS} = '*')")
 
 
@@ -166,9 +164,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_keys")),
         sa.UniqueConstraint("secret_digest", name=op.f("uq_api_keys_secret_digest")),
-        sa.UniqueConstraint(
-            "tenant_id", "name", name=op.f("uq_api_keys_tenant_id_name")
-        ),
+        sa.UniqueConstraint("tenant_id", "name", name=op.f("uq_api_keys_tenant_id_name")),
     )
     op.create_table(
         "audit_entries",
@@ -217,9 +213,7 @@ def upgrade() -> None:
             name=op.f("fk_idempotency_keys_tenant_id_tenants"),
             ondelete="CASCADE",
         ),
-        sa.PrimaryKeyConstraint(
-            "tenant_id", "caller", "key", name=op.f("pk_idempotency_keys")
-        ),
+        sa.PrimaryKeyConstraint("tenant_id", "caller", "key", name=op.f("pk_idempotency_keys")),
     )
     op.create_index(
         op.f("ix_idempotency_keys_created_at"),
@@ -238,9 +232,7 @@ def upgrade() -> None:
             server_default=sa.text("now()"),
             nullable=False,
         ),
-        sa.CheckConstraint(
-            "role IN ('viewer', 'editor', 'owner')", name=op.f("ck_memberships_role")
-        ),
+        sa.CheckConstraint("role IN ('viewer', 'editor', 'owner')", name=op.f("ck_memberships_role")),
         sa.ForeignKeyConstraint(
             ["tenant_id"],
             ["tenants.id"],
@@ -255,9 +247,7 @@ def upgrade() -> None:
         ),
         sa.PrimaryKeyConstraint("tenant_id", "user_id", name=op.f("pk_memberships")),
     )
-    op.create_index(
-        op.f("ix_memberships_user_id"), "memberships", ["user_id"], unique=False
-    )
+    op.create_index(op.f("ix_memberships_user_id"), "memberships", ["user_id"], unique=False)
     op.create_table(
         "meshes",
         sa.Column("key", sa.Integer(), sa.Identity(always=True), nullable=False),
@@ -265,9 +255,7 @@ def upgrade() -> None:
         sa.Column("window_s", sa.Integer(), nullable=False),
         sa.Column("rate_hz", sa.Integer(), nullable=False),
         sa.Column("flows", sa.Integer(), nullable=False),
-        sa.Column(
-            "revision", sa.BigInteger(), server_default=sa.text("1"), nullable=False
-        ),
+        sa.Column("revision", sa.BigInteger(), server_default=sa.text("1"), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column(
             "created_at",
@@ -278,12 +266,8 @@ def upgrade() -> None:
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.CheckConstraint("flows BETWEEN 1 AND 16", name=op.f("ck_meshes_flows")),
-        sa.CheckConstraint(
-            "rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name=op.f("ck_meshes_rate_hz")
-        ),
-        sa.CheckConstraint(
-            "window_s BETWEEN 1 AND 60", name=op.f("ck_meshes_window_s")
-        ),
+        sa.CheckConstraint("rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name=op.f("ck_meshes_rate_hz")),
+        sa.CheckConstraint("window_s BETWEEN 1 AND 60", name=op.f("ck_meshes_window_s")),
         sa.ForeignKeyConstraint(
             ["tenant_id"],
             ["tenants.id"],
@@ -342,9 +326,7 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
-        sa.CheckConstraint(
-            "uses BETWEEN 0 AND max_uses", name=op.f("ck_enrolment_tokens_uses")
-        ),
+        sa.CheckConstraint("uses BETWEEN 0 AND max_uses", name=op.f("ck_enrolment_tokens_uses")),
         sa.ForeignKeyConstraint(
             ["tenant_id", "mesh_id"],
             ["meshes.tenant_id", "meshes.id"],
@@ -358,9 +340,7 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_enrolment_tokens")),
-        sa.UniqueConstraint(
-            "secret_digest", name=op.f("uq_enrolment_tokens_secret_digest")
-        ),
+        sa.UniqueConstraint("secret_digest", name=op.f("uq_enrolment_tokens_secret_digest")),
     )
     op.create_index(
         op.f("ix_enrolment_tokens_tenant_id_mesh_id"),
@@ -396,9 +376,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sessions")),
         sa.UniqueConstraint("secret_digest", name=op.f("uq_sessions_secret_digest")),
     )
-    op.create_index(
-        op.f("ix_sessions_expires_at"), "sessions", ["expires_at"], unique=False
-    )
+    op.create_index(op.f("ix_sessions_expires_at"), "sessions", ["expires_at"], unique=False)
     op.create_index(
         op.f("ix_sessions_tenant_id_user_id"),
         "sessions",
@@ -428,15 +406,9 @@ def upgrade() -> None:
         ),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
-        sa.CheckConstraint(
-            "event_port BETWEEN 1 AND 65535", name=op.f("ck_vms_event_port")
-        ),
-        sa.CheckConstraint(
-            "general_port BETWEEN 1 AND 65535", name=op.f("ck_vms_general_port")
-        ),
-        sa.CheckConstraint(
-            "general_port <> event_port", name=op.f("ck_vms_ports_differ")
-        ),
+        sa.CheckConstraint("event_port BETWEEN 1 AND 65535", name=op.f("ck_vms_event_port")),
+        sa.CheckConstraint("general_port BETWEEN 1 AND 65535", name=op.f("ck_vms_general_port")),
+        sa.CheckConstraint("general_port <> event_port", name=op.f("ck_vms_ports_differ")),
         sa.ForeignKeyConstraint(
             ["tenant_id", "zone_id"],
             ["zones.tenant_id", "zones.id"],
@@ -453,9 +425,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("tenant_id", "id", name=op.f("uq_vms_tenant_id_id")),
         sa.UniqueConstraint("tenant_id", "name", name=op.f("uq_vms_tenant_id_name")),
     )
-    op.create_index(
-        op.f("ix_vms_tenant_id_zone_id"), "vms", ["tenant_id", "zone_id"], unique=False
-    )
+    op.create_index(op.f("ix_vms_tenant_id_zone_id"), "vms", ["tenant_id", "zone_id"], unique=False)
     op.create_table(
         "agents",
         sa.Column("vm_id", sa.Uuid(), nullable=False),
@@ -464,13 +434,9 @@ def upgrade() -> None:
         sa.Column("credential_digest", sa.LargeBinary(), nullable=False),
         sa.Column("revoked_at", sa.DateTime(timezone=True), nullable=True),
         sa.Column("agent_version", sa.String(), nullable=False),
-        sa.Column(
-            "description", postgresql.JSONB(astext_type=sa.Text()), nullable=False
-        ),
+        sa.Column("description", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("last_report_at", sa.DateTime(timezone=True), nullable=True),
-        sa.Column(
-            "report_every_s", sa.Integer(), server_default=sa.text("10"), nullable=False
-        ),
+        sa.Column("report_every_s", sa.Integer(), server_default=sa.text("10"), nullable=False),
         sa.Column("health", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("id", sa.Uuid(), nullable=False),
         sa.Column(
@@ -493,9 +459,7 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_agents")),
-        sa.UniqueConstraint(
-            "credential_digest", name=op.f("uq_agents_credential_digest")
-        ),
+        sa.UniqueConstraint("credential_digest", name=op.f("uq_agents_credential_digest")),
         sa.UniqueConstraint("tenant_id", "id", name=op.f("uq_agents_tenant_id_id")),
         postgresql_with={"fillfactor": 70},
     )

@@ -103,11 +103,7 @@ END $$;
 def timescaledb() -> bool:
     """Whether this database has TimescaleDB, created now if it can be. Without it nothing is missing but chunks."""
     connection = op.get_bind()
-    if not connection.scalar(
-        sa.text(
-            "SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'"
-        )
-    ):
+    if not connection.scalar(sa.text("SELECT count(*) FROM pg_available_extensions WHERE name = 'timescaledb'")):
         return False
     try:
         with connection.begin_nested():
@@ -133,9 +129,7 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.CheckConstraint("n BETWEEN 1 AND 256", name=op.f("ck_probe_frames_n")),
-        sa.CheckConstraint(
-            "window_s BETWEEN 1 AND 60", name=op.f("ck_probe_frames_window_s")
-        ),
+        sa.CheckConstraint("window_s BETWEEN 1 AND 60", name=op.f("ck_probe_frames_window_s")),
         sa.PrimaryKeyConstraint(
             "tenant_key",
             "mesh_key",
@@ -176,9 +170,7 @@ def upgrade() -> None:
         sa.Column("digest", sa.LargeBinary(), nullable=False),
         sa.Column("target_keys", postgresql.ARRAY(sa.Integer()), nullable=False),
         sa.PrimaryKeyConstraint("key", name=op.f("pk_rosters")),
-        sa.UniqueConstraint(
-            "tenant_key", "digest", name=op.f("uq_rosters_tenant_key_digest")
-        ),
+        sa.UniqueConstraint("tenant_key", "digest", name=op.f("uq_rosters_tenant_key_digest")),
     )
     op.create_table(
         "path_latest",
@@ -188,9 +180,7 @@ def upgrade() -> None:
         sa.Column("block", sa.SmallInteger(), nullable=False),
         sa.Column("started_at", sa.DateTime(timezone=True), nullable=False),
         *_block_of_a_window(),
-        sa.PrimaryKeyConstraint(
-            "tenant_key", "mesh_key", "vm_key", "block", name=op.f("pk_path_latest")
-        ),
+        sa.PrimaryKeyConstraint("tenant_key", "mesh_key", "vm_key", "block", name=op.f("pk_path_latest")),
         prefixes=["UNLOGGED"],
         postgresql_with={
             "fillfactor": 50,
@@ -202,9 +192,7 @@ def upgrade() -> None:
         "path_latest_meshes",
         sa.Column("tenant_key", sa.Integer(), nullable=False),
         sa.Column("mesh_key", sa.Integer(), nullable=False),
-        sa.PrimaryKeyConstraint(
-            "tenant_key", "mesh_key", name=op.f("pk_path_latest_meshes")
-        ),
+        sa.PrimaryKeyConstraint("tenant_key", "mesh_key", name=op.f("pk_path_latest_meshes")),
         prefixes=["UNLOGGED"],
     )
     op.create_table(
@@ -242,9 +230,7 @@ def upgrade() -> None:
     for table, columns in (("probe_frames", ("stats", "sketch")), ("probe_frames_1m", ("stats", "sketch")),
                            ("path_latest", ("stats",))):  # fmt: skip
         for column in columns:
-            op.execute(
-                f"ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE EXTERNAL"
-            )
+            op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET STORAGE EXTERNAL")
     op.execute(HYPERTABLES if hypertables else PARTITIONS)
     today = datetime.now(UTC).date()
     op.execute(

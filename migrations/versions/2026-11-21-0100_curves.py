@@ -47,9 +47,7 @@ def upgrade() -> None:
         ),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
-        sa.CheckConstraint(
-            "metric IN ('rate', 'duration')", name=op.f("ck_curves_metric")
-        ),
+        sa.CheckConstraint("metric IN ('rate', 'duration')", name=op.f("ck_curves_metric")),
         sa.ForeignKeyConstraint(
             ["tenant_id"],
             ["tenants.id"],
@@ -74,9 +72,7 @@ def upgrade() -> None:
         sa.Column("latency_offset_us", sa.Double(), nullable=False),
         sa.Column("family", sa.String(), nullable=False),
         sa.Column("reason", sa.String(), nullable=False),
-        sa.Column(
-            "candidates", postgresql.JSONB(astext_type=sa.Text()), nullable=False
-        ),
+        sa.Column("candidates", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("noise", sa.Double(), nullable=False),
         sa.Column("threshold_us", sa.Double(), nullable=True),
         sa.Column("threshold_low_us", sa.Double(), nullable=True),
@@ -95,9 +91,7 @@ def upgrade() -> None:
             nullable=False,
         ),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
-        sa.CheckConstraint(
-            "0 < ALL (low) AND 1 >= ALL (high)", name=op.f("ck_curve_versions_band")
-        ),
+        sa.CheckConstraint("0 < ALL (low) AND 1 >= ALL (high)", name=op.f("ck_curve_versions_band")),
         sa.CheckConstraint(
             "cardinality(knots_us) = cardinality(performance) AND cardinality(knots_us) = cardinality(low)"
             " AND cardinality(knots_us) = cardinality(high)",
@@ -127,17 +121,11 @@ def upgrade() -> None:
             "number",
             name=op.f("uq_curve_versions_tenant_id_curve_id_number"),
         ),
-        sa.UniqueConstraint(
-            "tenant_id", "id", name=op.f("uq_curve_versions_tenant_id_id")
-        ),
+        sa.UniqueConstraint("tenant_id", "id", name=op.f("uq_curve_versions_tenant_id_id")),
     )
     for table in TABLES:
-        op.execute(
-            f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY"
-        )
-        op.execute(
-            f"CREATE POLICY tenant ON {table} USING (tenant_id::text = {OURS} OR {OURS} = '*')"
-        )
+        op.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY")
+        op.execute(f"CREATE POLICY tenant ON {table} USING (tenant_id::text = {OURS} OR {OURS} = '*')")
     op.execute(IMMUTABLE)
 
 

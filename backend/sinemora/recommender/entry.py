@@ -68,7 +68,18 @@ class Entry:
             samples = _samples(self.stored[1])
             candidates = [CandidateRead(**one) for one in self.stored[1].candidates]
         if self.published is not None:
-            stated = [StatedRead.model_validate(one) for one in self.published.stated]
+            stated = [
+                StatedRead(
+                    added_us=one.added_us,
+                    relation=one.relation,
+                    performance=one.performance,
+                    curve=float(self.curve(one.added_us)),
+                    words=one.words,
+                    source=one.source,
+                    setup=one.setup,
+                )
+                for one in self.published.stated
+            ]
         version = CurveVersionDetail(**self._version(), samples=samples, candidates=candidates, stated=stated)
         return CurveDetail(**self._about(), newest=newest, version=version)
 

@@ -130,11 +130,15 @@ class SampleRead(Read):
 
 
 class StatedRead(Read):
-    """One measurement as a source words it; `setup` tells what differed from the curve's configuration."""
+    """One measurement as a source words it, and what the curve says there.
+
+    `setup` tells what differed from the curve's configuration.
+    """
 
     added_us: float
     relation: Literal["=", "≈", "<", ">"]
     performance: float
+    curve: float
     words: str
     source: str
     setup: str

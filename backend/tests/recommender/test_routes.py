@@ -56,7 +56,8 @@ def test_a_published_curve_is_read_by_its_key(owner: Member, entry):
     found = owner.get(f"/v1/curves/{entry.key}").json()
     assert (found["id"], found["newest"], found["unit"]) == (entry.key, 1, entry.metric)
     assert found["version"]["formula"] == entry.formula
-    assert len(found["version"]["stated"]) == len(entry.stated)
+    stated = [(one["words"], one["curve"]) for one in found["version"]["stated"]]
+    assert stated == [(one.words, float(entry.curve(one.added_us))) for one in entry.stated]
     table = owner.get(f"/v1/curves/{entry.key}/points").json()
     assert table["added_us"][-1] == entry.curve.end_us
     assert table["performance"] == entry.curve(table["added_us"]).tolist()

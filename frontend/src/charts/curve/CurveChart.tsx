@@ -59,7 +59,7 @@ export function CurveChart(props: Props) {
   const strips = props.strips ?? []
   const bottom = 42 + strips.length * STRIP
   const total = props.height + strips.length * STRIP
-  const to = scales({ width, height: total, left: 48, right: 16, top: 20, bottom, x: props.x, y: props.y })
+  const to = scales({ width, height: total, left: 48, right: 26, top: 20, bottom, x: props.x, y: props.y })
   const [left, right] = to.x.range() as [number, number]
   const [floor, ceiling] = to.y.range() as [number, number]
   const inside = (value: number) => Math.min(right, Math.max(left, to.x(value)))
@@ -132,7 +132,6 @@ export function CurveChart(props: Props) {
                   x={to.x(mark.x) + (to.x(mark.x) > right - 120 ? -5 : 5)}
                   y={floor - 8 - i * 16}
                   textAnchor={to.x(mark.x) > right - 120 ? 'end' : 'start'}
-                  stroke="none"
                   className={styles.mark}
                 >
                   {mark.label}
@@ -172,7 +171,7 @@ export function CurveChart(props: Props) {
                 <line x1={p1} x2={p99} y1={y} y2={y} strokeWidth={1.5} />
                 <rect x={p25} y={y - 5} width={Math.max(1, p75 - p25)} height={10} opacity={0.4} stroke="none" />
                 <line x1={p50} x2={p50} y1={y - 7} y2={y + 7} strokeWidth={2.5} />
-                <text x={left - 8} y={y} dy="0.32em" textAnchor="end" stroke="none" className={styles.mark}>
+                <text x={left - 8} y={y} dy="0.32em" textAnchor="end" className={styles.mark}>
                   {strip.label}
                 </text>
               </g>

@@ -15,7 +15,7 @@ interface Props {
 export function Residuals({ label, height, x, dots, formatX }: Props) {
   const { ref, width } = useElementSize()
   const most = Math.max(3, ...dots.map(({ y }) => Math.abs(y))) * 1.08
-  const to = scales({ width, height, left: 48, right: 16, top: 8, bottom: 26, x, y: [-most, most] })
+  const to = scales({ width, height, left: 48, right: 26, top: 8, bottom: 26, x, y: [-most, most] })
   const [left, right] = to.x.range() as [number, number]
   const [floor] = to.y.range() as [number, number]
   return (

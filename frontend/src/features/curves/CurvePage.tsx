@@ -15,7 +15,7 @@ import { Failed, Loading, Notice } from '~/ui/State'
 import { About } from './About'
 import { CostPanel } from './CostPanel'
 import styles from './curves.module.css'
-import { lineOf, ownColour } from './drawing'
+import { joined, lineOf, ownColour } from './drawing'
 import { Candidates, Stated, Versions } from './Tables'
 
 interface Props {
@@ -124,7 +124,7 @@ function Picture({ curve, added, cost }: PictureProps) {
   const domain = version.domain_us
   const points = useQuery(curvePointsQuery(curve.id, version.number, Math.max(domain / 400, 0.001)))
   const colour = ownColour(curve.origin)
-  const drawn = points.data ?? curve.outline
+  const drawn = points.data ? joined(points.data, curve.outline) : curve.outline
   const threshold = version.threshold
   const dots =
     version.samples.length > 0

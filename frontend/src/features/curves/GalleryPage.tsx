@@ -53,7 +53,7 @@ export function GalleryPage({ search, onSearch }: Props) {
         ) : (
           <p className={styles.lead}>
             None yet. Run your application with 8 to 20 different delays and paste what it reached:{' '}
-            <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/curves/new" />}>
+            <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/curves/new" />}>
               add measurements
             </Anchor>
             .

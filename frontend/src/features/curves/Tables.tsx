@@ -2,7 +2,6 @@ import { Anchor } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { curveVersionsQuery } from '~/api/queries'
 import type { CurveDetail } from '~/api/types'
-import { valueAt } from '~/charts/curve/geometry'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
@@ -51,7 +50,6 @@ export function Candidates({ version }: { version: CurveDetail['version'] }) {
 export function Stated({ curve }: { curve: CurveDetail }) {
   const { stated } = curve.version
   if (stated.length === 0) return null
-  const points = { x: curve.outline.added_us, y: curve.outline.performance }
   return (
     <Panel title="What the source states">
       <Table label="Stated points">
@@ -77,7 +75,7 @@ export function Stated({ curve }: { curve: CurveDetail }) {
               <td className={number}>
                 {one.relation} {formatShare(one.performance)}
               </td>
-              <td className={number}>{formatShare(valueAt(points, one.added_us))}</td>
+              <td className={number}>{formatShare(one.curve)}</td>
               <td className={wrap}>{one.words}</td>
               <td>{one.setup || <span className={quiet}>the curve’s own</span>}</td>
             </tr>

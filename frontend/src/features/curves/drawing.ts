@@ -18,6 +18,20 @@ export function bandOf({ added_us, low, high }: CurvePoints): Band | null {
   return low && high ? { x: added_us, low, high } : null
 }
 
+/** Points of both tables in their order: the steps of an outline stay upright in an even table. */
+export function joined(one: CurvePoints, other: CurvePoints): CurvePoints {
+  const from = [one, other].flatMap((table) => table.added_us.map((at, i) => ({ at, table, i })))
+  from.sort((a, b) => a.at - b.at)
+  const column = (of: (table: CurvePoints) => number[] | null) =>
+    from.map(({ table, i }) => of(table)?.[i] ?? Number.NaN)
+  return {
+    added_us: from.map(({ at }) => at),
+    performance: column((table) => table.performance),
+    low: one.low && other.low ? column((table) => table.low) : null,
+    high: one.high && other.high ? column((table) => table.high) : null,
+  }
+}
+
 export function lineOf(key: string, points: CurvePoints, style: { colour: string; dash?: string }): Line {
   return { key, ...style, x: points.added_us, y: points.performance, band: bandOf(points) }
 }

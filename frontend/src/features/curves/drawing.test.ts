@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest'
+import { bandOf, joined, lineOf, lineStyle } from './drawing'
+
+const even = { added_us: [0, 50, 100], performance: [1, 0.9, 0.8], low: null, high: null }
+const outline = { added_us: [0, 39.999, 40], performance: [1, 1, 0.95], low: null, high: null }
+
+test('two tables of one curve are read in the order of latency', () => {
+  const both = joined(even, outline)
+  expect(both.added_us).toEqual([0, 0, 39.999, 40, 50, 100])
+  expect(both.performance).toEqual([1, 1, 1, 0.95, 0.9, 0.8])
+  expect(both.low).toBeNull()
+})
+
+test('a curve without a band has none drawn', () => {
+  expect(bandOf(even)).toBeNull()
+  expect(bandOf({ ...even, low: [0.9, 0.8, 0.7], high: [1, 1, 0.9] })).toEqual({
+    x: [0, 50, 100],
+    low: [0.9, 0.8, 0.7],
+    high: [1, 1, 0.9],
+  })
+})
+
+test('no two lines of a comparison look alike', () => {
+  const styles = Array.from({ length: 6 }, (_, n) => lineStyle(n))
+  expect(new Set(styles.map(({ colour }) => colour)).size).toBe(6)
+  expect(new Set(styles.map(({ dash }) => dash)).size).toBe(6)
+  expect(lineOf('a', even, lineStyle(0))).not.toHaveProperty('dash')
+})
