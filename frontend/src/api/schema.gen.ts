@@ -2263,7 +2263,9 @@ export interface components {
         StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
         /**
          * StatedRead
-         * @description One measurement as a source words it; `setup` tells what differed from the curve's configuration.
+         * @description One measurement as a source words it, and what the curve says there.
+         *
+         *     `setup` tells what differed from the curve's configuration.
          */
         StatedRead: {
             /** Added Us */
@@ -2275,6 +2277,8 @@ export interface components {
             relation: "=" | "≈" | "<" | ">";
             /** Performance */
             performance: number;
+            /** Curve */
+            curve: number;
             /** Words */
             words: string;
             /** Source */
