@@ -63,6 +63,7 @@ export function CurveChart(props: Props) {
   const [left, right] = to.x.range() as [number, number]
   const [floor, ceiling] = to.y.range() as [number, number]
   const inside = (value: number) => Math.min(right, Math.max(left, to.x(value)))
+  const marks = props.marks?.filter(({ x }) => x >= props.x[0] && x <= props.x[1]) ?? []
   const end = props.domainEnd === undefined ? right : inside(props.domainEnd)
   return (
     <div ref={ref} className={styles.chart} style={{ height: total }}>
@@ -123,21 +124,29 @@ export function CurveChart(props: Props) {
           {props.lines.map(
             (one) => one.band && <path key={one.key} d={bandPath(one.band, to)} fill={one.colour} opacity={0.18} />,
           )}
-          {props.marks
-            ?.filter(({ x }) => x >= props.x[0] && x <= props.x[1])
-            .map((mark, i) => (
-              <g key={mark.key} fill={mark.colour} stroke={mark.colour}>
-                <line x1={to.x(mark.x)} x2={to.x(mark.x)} y1={ceiling} y2={floor} strokeDasharray="3 3" />
-                <text
-                  x={to.x(mark.x) + (to.x(mark.x) > right - 120 ? -5 : 5)}
-                  y={floor - 8 - i * 16}
-                  textAnchor={to.x(mark.x) > right - 120 ? 'end' : 'start'}
-                  className={styles.mark}
-                >
-                  {mark.label}
-                </text>
-              </g>
-            ))}
+          {marks.map((mark) => (
+            <line
+              key={mark.key}
+              x1={to.x(mark.x)}
+              x2={to.x(mark.x)}
+              y1={ceiling}
+              y2={floor}
+              stroke={mark.colour}
+              strokeDasharray="3 3"
+            />
+          ))}
+          {marks.map((mark, i) => (
+            <text
+              key={mark.key}
+              x={to.x(mark.x) + (to.x(mark.x) > right - 120 ? -5 : 5)}
+              y={floor - 8 - i * 16}
+              textAnchor={to.x(mark.x) > right - 120 ? 'end' : 'start'}
+              fill={mark.colour}
+              className={styles.mark}
+            >
+              {mark.label}
+            </text>
+          ))}
           {props.lines.map((one) => (
             <path
               key={one.key}
