@@ -96,13 +96,7 @@ CREATE TRIGGER came_or_went AFTER INSERT OR DELETE ON agents FOR EACH ROW EXECUT
 CREATE TRIGGER revoked AFTER UPDATE ON agents FOR EACH ROW
     WHEN (OLD.revoked_at IS DISTINCT FROM NEW.revoked_at) EXECUTE FUNCTION agent_changed();
 """
-FUNCTIONS = (
-    "mesh_settings_changed",
-    "mesh_members_changed",
-    "vm_changed",
-    "zone_changed",
-    "agent_changed",
-)
+FUNCTIONS = ("mesh_settings_changed", "mesh_members_changed", "vm_changed", "zone_changed", "agent_changed")
 
 
 def upgrade() -> None:
@@ -112,12 +106,7 @@ def upgrade() -> None:
         sa.Column("key", sa.Integer(), sa.Identity(always=True), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_tenants")),
         sa.UniqueConstraint("key", name=op.f("uq_tenants_key")),
         sa.UniqueConstraint("name", name=op.f("uq_tenants_name")),
@@ -127,12 +116,7 @@ def upgrade() -> None:
         sa.Column("email", sa.String(), nullable=False),
         sa.Column("password_hash", sa.String(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.CheckConstraint("email = lower(email)", name=op.f("ck_users_email_lower")),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_users")),
         sa.UniqueConstraint("email", name=op.f("uq_users_email")),
@@ -145,22 +129,13 @@ def upgrade() -> None:
         sa.Column("scopes", postgresql.ARRAY(sa.TEXT()), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.CheckConstraint(
-            "scopes <@ ARRAY['read', 'write'] AND cardinality(scopes) > 0",
-            name=op.f("ck_api_keys_scopes"),
+            "scopes <@ ARRAY['read', 'write'] AND cardinality(scopes) > 0", name=op.f("ck_api_keys_scopes")
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_api_keys_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_api_keys_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_api_keys")),
         sa.UniqueConstraint("secret_digest", name=op.f("uq_api_keys_secret_digest")),
@@ -176,18 +151,10 @@ def upgrade() -> None:
         sa.Column("subject_name", sa.String(), nullable=False),
         sa.Column("detail", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_audit_entries_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_audit_entries_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_audit_entries")),
     )
@@ -208,42 +175,23 @@ def upgrade() -> None:
         sa.Column("media_type", sa.String(), nullable=True),
         sa.Column("body", sa.LargeBinary(), nullable=True),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_idempotency_keys_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_idempotency_keys_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("tenant_id", "caller", "key", name=op.f("pk_idempotency_keys")),
     )
-    op.create_index(
-        op.f("ix_idempotency_keys_created_at"),
-        "idempotency_keys",
-        ["created_at"],
-        unique=False,
-    )
+    op.create_index(op.f("ix_idempotency_keys_created_at"), "idempotency_keys", ["created_at"], unique=False)
     op.create_table(
         "memberships",
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.Column("user_id", sa.Uuid(), nullable=False),
         sa.Column("role", sa.TEXT(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.CheckConstraint("role IN ('viewer', 'editor', 'owner')", name=op.f("ck_memberships_role")),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_memberships_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_memberships_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.ForeignKeyConstraint(
-            ["user_id"],
-            ["users.id"],
-            name=op.f("fk_memberships_user_id_users"),
-            ondelete="CASCADE",
+            ["user_id"], ["users.id"], name=op.f("fk_memberships_user_id_users"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("tenant_id", "user_id", name=op.f("pk_memberships")),
     )
@@ -257,22 +205,14 @@ def upgrade() -> None:
         sa.Column("flows", sa.Integer(), nullable=False),
         sa.Column("revision", sa.BigInteger(), server_default=sa.text("1"), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.CheckConstraint("flows BETWEEN 1 AND 16", name=op.f("ck_meshes_flows")),
         sa.CheckConstraint("rate_hz IN (1, 2, 4, 8, 16, 32, 64, 128)", name=op.f("ck_meshes_rate_hz")),
         sa.CheckConstraint("window_s BETWEEN 1 AND 60", name=op.f("ck_meshes_window_s")),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_meshes_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_meshes_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_meshes")),
         sa.UniqueConstraint("key", name=op.f("uq_meshes_key")),
@@ -286,28 +226,16 @@ def upgrade() -> None:
         sa.Column("name", sa.String(), nullable=False),
         sa.Column("physical_id", sa.String(), nullable=True),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_zones_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_zones_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_zones")),
         sa.UniqueConstraint("tenant_id", "id", name=op.f("uq_zones_tenant_id_id")),
         sa.UniqueConstraint(
-            "tenant_id",
-            "provider",
-            "region",
-            "name",
-            name=op.f("uq_zones_tenant_id_provider_region_name"),
+            "tenant_id", "provider", "region", "name", name=op.f("uq_zones_tenant_id_provider_region_name")
         ),
     )
     op.create_table(
@@ -319,12 +247,7 @@ def upgrade() -> None:
         sa.Column("max_uses", sa.Integer(), nullable=False),
         sa.Column("uses", sa.Integer(), server_default=sa.text("0"), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.CheckConstraint("uses BETWEEN 0 AND max_uses", name=op.f("ck_enrolment_tokens_uses")),
         sa.ForeignKeyConstraint(
@@ -334,19 +257,13 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_enrolment_tokens_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_enrolment_tokens_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_enrolment_tokens")),
         sa.UniqueConstraint("secret_digest", name=op.f("uq_enrolment_tokens_secret_digest")),
     )
     op.create_index(
-        op.f("ix_enrolment_tokens_tenant_id_mesh_id"),
-        "enrolment_tokens",
-        ["tenant_id", "mesh_id"],
-        unique=False,
+        op.f("ix_enrolment_tokens_tenant_id_mesh_id"), "enrolment_tokens", ["tenant_id", "mesh_id"], unique=False
     )
     op.create_table(
         "sessions",
@@ -354,12 +271,7 @@ def upgrade() -> None:
         sa.Column("secret_digest", sa.LargeBinary(), nullable=False),
         sa.Column("expires_at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant_id", "user_id"],
@@ -368,57 +280,34 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_sessions_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_sessions_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_sessions")),
         sa.UniqueConstraint("secret_digest", name=op.f("uq_sessions_secret_digest")),
     )
     op.create_index(op.f("ix_sessions_expires_at"), "sessions", ["expires_at"], unique=False)
-    op.create_index(
-        op.f("ix_sessions_tenant_id_user_id"),
-        "sessions",
-        ["tenant_id", "user_id"],
-        unique=False,
-    )
+    op.create_index(op.f("ix_sessions_tenant_id_user_id"), "sessions", ["tenant_id", "user_id"], unique=False)
     op.create_table(
         "vms",
         sa.Column("key", sa.Integer(), sa.Identity(always=True), nullable=False),
         sa.Column("zone_id", sa.Uuid(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
-        sa.Column(
-            "labels",
-            postgresql.JSONB(astext_type=sa.Text()),
-            server_default=sa.text("'{}'"),
-            nullable=False,
-        ),
+        sa.Column("labels", postgresql.JSONB(astext_type=sa.Text()), server_default=sa.text("'{}'"), nullable=False),
         sa.Column("probe_address", sa.String(), nullable=True),
         sa.Column("event_port", sa.Integer(), nullable=False),
         sa.Column("general_port", sa.Integer(), nullable=False),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("version", sa.Integer(), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.CheckConstraint("event_port BETWEEN 1 AND 65535", name=op.f("ck_vms_event_port")),
         sa.CheckConstraint("general_port BETWEEN 1 AND 65535", name=op.f("ck_vms_general_port")),
         sa.CheckConstraint("general_port <> event_port", name=op.f("ck_vms_ports_differ")),
         sa.ForeignKeyConstraint(
-            ["tenant_id", "zone_id"],
-            ["zones.tenant_id", "zones.id"],
-            name=op.f("fk_vms_tenant_id_zone_id_zones"),
+            ["tenant_id", "zone_id"], ["zones.tenant_id", "zones.id"], name=op.f("fk_vms_tenant_id_zone_id_zones")
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_vms_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_vms_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_vms")),
         sa.UniqueConstraint("key", name=op.f("uq_vms_key")),
@@ -439,12 +328,7 @@ def upgrade() -> None:
         sa.Column("report_every_s", sa.Integer(), server_default=sa.text("10"), nullable=False),
         sa.Column("health", postgresql.JSONB(astext_type=sa.Text()), nullable=True),
         sa.Column("id", sa.Uuid(), nullable=False),
-        sa.Column(
-            "created_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("created_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant_id", "vm_id"],
@@ -453,10 +337,7 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_agents_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_agents_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_agents")),
         sa.UniqueConstraint("credential_digest", name=op.f("uq_agents_credential_digest")),
@@ -464,10 +345,7 @@ def upgrade() -> None:
         postgresql_with={"fillfactor": 70},
     )
     op.create_index(
-        op.f("ix_agents_tenant_id_created_at_id"),
-        "agents",
-        ["tenant_id", "created_at", "id"],
-        unique=False,
+        op.f("ix_agents_tenant_id_created_at_id"), "agents", ["tenant_id", "created_at", "id"], unique=False
     )
     op.create_index(
         "uq_agents_living",
@@ -494,19 +372,11 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_mesh_vms_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_mesh_vms_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("mesh_id", "vm_id", name=op.f("pk_mesh_vms")),
     )
-    op.create_index(
-        op.f("ix_mesh_vms_tenant_id_vm_id"),
-        "mesh_vms",
-        ["tenant_id", "vm_id"],
-        unique=False,
-    )
+    op.create_index(op.f("ix_mesh_vms_tenant_id_vm_id"), "mesh_vms", ["tenant_id", "vm_id"], unique=False)
     op.create_table(
         "agent_events",
         sa.Column("id", sa.BigInteger(), sa.Identity(always=True), nullable=False),
@@ -514,12 +384,7 @@ def upgrade() -> None:
         sa.Column("kind", sa.String(), nullable=False),
         sa.Column("at", sa.DateTime(timezone=True), nullable=False),
         sa.Column("detail", postgresql.JSONB(astext_type=sa.Text()), nullable=False),
-        sa.Column(
-            "received_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("received_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.Column("tenant_id", sa.Uuid(), nullable=False),
         sa.ForeignKeyConstraint(
             ["tenant_id", "agent_id"],
@@ -528,24 +393,13 @@ def upgrade() -> None:
             ondelete="CASCADE",
         ),
         sa.ForeignKeyConstraint(
-            ["tenant_id"],
-            ["tenants.id"],
-            name=op.f("fk_agent_events_tenant_id_tenants"),
-            ondelete="CASCADE",
+            ["tenant_id"], ["tenants.id"], name=op.f("fk_agent_events_tenant_id_tenants"), ondelete="CASCADE"
         ),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_agent_events")),
     )
+    op.create_index(op.f("ix_agent_events_received_at"), "agent_events", ["received_at"], unique=False)
     op.create_index(
-        op.f("ix_agent_events_received_at"),
-        "agent_events",
-        ["received_at"],
-        unique=False,
-    )
-    op.create_index(
-        op.f("ix_agent_events_tenant_id_agent_id_at"),
-        "agent_events",
-        ["tenant_id", "agent_id", "at"],
-        unique=False,
+        op.f("ix_agent_events_tenant_id_agent_id_at"), "agent_events", ["tenant_id", "agent_id", "at"], unique=False
     )
     for table in TENANT_OWNED:
         confine(table, f"tenant_id::text = {OURS}")

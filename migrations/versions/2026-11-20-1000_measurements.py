@@ -122,21 +122,11 @@ def upgrade() -> None:
         *_frame_key(),
         *_block_of_a_window(),
         sa.Column("sketch", sa.LargeBinary(), nullable=False),
-        sa.Column(
-            "received_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("received_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.CheckConstraint("n BETWEEN 1 AND 256", name=op.f("ck_probe_frames_n")),
         sa.CheckConstraint("window_s BETWEEN 1 AND 60", name=op.f("ck_probe_frames_window_s")),
         sa.PrimaryKeyConstraint(
-            "tenant_key",
-            "mesh_key",
-            "started_at",
-            "vm_key",
-            "block",
-            name=op.f("pk_probe_frames"),
+            "tenant_key", "mesh_key", "started_at", "vm_key", "block", name=op.f("pk_probe_frames")
         ),
         **by_day,
     )
@@ -146,20 +136,10 @@ def upgrade() -> None:
         *_block_of_a_window(),
         sa.Column("sketch", sa.LargeBinary(), nullable=False),
         sa.Column("frames", sa.Integer(), nullable=False),
-        sa.Column(
-            "rolled_at",
-            sa.DateTime(timezone=True),
-            server_default=sa.text("now()"),
-            nullable=False,
-        ),
+        sa.Column("rolled_at", sa.DateTime(timezone=True), server_default=sa.text("now()"), nullable=False),
         sa.CheckConstraint("n BETWEEN 1 AND 256", name=op.f("ck_probe_frames_1m_n")),
         sa.PrimaryKeyConstraint(
-            "tenant_key",
-            "mesh_key",
-            "started_at",
-            "vm_key",
-            "block",
-            name=op.f("pk_probe_frames_1m"),
+            "tenant_key", "mesh_key", "started_at", "vm_key", "block", name=op.f("pk_probe_frames_1m")
         ),
         **by_day,
     )
@@ -207,12 +187,7 @@ def upgrade() -> None:
         sa.Column("median_ns", sa.BigInteger(), nullable=False),
         sa.Column("evidence", sa.LargeBinary(), nullable=False),
         sa.PrimaryKeyConstraint(
-            "tenant_key",
-            "mesh_key",
-            "started_at",
-            "source_key",
-            "target_key",
-            name=op.f("pk_spikes"),
+            "tenant_key", "mesh_key", "started_at", "source_key", "target_key", name=op.f("pk_spikes")
         ),
         **by_day,
     )
@@ -235,8 +210,7 @@ def upgrade() -> None:
     today = datetime.now(UTC).date()
     op.execute(
         sa.text("SELECT make_measurement_partitions(:first, :last)").bindparams(
-            first=today - timedelta(days=settings().retention_raw_days),
-            last=today + timedelta(days=DAYS_AHEAD),
+            first=today - timedelta(days=settings().retention_raw_days), last=today + timedelta(days=DAYS_AHEAD)
         )
     )
 
