@@ -34,6 +34,9 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await expectAccessible(page)
     await page.reload()
     await expect(row).toContainText('16.0 %')
+    // The published formula at 250 µs: 1.067 - 0.77325 + 0.25525 - 0.02966.
+    await page.goto(page.url().replace('added=1000', 'added=250'))
+    await expect(row).toContainText('51.9 %')
   })
 }
 

@@ -1,6 +1,8 @@
 import { Anchor } from '@mantine/core'
+import { useQueries } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { curveCostQuery } from '~/api/queries'
 import type { Curve } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { valueAt } from '~/charts/curve/geometry'
@@ -33,6 +35,13 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
     () => curves.map((curve, n) => ({ ...lineOf(curve.id, curve.outline, lineStyle(n)), band: null })),
     [curves],
   )
+  // While the slider moves the drawn line is read; at rest the API answers exactly.
+  const exact = useQueries({ queries: curves.map(({ id }) => curveCostQuery(id, { added: rest })) })
+  const kept = (curve: Curve, n: number) => {
+    const drawn = valueAt({ x: curve.outline.added_us, y: curve.outline.performance }, at)
+    const cost = exact[n]?.data
+    return drawn !== null && cost?.curve_id === curve.id && cost.added_us === at ? cost.alone.performance : drawn
+  }
   return (
     <section className={styles.panel} aria-label="Comparison">
       <div className={styles.panelHead}>
@@ -70,7 +79,7 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
         </thead>
         <tbody>
           {curves.map((curve, n) => {
-            const kept = valueAt({ x: curve.outline.added_us, y: curve.outline.performance }, at)
+            const share = kept(curve, n)
             return (
               <tr key={curve.id}>
                 <th scope="row">
@@ -83,7 +92,7 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
                   </Anchor>
                 </th>
                 <td className={pageStyles.number}>
-                  {kept === null ? <span className={pageStyles.quiet}>not measured</span> : formatShare(kept)}
+                  {share === null ? <span className={pageStyles.quiet}>not measured</span> : formatShare(share)}
                 </td>
                 <td className={pageStyles.number}>{formatMicroseconds(curve.version.domain_us)}</td>
                 <td className={pageStyles.number}>{formatMicroseconds(curve.version.threshold?.at_us)}</td>
