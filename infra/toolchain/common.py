@@ -59,7 +59,9 @@ def environment() -> dict[str, str]:
     front += [str(Path(known[name]).parent) for name in ("cargo", "uv") if name in known]
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([*front, env.get("PATH", os.defpath)])
+    # Whom the machine trusts, its package clients trust: a company's mirror often has a certificate of its own.
     env.setdefault("UV_SYSTEM_CERTS", "1")
+    env.setdefault("NODE_USE_SYSTEM_CA", "1")
     env |= {"UV_PYTHON_DOWNLOADS": "never", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PYTHONUNBUFFERED": "1"}
     env |= {"npm_config_fund": "false", "npm_config_audit": "false", "npm_config_update_notifier": "false"}
     if "chromium" in known:
