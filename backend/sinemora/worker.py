@@ -1,11 +1,14 @@
 """Composes Celery: `celery -A sinemora.worker worker` and `… beat`. Importing a feature's tasks registers them."""
 
+from contextlib import suppress
+
 from celery.schedules import crontab
-from celery.signals import setup_logging
+from celery.signals import heartbeat_sent, setup_logging
 
 from sinemora import tables
 from sinemora.inventory import tasks as inventory
 from sinemora.kit.celery import SCHEDULE, celery
+from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
 from sinemora.measurements import tasks as measurements
 from sinemora.tenants import tasks as tenants
@@ -31,6 +34,14 @@ SCHEDULE["measurements.partitions"] = {
     "schedule": crontab(minute="5"),
     "options": {"expires": 3600},
 }
+
+
+@heartbeat_sent.connect
+def _pulse(**_: object) -> None:
+    """Show that the loop of this worker turns, to whoever keeps it running."""
+    if path := settings().worker_pulse_file:
+        with suppress(OSError):  # a full disk is no reason to stop working
+            path.touch()
 
 
 @setup_logging.connect

@@ -8,7 +8,15 @@ from sinemora.kit.config import Settings
 STACK = Path(__file__).resolve().parents[2] / "docker-compose.yml"
 
 # Settled by the images and the stack itself, or meant for the embedded default only.
-SETTLED = {"data_dir", "demo_agents", "frontend_dir", "owner_email", "owner_password", "service_user"}
+SETTLED = {
+    "worker_pulse_file",
+    "data_dir",
+    "demo_agents",
+    "frontend_dir",
+    "owner_email",
+    "owner_password",
+    "service_user",
+}
 
 
 def test_every_setting_reaches_the_stack() -> None:

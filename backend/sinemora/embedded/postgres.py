@@ -112,6 +112,16 @@ class PostgresServer:
             return False
         return True
 
+    def responds(self) -> bool:
+        """Whether the server answers at all; that it starts, recovers or is full is an answer too."""
+        try:
+            psycopg.connect(self.dsn(SUPERUSER, "postgres"), connect_timeout=4).close()
+        except psycopg.errors.ConnectionTimeout:
+            return False
+        except psycopg.OperationalError:
+            return True
+        return True
+
     def provision(self, database: str = DATABASE) -> None:
         """Create the roles and the database if they are missing; safe to repeat.
 

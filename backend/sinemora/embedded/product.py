@@ -3,11 +3,13 @@
 import os
 import signal
 import sys
+import time
 import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
+from sinemora.embedded import valkey
 from sinemora.embedded.data_folder import DataFolder, checkout
 from sinemora.embedded.postgres import DATABASE, OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.embedded.programs import Program
@@ -18,6 +20,7 @@ from sinemora.kit.config import Settings
 # Two of what needs a processor: the small machine this default is for has two cores.
 _WORKER_PROCESSES = "2"
 _QUEUES = "fast,bulk,solve"
+_PULSE_S = 20.0
 _PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL")
 
 
@@ -50,6 +53,7 @@ class Engines:
                     environment=self.postgres.environment(),
                     user=self.postgres.user,
                     ready=self.postgres.ready,
+                    responds=self.postgres.responds,
                     before_start=self.postgres.stop_leftover,
                     stop_signal=signal.SIGINT,  # fast shutdown: ends sessions, writes a checkpoint
                     stop_patience_s=20,
@@ -66,6 +70,7 @@ class Engines:
                     environment=self.valkey.environment(),
                     user=self.valkey.user,
                     ready=self.valkey.ready,
+                    responds=self.valkey.ready,
                 )
             )
         return found
@@ -104,6 +109,8 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
     celery = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet"]
     here = Path.cwd()
     engines = ("postgres", "valkey")
+    pulse = folder.path / "run" / "worker-pulse"
+    redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)
     return [
         Program(
             name="api",
@@ -113,6 +120,7 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
             environment=mine,
             needs=engines,
             ready=lambda: answers(local_address(settings) + "/readyz"),
+            responds=lambda: answers(local_address(settings) + "/healthz", patience_s=10),
             stop_patience_s=6,
         ),
         Program(
@@ -128,8 +136,10 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
                 "--without-mingle",
             ],
             cwd=here,
-            environment=mine,
+            environment=mine | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
             needs=engines,
+            # Without its broker the worker has no pulse, and waits as it should.
+            responds=lambda: _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
             stop_patience_s=10,
         ),
         Program(
@@ -155,11 +165,18 @@ def local_address(settings: Settings) -> str:
     return f"http://{host}:{settings.port}"
 
 
-def answers(url: str) -> bool:
-    """Whether a GET of `url` is answered with success within two seconds; no proxy is asked."""
+def answers(url: str, patience_s: float = 2) -> bool:
+    """Whether a GET of `url` is answered with success within `patience_s` seconds; no proxy is asked."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url, timeout=2) as answer:
+        with opener.open(url, timeout=patience_s) as answer:
             return bool(answer.status == 200)
     except (OSError, urllib.error.URLError):
+        return False
+
+
+def _touched_within(path: Path, seconds: float) -> bool:
+    try:
+        return time.time() - path.stat().st_mtime < seconds
+    except OSError:
         return False

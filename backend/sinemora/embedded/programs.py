@@ -4,6 +4,7 @@ import ctypes
 import os
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,13 +16,19 @@ LOG_LIMIT_BYTES = 10 * 1024 * 1024
 LOG_KEPT = 3
 STABLE_S = 30.0
 LONGEST_DELAY_S = 10.0
+PROBE_EVERY_S = 5.0
+HUNG_S = 30.0  # as long as a busy machine may need for an answer
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `needs` names programs that must be up first; `ready` asks whether it does its work."""
+    """What to run. `needs` names programs that must be up first; `ready` asks whether it does its work.
+
+    `responds` asks a program that is up whether it still answers at all, also when its answer is a refusal; one that
+    has not for `hung_s` is killed and started again. It may block for seconds: it is asked on a thread of its own.
+    """
 
     name: str
     title: str
@@ -31,6 +38,8 @@ class Program:
     user: ServiceUser | None = None
     needs: tuple[str, ...] = ()
     ready: Callable[[], bool] | None = None
+    responds: Callable[[], bool] | None = None
+    hung_s: float = HUNG_S
     before_start: Callable[[], None] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_patience_s: float = 8.0
@@ -39,6 +48,29 @@ class Program:
 def delay_s(failures: int) -> float:
     """Seconds to wait before start number `failures` in a row: the first at once, then doubling."""
     return 0.0 if failures <= 1 else min(LONGEST_DELAY_S, 0.25 * 2 ** (failures - 1))
+
+
+class Pulse:
+    """Asks a process again and again whether it responds, without ever making the supervisor wait."""
+
+    def __init__(self, responds: Callable[[], bool], now: float) -> None:
+        self._responds = responds
+        self._heard_at = self._asked_at = now
+        self._asking: threading.Thread | None = None
+
+    def silent_s(self, now: float) -> float:
+        """Seconds since the process last responded; asks it once more if it is time."""
+        if self._asking is not None and not self._asking.is_alive():
+            self._asking = None
+        if self._asking is None and now - self._asked_at >= PROBE_EVERY_S:
+            self._asked_at = now
+            self._asking = threading.Thread(target=self._ask, args=(now,), name="pulse", daemon=True)
+            self._asking.start()
+        return now - self._heard_at
+
+    def _ask(self, asked_at: float) -> None:
+        if self._responds():
+            self._heard_at = max(self._heard_at, asked_at)
 
 
 @dataclass
@@ -54,6 +86,7 @@ class Child:
     failures: int = 0
     due_at: float | None = 0.0
     last_end: str = ""
+    pulse: "Pulse | None" = None
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self, now: float) -> None:
@@ -83,9 +116,15 @@ class Child:
                 **identity,  # type: ignore[call-overload]
             )
         self.pid = self._process.pid
+        self.pulse = None
         self.started_at = now
         self.is_up = False
         self.due_at = None
+
+    def came_up(self, now: float) -> None:
+        """Note that the program does its work now; from here on it has to respond."""
+        self.is_up = True
+        self.pulse = Pulse(self.program.responds, now) if self.program.responds else None
 
     def ended(self, status: int, now: float) -> None:
         """Note that the process ended with the wait status `status`, and when to start it again."""

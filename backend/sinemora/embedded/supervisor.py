@@ -106,7 +106,13 @@ class Supervisor:
                 self._start(child, now)
             elif child.pid is not None and not child.is_up:
                 ready = child.program.ready
-                child.is_up = ready() if ready else now - child.started_at >= _ALIVE_S
+                if ready() if ready else now - child.started_at >= _ALIVE_S:
+                    child.came_up(now)
+            elif child.pid is not None and child.pulse and child.pulse.silent_s(now) > child.program.hung_s:
+                self.say(f"{child.program.title} has not answered for {child.program.hung_s:.0f} s: killed")
+                child.pulse = None
+                # Nothing gentler reaches a process that is stopped or stuck; what it had committed is committed.
+                child.kill_group(signal.SIGKILL)
         if now - self._rotated_at > _ROTATE_EVERY_S:
             self._rotated_at = now
             for child in self.children.values():

@@ -16,6 +16,17 @@ from sinemora.embedded.trouble import TroubleError
 _SOCKET = "valkey.sock"
 
 
+def answers(url: str) -> bool:
+    """Whether the server at `url` answers within two seconds."""
+    client = redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
+    try:
+        return bool(client.ping())
+    except (redis.RedisError, OSError):
+        return False
+    finally:
+        client.close()
+
+
 class ValkeyServer:
     """One Valkey in `data_dir`, run as `user`; `prepare`, then `start` and `stop`, or `command` under a supervisor."""
 
@@ -67,13 +78,7 @@ class ValkeyServer:
 
     def ready(self) -> bool:
         """Whether the server answers now."""
-        client = redis.Redis(unix_socket_path=str(self.socket_path), socket_timeout=2)
-        try:
-            return bool(client.ping())
-        except (redis.RedisError, OSError):
-            return False
-        finally:
-            client.close()
+        return answers(self.url())
 
     def start(self, patience_s: float = 10) -> None:
         """Start the server and return once it answers; for tests and one-off commands."""

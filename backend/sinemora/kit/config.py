@@ -36,6 +36,7 @@ class Settings(BaseSettings):
     database_pool_size: int = Field(20, ge=1, le=200)
     redis_url: str = ""
     service_user: str = "sinemora"
+    worker_pulse_file: Path | None = None
 
     owner_email: str = "owner@sinemora.example"
     owner_password: SecretStr | None = None

@@ -132,6 +132,11 @@ def _complaint(error: Mapping[str, Any]) -> dict[str, str]:
     return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
 
 
+def _unread(error: Mapping[str, Any]) -> bool:
+    """Whether the framework complains of a body that it did not even try to read as JSON, for its media type."""
+    return tuple(error["loc"]) == ("body",) and error["type"] in {"model_attributes_type", "dict_type", "list_type"}
+
+
 def install(app: FastAPI) -> None:
     """Make `app` answer every failure with problem details."""
 
@@ -146,6 +151,9 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
+        if isinstance(error.body, bytes) and any(_unread(one) for one in error.errors()):
+            given = request.headers.get("content-type") or "no media type"
+            return problem(request, ProductError("media_type_unsupported", 415, f"Send application/json, not {given}."))
         found = [_complaint(one) for one in error.errors()]
         return problem(request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found))
 

@@ -63,7 +63,7 @@ def check_time(windows: list[Window], now_s: float) -> None:
 def admit(
     windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, now_s: float, raw_days: int
 ) -> Admitted:
-    """Rows of a report's windows. ProductError `unknown_mesh`, `window_too_old` when none can be stored."""
+    """Rows of a report's windows. ProductError `mesh_unknown`, `window_too_old` when none can be stored."""
     admitted = Admitted([], [], [], 0)
     refusals: list[ProductError] = []
     for window in windows:
@@ -71,7 +71,7 @@ def admit(
         if mesh is None:
             refusals.append(
                 ProductError(
-                    "unknown_mesh",
+                    "mesh_unknown",
                     404,
                     f"This tenant has no mesh with key {window.mesh_key}. It may have been deleted:"
                     " let the agent fetch its plan.",

@@ -31,7 +31,9 @@ class Product:
         from sinemora.embedded.programs import Program
         from sinemora.embedded.service_user import ServiceUser
         from sinemora.embedded.supervisor import StopRequestedError, Supervisor
-        import os
+        import os, time
+        from sinemora.embedded import programs
+        programs.PROBE_EVERY_S = 0.5
         folder = DataFolder(Path(sys.argv[1]))
         me = ServiceUser("me", os.geteuid(), os.getegid())
         folder.claim(me)
@@ -159,3 +161,23 @@ def test_a_folder_has_one_supervisor(start: Start, tmp_path: Path) -> None:
     assert again.process.wait(PATIENCE_S) != 0
     assert "runs already" in again.out.with_suffix(".err").read_text()
     assert product.state("one")["state"] == "up"
+
+
+def test_one_that_hangs_is_killed_and_started_again(start: Start) -> None:
+    # It answers by touching a file; stopped by SIGSTOP it lives on and no longer does.
+    touched = "time.time() - (folder.path / 'pulse').stat().st_mtime < 1"
+    product = start(
+        "sh('one', 'while :; do touch pulse; sleep 0.2; done', ready=lambda: (folder.path / 'pulse').exists(),"
+        f" responds=lambda: {touched}, hung_s=2.0),"
+        "sh('calm', 'exec sleep 1000', responds=lambda: True, hung_s=2.0)"
+    )
+    product.until_up("one", "calm")
+    first = product.state("one")["pid"]
+    time.sleep(4)
+    assert product.state("one")["pid"] == first
+    os.killpg(first, signal.SIGSTOP)
+    product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
+    assert product.state("one")["last_end"] == "killed by SIGKILL"
+    assert "has not answered for 2 s" in product.out.read_text()
+    assert not alive(first)
+    assert product.state("calm")["restarts"] == 0

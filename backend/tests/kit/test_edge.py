@@ -49,8 +49,11 @@ def test_broken_json_is_malformed_input(owner: Member):
 
 def test_a_body_without_its_type_is_not_read(owner: Member):
     # A form of another site can send a body, but not with this type unless we allow it (CORS).
-    answer = owner.post("/v1/meshes", content=b'{"name": "m"}', headers={"Content-Type": "text/plain"})
-    assert answer.status_code == 422
+    for headers in ({"Content-Type": "text/plain"}, {"Content-Type": "application/x-www-form-urlencoded"}):
+        answer = owner.post("/v1/meshes", content=b'{"name": "m"}', headers=headers)
+        assert (answer.status_code, answer.json()["code"]) == (415, "media_type_unsupported")
+        assert headers["Content-Type"] in answer.json()["detail"]
+    assert owner.get("/v1/meshes").json()["items"] == []
 
 
 @pytest.mark.parametrize("told", [True, False])

@@ -182,7 +182,7 @@ def test_anonymous_and_revoked_agents_are_refused(mesh, owner, client):
 def test_a_mesh_of_another_tenant_is_unknown(mesh, other_owner, make_mesh):
     other = make_mesh(other_owner, 2)
     answer = send(mesh.agents[0], report_of(other.key, peers_of(mesh)))
-    assert (answer.status_code, problem(answer)["code"]) == (404, "unknown_mesh")
+    assert (answer.status_code, problem(answer)["code"]) == (404, "mesh_unknown")
     assert problem(answer)["mesh_key"] == other.key
 
 

@@ -42,7 +42,7 @@ def check(mesh: MeshWorld, body: bytes, headers: dict[str, str]) -> int:
         assert answer.json()["code"] in {
             "body_too_large",
             "malformed_report",
-            "unknown_mesh",
+            "mesh_unknown",
             "window_in_future",
             "window_too_old",
         }
