@@ -48,11 +48,16 @@ class Tally:
 
 
 SUITES = [
-    Suite("ruff", "backend", ("ruff", "check", "--quiet", ".", "../infra", "../migrations")),
-    Suite("ruff-format", "backend", ("ruff", "format", "--quiet", "--check", ".", "../infra", "../migrations")),
+    Suite("ruff", "backend", ("ruff", "check", "--quiet", ".", "../infra", "../migrations", "../agent/bench")),
+    Suite(
+        "ruff-format",
+        "backend",
+        ("ruff", "format", "--quiet", "--check", ".", "../infra", "../migrations", "../agent/bench"),
+    ),
     Suite("mypy", "backend", ("mypy",)),
     Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
     Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test")),
+    Suite("mypy-bench", "agent/bench", ("mypy", "--strict", ".")),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check")),
     Suite("clippy", "agent", ("cargo", "clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings")),

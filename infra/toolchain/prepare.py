@@ -16,6 +16,7 @@ import subprocess
 from pathlib import Path
 
 import builds
+import laboratory
 import tools
 from common import ROOT, TOOLS, environment
 from settings import demo_agents, setting
@@ -32,6 +33,8 @@ AGENT = ("Building the agent", "agent", builds.agent)
 CHROMIUM = ("Chromium", "chromium", tools.chromium)
 CURL = ("curl", "curl", tools.curl)
 E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
+NETWORK = ("Network tools", "network", laboratory.network)
+DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
 
 GOALS = {
     "uv": [UV],
@@ -39,6 +42,7 @@ GOALS = {
     "test-backend": [UV, BACKEND, CURL],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT],
+    "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],

@@ -1,0 +1,144 @@
+"""Our agents in a laboratory: the release binary, with plans as a backend would give them."""
+
+import json
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from sinemora.measurements.agent_pb2 import MeshWindow, Report
+
+from lab import Host, Lab, LabError, Process, wait_until
+
+HERE = Path(__file__).resolve().parent
+BINARY = HERE.parent / "target" / "release" / "sinemora-agent"
+MESH_KEY = 1
+
+
+class Agent:
+    """A running `sinemora-agent` of a host."""
+
+    def __init__(self, fleet: "Fleet", host: Host, key: int, event_port: int, process: Process) -> None:
+        self.fleet = fleet
+        self.host = host
+        self.key = key
+        self.event_port = event_port
+        self.process = process
+
+    def peer(self, role: str, **more: Any) -> dict[str, Any]:
+        """This agent as a peer in another one's plan, which plays `role` towards it: client or responder."""
+        ports = {"event_port": self.event_port, "general_port": self.event_port + 1}
+        return peer(self.key, self.host.address, role, **{**ports, **more})
+
+    def follow(self, peers: Sequence[dict[str, Any]], rate_hz: int, **more: Any) -> None:
+        """Give it a plan of one mesh; `more` replaces members of the plan or of its mesh (see `plan`)."""
+        self.fleet.write_plan(self.key, plan(self.key, peers, rate_hz, **more))
+
+    def reports(self) -> list[Report]:
+        """The reports so far, oldest first."""
+        return self.fleet.reports(self.key)
+
+    def windows(self, since_s: float = 0.0) -> list[MeshWindow]:
+        """The windows reported so far that started at `since_s` (Unix) or later, oldest first."""
+        found = [window for report in self.reports() for window in report.windows if window.started_at_s >= since_s]
+        return sorted(found, key=lambda window: window.started_at_s)
+
+    def await_windows(self, count: int, since_s: float, within_s: float = 60.0) -> list[MeshWindow]:
+        """The first `count` windows that started at `since_s` or later; waits for them."""
+        try:
+            wait_until(f"{count} windows of {self.host.name}", lambda: len(self.windows(since_s)) >= count, within_s)
+        except LabError as error:
+            raise LabError(f"{error}\n{self.process.output()[-2000:]}") from None
+        return self.windows(since_s)[:count]
+
+    def metrics(self) -> dict[str, float]:
+        """Its /metrics, by name with labels."""
+        text = self.host.run(sys.executable, "-c", _GET_METRICS)
+        lines = [line.rpartition(" ") for line in text.splitlines() if line and not line.startswith("#")]
+        return {name: float(value) for name, _, value in lines}
+
+
+_GET_METRICS = (
+    "import urllib.request as u; print(u.urlopen('http://127.0.0.1:9319/metrics', timeout=5).read().decode())"
+)
+
+
+class Fleet:
+    """The agents of a laboratory and what stands in for their backend."""
+
+    def __init__(self, lab: Lab, binary: Path = BINARY) -> None:
+        if not binary.exists():
+            raise LabError(f"{binary} is not built.\nWhat to do: make setup")
+        self.lab = lab
+        self.binary = binary
+        self.folder = lab.folder / "fleet"
+        self.folder.mkdir()
+        self._agents = 0
+        self._seen: dict[str, Report] = {}
+        server = lab.start([sys.executable, HERE / "plan_server.py", lab.gateway, "8420", self.folder], "plan-server")
+        server.require("the plan server", "serving")
+
+    def agent(self, host: Host, event_port: int = 319, **settings: str) -> Agent:
+        """Start an agent on `host` with an empty plan; further `settings` as in its documentation."""
+        self._agents += 1
+        key = self._agents
+        state = self.lab.folder / f"state-{key}"
+        state.mkdir(mode=0o700)
+        backend = f"http://{self.lab.gateway}:8420"
+        identity = {
+            **{name: f"00000000-0000-4000-8000-{key:012}" for name in ("agent_id", "vm_id", "tenant_id")},
+            **{"vm_key": key, "credential": f"sma_{key}", "backend": backend},
+        }
+        (state / "identity.json").write_text(json.dumps(identity), "utf-8")
+        (state / "identity.json").chmod(0o600)
+        self.write_plan(key, plan(key, [], 1))
+        given = {
+            **{"backend": backend, "state-dir": str(state), "listen-address": host.address, "log-level": "info"},
+            **{"event-port": str(event_port), "general-port": str(event_port + 1)},
+            **{name.replace("_", "-"): value for name, value in settings.items()},
+        }
+        flags = [f"--{name}={value}" for name, value in given.items()]
+        process = host.start([self.binary, "run", "--insecure-http", *flags], "agent")
+        process.require("the agent's first plan", "new plan")
+        return Agent(self, host, key, event_port, process)
+
+    def write_plan(self, key: int, content: dict[str, Any]) -> None:
+        """Put a plan in force for the agent of that key, within about a second."""
+        content = content | {"agent_id": f"00000000-0000-4000-8000-{key:012}", "vm_key": key}
+        made = self.folder / f"{key}.new"
+        made.write_text(json.dumps(content), "utf-8")
+        made.rename(self.folder / f"{key}.json")
+
+    def reports(self, key: int) -> list[Report]:
+        """The reports of an agent, in the order of their numbers."""
+        for path in self.folder.glob(f"{key}-*.report"):
+            if path.name not in self._seen:
+                self._seen[path.name] = Report.FromString(path.read_bytes())
+        own = [report for name, report in self._seen.items() if name.startswith(f"{key}-")]
+        return sorted(own, key=lambda report: report.sequence)
+
+
+def peer(key: int, address: str, role: str, **more: Any) -> dict[str, Any]:
+    """A peer of a plan; `role` is what the agent that gets the plan plays towards it."""
+    ports = {"event_port": 319, "general_port": 320}
+    return {"vm_key": key, "name": f"vm-{key}", "address": address, "role": role, "flows": 1, **ports, **more}
+
+
+def plan(
+    key: int,
+    peers: Sequence[dict[str, Any]],
+    rate_hz: int,
+    window_s: int = 1,
+    loss_deadline_ms: int = 1000,
+    **more: Any,
+) -> dict[str, Any]:
+    """A plan of one mesh, or of none without peers; `more` replaces members of the plan."""
+    mesh = {"id": "m", "key": MESH_KEY, "name": "lab", "window_s": window_s, "rate_hz": rate_hz}
+    mesh |= {"loss_deadline_ms": loss_deadline_ms, "peers": list(peers)}
+    return {
+        **{"revision": str(time.time_ns()), "agent_id": "", "vm_key": key, "server_time_ns": 0},
+        **{"caps": {"packets_per_s": 100_000, "peers": 5_000}, "spike_threshold_ns": 500_000},
+        "meshes": [mesh] if peers else [],
+        **more,
+    }

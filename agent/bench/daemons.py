@@ -1,0 +1,169 @@
+"""Stock PTP daemons in a laboratory: Debian's ptpd and linuxptp, facebook/time's ptp4u. None of them sets a clock."""
+
+import re
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lab import Host, Process, tool
+
+# Of ptpd's statistics: how many there are, and the one that says which message a row is of.
+_COLUMNS, _EVENT = 17, 8
+
+_SHIM = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <time.h>
+/* ptpd 2.3.1 arms its next Delay_Req after a random part of the interval; a draw of a few microseconds makes a timer
+   whose signals starve the process. Later versions clamp it, and so does this. */
+static void least(struct timespec *t) {
+    if (t->tv_sec == 0 && t->tv_nsec > 0 && t->tv_nsec < 500000) t->tv_nsec = 500000;
+}
+int timer_settime(timer_t id, int flags, const struct itimerspec *value, struct itimerspec *old) {
+    static int (*next)(timer_t, int, const struct itimerspec *, struct itimerspec *);
+    if (!next) *(void **)&next = dlsym(RTLD_NEXT, "timer_settime");
+    struct itimerspec clamped = *value;
+    least(&clamped.it_value);
+    least(&clamped.it_interval);
+    return next(id, flags, &clamped, old);
+}
+"""
+
+
+def _shim(host: Host) -> dict[str, str]:
+    """The environment in which ptpd's timers are clamped."""
+    library = host.lab.folder / "clamp.so"
+    if not library.exists():
+        source = library.with_suffix(".c")
+        source.write_text(_SHIM, "utf-8")
+        command = [tool("cc"), "-shared", "-fPIC", "-O2", "-o", str(library), str(source), "-ldl"]
+        subprocess.run(command, check=True, capture_output=True)
+    return {"LD_PRELOAD": str(library)}
+
+
+def _ptpd(host: Host, role: str, log_interval: int, *more: str) -> Process:
+    state = host.lab.folder / f"ptpd-{host.name}-{role}"
+    settings = {
+        "ptpengine:interface": "e0",
+        "ptpengine:ip_mode": "unicast",
+        "ptpengine:unicast_negotiation": "y",
+        "ptpengine:log_sync_interval": str(log_interval),
+        "ptpengine:log_delayreq_interval": str(log_interval),
+        "ptpengine:log_announce_interval": "0",
+        "clock:no_adjust": "y",
+        "clock:no_reset": "y",
+        "global:lock_file": f"{state}.lock",
+        "global:status_file": f"{state}.status",
+        "clock:drift_file": f"{state}.drift",
+    }
+    flags = [f"--{key}={value}" for key, value in settings.items()]
+    # -C: stay in the foreground and log there; -L: other processes of ptpd do not matter.
+    return host.start(["ptpd", "-C", "-L", *flags, *more], f"ptpd-{role}", env=_shim(host))
+
+
+def ptpd_master(host: Host, log_interval: int) -> Process:
+    """A ptpd that grants unicast at most every 2**log_interval s."""
+    preset = ["--ptpengine:preset=masteronly", "--ptpengine:disable_bmca=y"]
+    return _ptpd(host, "master", log_interval, *preset, "--ptpengine:unicast_negotiation_listening=y")
+
+
+def ptpd_client(host: Host, master: str, log_interval: int) -> "PtpdClient":
+    """A ptpd that measures against `master` every 2**log_interval s."""
+    statistics = host.lab.folder / f"ptpd-{host.name}.csv"
+    more = [f"--ptpengine:unicast_destinations={master}", "--ptpengine:preset=slaveonly"]
+    more += [f"--global:statistics_file={statistics}", "--global:statistics_log_interval=0"]
+    return PtpdClient(_ptpd(host, "client", log_interval, *more), statistics)
+
+
+@dataclass
+class PtpdClient:
+    """A running client and what it measures."""
+
+    process: Process
+    statistics: Path
+
+    def raw_delays_ns(self, kind: str) -> list[int]:
+        """Unfiltered delays: `S` from the master, `D` to it. They are differences of two clocks, here of the same."""
+        rows = (line.split(", ") for line in self.statistics.read_text("utf-8", errors="replace").splitlines())
+        # Timestamp, State, … as the file's first line says; the raw delays come last.
+        place = {"S": -2, "D": -1}[kind]
+        return [round(float(row[place]) * 1e9) for row in rows if len(row) == _COLUMNS and row[_EVENT].strip() == kind]
+
+    @property
+    def is_slave(self) -> bool:
+        """Whether it follows a master."""
+        return "slv" in self.statistics.read_text("utf-8", errors="replace") if self.statistics.exists() else False
+
+
+def _ptp4l(host: Host, name: str, settings: Mapping[str, object], tables: str = "") -> Process:
+    config = host.lab.folder / f"ptp4l-{host.name}.cfg"
+    settings = {
+        "time_stamping": "software",
+        "free_running": 1,
+        "uds_address": config.with_suffix(".socket"),
+        "use_syslog": 0,
+        "verbose": 1,
+        "logging_level": 7,
+        "network_transport": "UDPv4",
+        "delay_mechanism": "E2E",
+        "tx_timestamp_timeout": 100,
+        "logAnnounceInterval": 0,
+        **settings,
+    }
+    lines = "".join(f"{key} {value}\n" for key, value in settings.items())
+    config.write_text(f"[global]\n{lines}{tables}", "utf-8")
+    return host.start(["ptp4l", "-f", config], name)
+
+
+def ptp4l_master(host: Host) -> Process:
+    """A ptp4l that grants unicast."""
+    settings = {"unicast_listen": 1, "inhibit_multicast_service": 1, "masterOnly": 1}
+    return _ptp4l(host, "ptp4l-master", settings, "[e0]\n")
+
+
+def ptp4l_client(host: Host, master: str, log_interval: int) -> "Ptp4lClient":
+    """A ptp4l that measures against `master` every 2**log_interval s; its clock stays as it is."""
+    settings = {
+        "slaveOnly": 1,
+        "hybrid_e2e": 1,
+        "inhibit_multicast_service": 1,
+        "logSyncInterval": log_interval,
+        "logMinDelayReqInterval": log_interval,
+        "unicast_req_duration": 10,
+        "summary_interval": -4,
+    }
+    table = f"[unicast_master_table]\ntable_id 1\nlogQueryInterval 0\nUDPv4 {master}\n[e0]\nunicast_master_table 1\n"
+    return Ptp4lClient(_ptp4l(host, "ptp4l-client", settings, table))
+
+
+@dataclass
+class Ptp4lClient:
+    """A running client and what it measures."""
+
+    process: Process
+
+    def path_delays_ns(self) -> list[int]:
+        """Mean path delays it has logged, filtered by a moving median of 10."""
+        return [int(found) for found in re.findall(r"(?:path delay|delay +filtered) +(-?\d+)", self.process.output())]
+
+    def raw_delays_ns(self) -> list[int]:
+        """Mean path delays before the filter."""
+        return [int(found) for found in re.findall(r"delay +filtered +-?\d+ +raw +(-?\d+)", self.process.output())]
+
+    def offsets_ns(self) -> list[int]:
+        """Offsets from the master it has logged."""
+        return [int(found) for found in re.findall(r"master offset +(-?\d+)", self.process.output())]
+
+
+def ptp4u(host: Host, binary: Path) -> Process:
+    """A ptp4u server with software stamps; its UTC offset is not 0, as it insists."""
+    config = host.lab.folder / f"ptp4u-{host.name}.yaml"
+    config.write_text(
+        "clockaccuracy: 0x21\nclockclass: 6\ndraininterval: 30s\nmaxsubduration: 1h\nmetricinterval: 1m\n"
+        "minsubinterval: 1ms\nutcoffset: 37s\n",
+        "utf-8",
+    )
+    flags = ["-iface", "e0", "-ip", host.address, "-timestamptype", "software", "-config", str(config)]
+    flags += ["-monitoringport", "0", "-workers", "2", "-recvworkers", "2", "-pidfile", f"{config}.pid"]
+    return host.start([binary, *flags], "ptp4u")

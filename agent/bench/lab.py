@@ -1,0 +1,265 @@
+"""Hosts of a laboratory: network namespaces joined by a bridge, processes in them, and what those cost.
+
+Nothing outside is touched: the namespaces belong to a user namespace of their own, so that no process in them can set
+the clock of this machine, and they end with the laboratory. All hosts share the machine's clock: true offsets are 0.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+# Debian keeps these where only root's PATH leads.
+_SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
+_NETWORK = "10.77"
+# Long enough for a busy machine.
+PATIENCE_S = 30.0
+
+
+class LabError(Exception):
+    """The laboratory cannot be set up or something in it did not come about; says what to do."""
+
+
+def figure(name: str, value: object, unit: str, **more: object) -> None:
+    """Print one figure as a JSON object on standard output."""
+    print(json.dumps({"figure": name, "value": value, "unit": unit, **more}), flush=True)
+
+
+def note(text: str) -> None:
+    """Say something beside the figures, on standard error."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def tool(name: str) -> str:
+    """Where a program of the system is; raises LabError with the line that installs what is missing."""
+    path = os.pathsep.join([os.environ.get("PATH", os.defpath), _SYSTEM_PATH])
+    if found := shutil.which(name, path=path):
+        return found
+    raise LabError(f"{name} is not installed.\nWhat to do: make bench-agent installs what the laboratory needs")
+
+
+def wait_until(what: str, holds: Callable[[], object], within_s: float = PATIENCE_S) -> None:
+    """Return when `holds` does; raises LabError when that takes too long."""
+    until = time.monotonic() + within_s
+    while not holds():
+        if time.monotonic() > until:
+            raise LabError(f"{what} did not come about within {within_s:.0f} s")
+        time.sleep(0.05)
+
+
+class Process:
+    """A process of the laboratory. Its output is in `log`."""
+
+    def __init__(self, command: Sequence[str | Path], log: Path, env: dict[str, str] | None = None) -> None:
+        self.command = [str(part) for part in command]
+        self.log = log
+        with log.open("wb") as out:
+            self._process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=None if env is None else os.environ | env,
+                start_new_session=True,
+            )
+
+    @property
+    def pid(self) -> int:
+        """The process id."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """Whether it has not ended."""
+        return self._process.poll() is None
+
+    def output(self) -> str:
+        """What it has printed so far."""
+        return self.log.read_text("utf-8", errors="replace")
+
+    def cpu_s(self) -> float:
+        """Processor time of all its threads so far, s; to the nanosecond where the kernel keeps it so."""
+        try:
+            stats = [path.read_text() for path in Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
+            total = sum(int(text.split()[0]) for text in stats)
+        except (OSError, IndexError, ValueError):
+            total = 0
+        if total > 0:
+            return total / 1e9
+        fields = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def rss_mib(self) -> float:
+        """Resident memory, MiB."""
+        text = Path(f"/proc/{self.pid}/status").read_text()
+        line = next(line for line in text.splitlines() if line.startswith("VmRSS:"))
+        return int(line.split()[1]) / 1024
+
+    def require(self, what: str, text: str, within_s: float = PATIENCE_S) -> None:
+        """Wait until `text` was printed; raises LabError with the last lines when it is not or the process ends."""
+
+        def printed() -> bool:
+            if text in self.output():
+                return True
+            if not self.running:
+                raise LabError(f"{self.command[0]} ended before {what}:\n{self.output()[-2000:]}")
+            return False
+
+        try:
+            wait_until(what, printed, within_s)
+        except LabError as error:
+            raise LabError(f"{error}\n{self.output()[-2000:]}") from None
+
+    def stop(self, within_s: float = 5.0) -> None:
+        """Ask it to end, and end it if it does not."""
+        if self.running:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(within_s)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+
+class Host:
+    """One network namespace with an interface `e0` on the laboratory's bridge."""
+
+    def __init__(self, lab: "Lab", name: str, address: str, holder: Process) -> None:
+        self.lab = lab
+        self.name = name
+        self.address = address
+        self.holder = holder
+        self.port = f"p-{name}"
+        """The bridge's interface towards this host: what it sends, this host receives."""
+
+    def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
+        """Start a command here; the laboratory stops it at its end."""
+        name = name or Path(str(command[0])).name
+        return self.lab._start(self.holder.pid, command, f"{self.name}-{name}", env)
+
+    def run(self, *command: str | Path) -> str:
+        """Run a command here to its end and return what it printed; raises LabError when it fails."""
+        return self.lab._run(self.holder.pid, *command)
+
+
+class Lab:
+    """A bridge and the hosts on it. Use as a context: leaving it stops every process and removes the namespaces."""
+
+    def __init__(self) -> None:
+        self._scratch = tempfile.TemporaryDirectory(prefix="sinemora-lab-")
+        self.folder = Path(self._scratch.name)
+        self._processes: list[Process] = []
+        self._hosts = 0
+        self._logs = 0
+
+    def __enter__(self) -> Self:
+        try:
+            self._switch = self._hold(["unshare", "--user", "--map-root-user", "--net"])
+            self._run(self._switch.pid, "ip", "link", "set", "lo", "up")
+            self._run(self._switch.pid, "ip", "link", "add", "br0", "type", "bridge")
+            self._run(self._switch.pid, "ip", "address", "add", f"{_NETWORK}.0.1/16", "dev", "br0")
+            self._run(self._switch.pid, "ip", "link", "set", "br0", "up")
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Stop everything, the newest first."""
+        for process in reversed(self._processes):
+            process.stop()
+        self._scratch.cleanup()
+
+    def host(self, name: str) -> Host:
+        """A new host; its name has at most 10 letters."""
+        self._hosts += 1
+        address = f"{_NETWORK}.{1 + self._hosts // 250}.{self._hosts % 250 + 1}"
+        inside = ["nsenter", "--target", str(self._switch.pid), "--user", "--net", "--preserve-credentials"]
+        holder = self._hold([*inside, tool("unshare"), "--net"])
+        host = Host(self, name, address, holder)
+        self._run(
+            self._switch.pid,
+            *("ip", "link", "add", host.port, "type", "veth", "peer", "name", "e0", "netns", str(holder.pid)),
+        )
+        self._run(self._switch.pid, "ip", "link", "set", host.port, "master", "br0", "up")
+        host.run("ip", "link", "set", "lo", "up")
+        host.run("ip", "address", "add", f"{address}/16", "dev", "e0")
+        host.run("ip", "link", "set", "e0", "up")
+        return host
+
+    def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
+        """Start a command where the bridge is (it has the address `gateway`)."""
+        return self._start(self._switch.pid, command, name or Path(str(command[0])).name, env)
+
+    def run(self, *command: str | Path) -> str:
+        """Run a command where the bridge is, for example `tc` on the `port` of a host."""
+        return self._run(self._switch.pid, *command)
+
+    @property
+    def gateway(self) -> str:
+        """The address of the bridge."""
+        return f"{_NETWORK}.0.1"
+
+    def _hold(self, namespaces: list[str]) -> Process:
+        """A process that keeps namespaces alive until the laboratory ends."""
+        ready = f"echo ready; exec {tool('sleep')} infinity"
+        process = self._begin([tool(namespaces[0]), *namespaces[1:], tool("sh"), "-c", ready], "holder", None)
+        try:
+            process.require("its namespace", "ready")
+        except LabError as error:
+            raise LabError(
+                f"This machine gives no network namespace: {error}\n"
+                "What to do: run as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
+            ) from None
+        return process
+
+    def _start(self, pid: int, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
+        return self._begin([*_enter(pid), tool(str(command[0])), *command[1:]], name, env)
+
+    def _begin(self, command: Sequence[str | Path], name: str, env: dict[str, str] | None) -> Process:
+        self._logs += 1
+        process = Process(command, self.folder / f"{self._logs:03}-{name}.log", env)
+        self._processes.append(process)
+        return process
+
+    def _run(self, pid: int, *command: str | Path) -> str:
+        done = subprocess.run(
+            [*_enter(pid), tool(str(command[0])), *map(str, command[1:])],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise LabError(f"{' '.join(map(str, command))}: {(done.stderr or done.stdout).strip()}")
+        return done.stdout
+
+
+def _enter(pid: int) -> list[str]:
+    return [tool("nsenter"), "--target", str(pid), "--user", "--net", "--preserve-credentials"]
+
+
+def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:
+    """Processor time that each process takes over `seconds`, in percent of one processor."""
+    before = [process.cpu_s() for process in processes]
+    began = time.monotonic()
+    time.sleep(seconds)
+    passed = time.monotonic() - began
+    return [100 * (process.cpu_s() - used) / passed for process, used in zip(processes, before, strict=True)]
+
+
+def interleaved(rounds: int, *measures: Callable[[], Any]) -> Iterator[tuple[Any, ...]]:
+    """Results of `measures`, one after the other in each of `rounds`, so that a drift of the machine meets all."""
+    for _ in range(rounds):
+        yield tuple(measure() for measure in measures)

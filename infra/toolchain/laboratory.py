@@ -1,0 +1,35 @@
+"""Brings what agents are measured and compared with: network namespaces and stock PTP daemons."""
+
+import shutil
+
+import debian
+from common import VERSIONS, StepFailedError
+from steps import Log
+
+# Debian keeps these where only root's PATH leads; the laboratory looks there too (agent/bench/lab.py).
+_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+def network(log: Log) -> str:
+    """ip, tc, unshare and nsenter, which join and enter the namespaces of a laboratory."""
+    return _present("network", ["ip", "tc", "unshare", "nsenter"], "network namespaces are set up with", log)
+
+
+def daemons(log: Log) -> str:
+    """ptpd and ptp4l, which the agent must understand and be understood by."""
+    return _present("ptp", ["ptpd", "ptp4l"], "interoperability is tested with", log)
+
+
+def _present(tools: str, programs: list[str], what_for: str, log: Log) -> str:
+    if not (missing := _missing(programs)):
+        return "from the machine"
+    debian.install(VERSIONS[tools]["debian"], f"{what_for} {', '.join(missing)}.".capitalize(), log)
+    if missing := _missing(programs):
+        raise StepFailedError(
+            f"{', '.join(missing)} cannot be found.", "see whether your PATH leads to /usr/sbin", log.path
+        )
+    return "Debian"
+
+
+def _missing(programs: list[str]) -> list[str]:
+    return [program for program in programs if not (shutil.which(program) or shutil.which(program, path=_PATH))]
