@@ -1,5 +1,8 @@
 """Telling watchers of a mesh that it has a new window: Redis pub/sub after the commit, best effort.
 
+What is told is also kept for a while in a short Redis stream per mesh; the entry's id is told with it, so that a
+watcher who was away can name the last one it heard and be told the rest (`live.py`).
+
 Publishing has a thread of its own: a Redis that hangs must delay nobody's report. While it is away nothing is kept for
 it; the next window is never far.
 """
@@ -18,6 +21,17 @@ log = structlog.get_logger(__name__)
 
 _WAITING_MAX = 10_000
 CHANNELS = "sinemora:windows:"
+STREAMS = "sinemora:events:"
+# A mesh of 1,000 agents that report one after the other in each window of 10 s: some minutes.
+KEPT_EVENTS = 2000
+_KEPT_S = 3600
+
+# One step, so that whoever hears an id finds its entry.
+_TELL = """
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'data', ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('PUBLISH', ARGV[1], id .. ' ' .. ARGV[2])
+"""
 
 
 class Publisher:
@@ -59,7 +73,10 @@ class Publisher:
         try:
             with client().pipeline(transaction=False) as pipe:
                 for window in seen:
-                    pipe.publish(f"{CHANNELS}{window.mesh.id}", message(window))
+                    at = window.mesh.id
+                    pipe.eval(
+                        _TELL, 1, f"{STREAMS}{at}", f"{CHANNELS}{at}", message(window), str(KEPT_EVENTS), str(_KEPT_S)
+                    )
                 pipe.execute()
         except RedisError as error:
             if not self._away:
@@ -70,7 +87,7 @@ class Publisher:
 
 
 def message(window: WindowSeen) -> str:
-    """What is published on the channel of the window's mesh."""
+    """What is kept in the stream of the window's mesh and, after its id and a space, published on its channel."""
     return json.dumps(
         {"started_at_s": window.started_at_s, "window_s": window.window_s, "revision": window.mesh.revision}
     )

@@ -149,14 +149,29 @@ def read_series(
 @router.get(
     "/live",
     response_class=StreamingResponse,
-    responses={200: {"content": {"text/event-stream": {}}, "description": "`event: window` for each new window"}},
+    responses={
+        200: {
+            "content": {"text/event-stream": {}},
+            "description": "`event: window` for each new window; `event: reset`: read everything again",
+        }
+    },
 )
-def listen(mesh_id: UUID, session: SessionDep, actor: Viewer, request: Request) -> StreamingResponse:
-    """New windows as they come (server-sent events); data: `{started_at, window_s, revision}`."""
+def listen(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    request: Request,
+    last_event_id: Annotated[str | None, Header(description="Sent by browsers that reconnect")] = None,
+    after: Annotated[str | None, Query(description="Id of the last event heard, where no header can be sent")] = None,
+) -> StreamingResponse:
+    """New windows as they come (server-sent events); data: `{started_at, window_s, revision}`.
+
+    With the id of the last event heard come those since then first, or `event: reset` where they cannot be told again.
+    """
     get_mesh(session, mesh_id)
     # The transaction ends before the stream begins: a listener holds no database connection.
     return StreamingResponse(
-        request.app.state.live.events(mesh_id),
+        request.app.state.live.events(mesh_id, last_event_id or after),
         media_type="text/event-stream",
         headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"},
     )

@@ -44,6 +44,8 @@ class Stream:
 
     def __init__(self, url: str, headers: dict[str, str]) -> None:
         self.events: list[dict[str, object]] = []
+        self.names: list[str] = []
+        self.last_id = ""
         self.opened = threading.Event()
         self._client = httpx2.Client(timeout=30)
         self._thread = threading.Thread(target=self._read, args=(url, headers), daemon=True)
@@ -56,6 +58,10 @@ class Stream:
                 assert answer.headers["content-type"].startswith("text/event-stream")
                 for line in answer.iter_lines():
                     self.opened.set()
+                    if line.startswith("id: "):
+                        self.last_id = line.removeprefix("id: ")
+                    if line.startswith("event: "):
+                        self.names.append(line.removeprefix("event: "))
                     if line.startswith("data: "):
                         self.events.append(json.loads(line.removeprefix("data: ")))
         except (httpx2.HTTPError, RuntimeError, OSError):
@@ -72,9 +78,9 @@ class Stream:
 
 
 @contextmanager
-def listening(server: str, mesh: MeshWorld) -> Iterator[Stream]:
+def listening(server: str, mesh: MeshWorld, **headers: str) -> Iterator[Stream]:
     cookies = "; ".join(f"{name}={value}" for name, value in mesh.owner.cookies.items())
-    stream = Stream(f"{server}/v1/meshes/{mesh.id}/live", {"Cookie": cookies})
+    stream = Stream(f"{server}/v1/meshes/{mesh.id}/live", {"Cookie": cookies, **headers})
     try:
         time.sleep(0.3)  # the subscription is made in the background
         yield stream
@@ -131,3 +137,74 @@ def test_a_restart_of_valkey_is_survived(server, mesh, servers):
             ago += 1
             time.sleep(0.7)
         assert len(stream.events) >= 2
+
+
+def resumed(last_id: str) -> dict[str, str]:
+    return {"Last-Event-ID": last_id}
+
+
+def starts(stream: Stream) -> list[str]:
+    return [str(event["started_at"]) for event in stream.events]
+
+
+def iso(at_s: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at_s))
+
+
+def test_who_was_away_hears_what_it_missed_each_window_once(server, mesh):
+    with listening(server, mesh) as stream:
+        report_all(mesh, window_start(5))
+        stream.wait_for(1)
+        heard = stream.last_id
+    for ago in (4, 3, 2):
+        report_all(mesh, window_start(ago))
+    time.sleep(0.3)  # the publisher tells after the commit
+    with listening(server, mesh, **resumed(heard)) as stream:
+        stream.wait_for(3)
+        assert starts(stream) == [iso(window_start(ago)) for ago in (4, 3, 2)]
+        report_all(mesh, window_start(1))
+        stream.wait_for(4)
+        time.sleep(1)
+        assert starts(stream)[3:] == [iso(window_start(1))]
+        assert stream.names == ["window"] * 4
+        heard = stream.last_id
+    with listening(server, mesh, **resumed(heard)) as stream:
+        time.sleep(1)
+        assert stream.events == []
+
+
+def test_a_listener_knows_from_where_before_the_first_event(server, mesh):
+    report_all(mesh, window_start(3))
+    time.sleep(0.3)
+    with listening(server, mesh) as stream:
+        time.sleep(0.3)
+        heard = stream.last_id
+        assert stream.events == []
+    report_all(mesh, window_start(2))
+    time.sleep(0.3)
+    with listening(server, mesh, **resumed(heard)) as stream:
+        stream.wait_for(1)
+        assert starts(stream) == [iso(window_start(2))]
+
+
+@pytest.mark.parametrize("lost", ["trimmed", "restarted", "nonsense"])
+def test_what_cannot_be_told_again_is_said(server, mesh, redis, lost):
+    with listening(server, mesh) as stream:
+        report_all(mesh, window_start(5))
+        stream.wait_for(1)
+        heard = stream.last_id
+    report_all(mesh, window_start(4))
+    time.sleep(1)  # whoever still listened has heard it
+    match lost:
+        case "trimmed":
+            redis.xtrim(f"sinemora:events:{mesh.id}", maxlen=1, approximate=False)
+        case "restarted":
+            redis.flushall()
+        case _:
+            heard = "yesterday"
+    with listening(server, mesh, **resumed(heard)) as stream:
+        stream.wait_for(1)
+        assert stream.names == ["reset"]
+        report_all(mesh, window_start(3))
+        stream.wait_for(2)
+        assert stream.names == ["reset", "window"]

@@ -39,6 +39,7 @@ export function followMesh(meshId: string, windowS: number, onWindow: () => void
   let gathering: ReturnType<typeof setTimeout> | undefined
   let failures = 0
   let heardAt = Date.now()
+  let lastId = ''
 
   function gather() {
     gathering ??= setTimeout(() => {
@@ -48,18 +49,22 @@ export function followMesh(meshId: string, windowS: number, onWindow: () => void
   }
 
   function open() {
-    const opened = new EventSource(`/v1/meshes/${meshId}/live`)
+    // The browser names the last event when it reconnects by itself; a stream opened anew has to be told.
+    const opened = new EventSource(`/v1/meshes/${meshId}/live${lastId && `?after=${encodeURIComponent(lastId)}`}`)
     source = opened
     opened.onopen = () => {
-      if (failures > 0) gather()
       failures = 0
       heardAt = Date.now()
       setPhase('live')
     }
-    opened.addEventListener('window', () => {
-      heardAt = Date.now()
-      gather()
-    })
+    // What was missed comes as windows too, or as a reset where it cannot be told again: read everything anew.
+    for (const name of ['window', 'reset']) {
+      opened.addEventListener(name, (event) => {
+        heardAt = Date.now()
+        lastId = (event as MessageEvent).lastEventId
+        gather()
+      })
+    }
     opened.onerror = () => {
       setPhase('polling')
       reportAwayIfOffline()

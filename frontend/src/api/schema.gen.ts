@@ -724,6 +724,8 @@ export interface paths {
         /**
          * Listen
          * @description New windows as they come (server-sent events); data: `{started_at, window_s, revision}`.
+         *
+         *     With the id of the last event heard come those since then first, or `event: reset` where they cannot be told again.
          */
         get: operations["listen"];
         put?: never;
@@ -5528,8 +5530,14 @@ export interface operations {
     };
     listen: {
         parameters: {
-            query?: never;
-            header?: never;
+            query?: {
+                /** @description Id of the last event heard, where no header can be sent */
+                after?: string | null;
+            };
+            header?: {
+                /** @description Sent by browsers that reconnect */
+                "last-event-id"?: string | null;
+            };
             path: {
                 mesh_id: string;
             };
@@ -5537,7 +5545,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `event: window` for each new window */
+            /** @description `event: window` for each new window; `event: reset`: read everything again */
             200: {
                 headers: {
                     [name: string]: unknown;
