@@ -20,6 +20,7 @@ from sinemora.measurements import runtime
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.recommender import routes as recommender
+from sinemora.recommender.applications import routes as applications
 from sinemora.tenants import routes as tenants
 
 ROUTERS = (
@@ -34,6 +35,7 @@ ROUTERS = (
     meshes.router,
     measurements.router,
     recommender.router,
+    applications.router,
 )
 
 

@@ -6,7 +6,8 @@ from sinemora.kit.db import Base
 from sinemora.measurements import models as measurements
 from sinemora.meshes import models as meshes
 from sinemora.recommender import models as recommender
+from sinemora.recommender.applications import models as applications
 from sinemora.tenants import models as tenants
 
-FEATURES = (idempotency, tenants, inventory, meshes, measurements, recommender)
+FEATURES = (idempotency, tenants, inventory, meshes, measurements, recommender, applications)
 metadata = Base.metadata

@@ -3,7 +3,8 @@
 422 is for malformed input only; a conflict with the state of the product is a 409, and nothing is ever a bare 500.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from http import HTTPStatus
 from typing import Any, Literal
 
@@ -22,6 +23,8 @@ MEDIA_TYPE = "application/problem+json"
 
 # SQLSTATEs of statements that gave up waiting or lost a race: asking again helps.
 _BUSY_STATES = {"40001", "40P01", "55P03", "57014"}
+# … of a row that others still refer to.
+_REFERRED_STATES = {"23503", "23001"}
 
 
 class ProductError(Exception):
@@ -43,6 +46,17 @@ class NotFound(ProductError):
 
     def __init__(self, what: str) -> None:
         super().__init__(f"{what.replace(' ', '_')}_unknown", 404, f"There is no such {what}.")
+
+
+@contextmanager
+def still_used(code: str, detail: str) -> Iterator[None]:
+    """Turn the database's refusal to delete what others refer to into a 409 that says who they are."""
+    try:
+        yield
+    except exc.IntegrityError as error:
+        if getattr(error.orig, "sqlstate", None) not in _REFERRED_STATES:
+            raise
+        raise ProductError(code, 409, detail) from None
 
 
 class FieldError(BaseModel):

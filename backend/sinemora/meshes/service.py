@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.service import get_vm
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, still_used
 from sinemora.kit.etag import IfMatch
 from sinemora.meshes import queries
 from sinemora.meshes.models import Mesh, MeshVm
@@ -63,10 +63,12 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
 
 
 def delete_mesh(session: Session, actor: Actor, mesh_id: UUID, precondition: IfMatch) -> None:
-    """Delete a mesh with its tokens; its VMs stay. ProductError `mesh_unknown`."""
+    """Delete a mesh with its tokens; its VMs stay. ProductError `mesh_unknown`, `mesh_in_use`."""
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
     session.delete(mesh)
+    with still_used("mesh_in_use", "Applications are declared on this mesh. Delete them first."):
+        session.flush()
     audit.record(session, actor, "mesh.deleted", mesh.id, mesh.name)
 
 

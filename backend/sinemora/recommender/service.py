@@ -7,7 +7,7 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.errors import NotFound, ProductError, still_used
 from sinemora.kit.etag import IfMatch
 from sinemora.kit.paging import PageQuery, Slice, decode_cursor, encode_cursor
 from sinemora.recommender import entry, queries
@@ -157,10 +157,15 @@ def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdat
 
 
 def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: IfMatch) -> None:
-    """Delete a curve with all its versions. ProductError `curve_unknown`, `curve_published`, `version_changed`."""
+    """Delete a curve with all its versions.
+
+    ProductError `curve_unknown`, `curve_published`, `curve_in_use`, `version_changed`.
+    """
     curve = changeable(session, curve_id)
     precondition.check(curve)
     session.delete(curve)
+    with still_used("curve_in_use", "Applications are attached to this curve. Attach them to another one first."):
+        session.flush()
     audit.record(session, actor, "curve.deleted", curve.id, curve.name)
 
 

@@ -852,6 +852,126 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/applications": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Applications
+         * @description The tenant's applications by name.
+         */
+        get: operations["list_applications"];
+        put?: never;
+        /**
+         * Create Application
+         * @description Declare an application: its mesh, its curve, its tasks and where they run.
+         */
+        post: operations["create_application"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/applications/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Applications
+         * @description All applications as one YAML document, which `POST /v1/applications/manifest` takes back.
+         */
+        get: operations["export_applications"];
+        put?: never;
+        /**
+         * Import Applications
+         * @description Make applications what a YAML document says: new ones are made, others changed, those it omits stay.
+         */
+        post: operations["import_applications"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/applications/{application_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Application
+         * @description One application.
+         */
+        get: operations["read_application"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Application
+         * @description Forget an application; its VMs stay.
+         */
+        delete: operations["delete_application"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Application
+         * @description Change an application; tasks and edges are replaced as a whole.
+         */
+        patch: operations["update_application"];
+        trace?: never;
+    };
+    "/v1/applications/{application_id}/performance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Application Performance
+         * @description What the application reaches under the newest round trips, link by link.
+         */
+        get: operations["read_application_performance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/vms/{vm_id}/capacity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Vm Capacity
+         * @description What a VM can carry; one task unless somebody said otherwise.
+         */
+        get: operations["read_vm_capacity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Update Vm Capacity
+         * @description Say what a VM can carry, what it costs and which host it is on.
+         */
+        patch: operations["update_vm_capacity"];
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1135,6 +1255,194 @@ export interface components {
             created_at: string;
         };
         /**
+         * ApplicationCreate
+         * @description An application as its owner declares it: name, mesh, curve and tasks are enough.
+         */
+        ApplicationCreate: {
+            /**
+             * Description
+             * @default
+             */
+            description: string;
+            /**
+             * Mesh
+             * @description Name or id of the mesh its VMs are in
+             */
+            mesh: string;
+            /**
+             * Curve
+             * @description Key of a published curve, or name or id of your own
+             */
+            curve: string;
+            /**
+             * Curve Number
+             * @description Version of an own curve; the newest when left out, and kept from then on
+             */
+            curve_number?: number | null;
+            /**
+             * Reference Us
+             * @description Round trip the curve counts from, µs; the curve's by default
+             */
+            reference_us?: number | null;
+            /** Tasks */
+            tasks: components["schemas"]["TaskWrite"][];
+            /** Edges */
+            edges?: components["schemas"]["EdgeWrite"][];
+            /**
+             * Objective
+             * @description Performance it must not fall below
+             */
+            objective?: number | null;
+            /**
+             * Moves Max
+             * @description Most moves a recommendation may ask for
+             */
+            moves_max?: number | null;
+            /**
+             * Move Cost
+             * @description What one move must gain at least, as a share of performance
+             * @default 0
+             */
+            move_cost: number;
+            /**
+             * Zones
+             * @description Names or ids; anywhere when empty
+             */
+            zones?: string[];
+            /** Per Vm Max */
+            per_vm_max?: number | null;
+            /** Per Host Max */
+            per_host_max?: number | null;
+            /** Per Zone Max */
+            per_zone_max?: number | null;
+            /**
+             * Apart From
+             * @description Applications, by name or id, that must not share a VM with it
+             */
+            apart_from?: string[];
+            /** Name */
+            name: string;
+        };
+        /**
+         * ApplicationPerformance
+         * @description How an application does now: the mean over its links by weight, and its worst link.
+         *
+         *     `measured` of `links` are measured; null when none is. `below_objective` is null when that cannot be told.
+         */
+        ApplicationPerformance: {
+            /**
+             * Application Id
+             * Format: uuid
+             */
+            application_id: string;
+            /** Name */
+            name: string;
+            window: components["schemas"]["Span"];
+            /** Statistic */
+            statistic: string;
+            /** Performance */
+            performance: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Worst */
+            worst: number | null;
+            /** Objective */
+            objective: number | null;
+            /** Below Objective */
+            below_objective: boolean | null;
+            /** Links */
+            links: number;
+            /** Measured */
+            measured: number;
+            /** Detail */
+            detail: components["schemas"]["LinkPerformance"][];
+        };
+        /**
+         * ApplicationRead
+         * @description An application as it is declared.
+         */
+        ApplicationRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Description */
+            description: string;
+            shape: components["schemas"]["Shape"];
+            mesh: components["schemas"]["Named"];
+            curve: components["schemas"]["CurveAttached"];
+            /** Reference Us */
+            reference_us: number | null;
+            /** Objective */
+            objective: number | null;
+            /** Moves Max */
+            moves_max: number | null;
+            /** Move Cost */
+            move_cost: number;
+            /** Zones */
+            zones: components["schemas"]["Named"][];
+            /** Per Vm Max */
+            per_vm_max: number | null;
+            /** Per Host Max */
+            per_host_max: number | null;
+            /** Per Zone Max */
+            per_zone_max: number | null;
+            /** Apart From */
+            apart_from: components["schemas"]["Named"][];
+            /** Tasks */
+            tasks: components["schemas"]["TaskRead"][];
+            /** Edges */
+            edges: components["schemas"]["EdgeRead"][];
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * ApplicationUpdate
+         * @description What may change of an application; what is left out stays. `tasks` and `edges` are replaced as a whole.
+         */
+        ApplicationUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Description */
+            description?: string | null;
+            /** Curve */
+            curve?: string | null;
+            /** Curve Number */
+            curve_number?: number | null;
+            /** Reference Us */
+            reference_us?: number | null;
+            /** Tasks */
+            tasks?: components["schemas"]["TaskWrite"][] | null;
+            /** Edges */
+            edges?: components["schemas"]["EdgeWrite"][] | null;
+            /** Objective */
+            objective?: number | null;
+            /** Moves Max */
+            moves_max?: number | null;
+            /** Move Cost */
+            move_cost?: number | null;
+            /** Zones */
+            zones?: string[] | null;
+            /** Per Vm Max */
+            per_vm_max?: number | null;
+            /** Per Host Max */
+            per_host_max?: number | null;
+            /** Per Zone Max */
+            per_zone_max?: number | null;
+            /** Apart From */
+            apart_from?: string[] | null;
+        };
+        /**
          * AuditEntryRead
          * @description Who changed what, and when.
          */
@@ -1204,6 +1512,41 @@ export interface components {
             formula: string;
         };
         /**
+         * CapacityRead
+         * @description What a VM can carry, how much of it is taken, what it costs an hour, and the host it shares hardware on.
+         */
+        CapacityRead: {
+            vm: components["schemas"]["VmName"];
+            /** Slots */
+            slots: number;
+            /** Slots Taken */
+            slots_taken: number;
+            /** Cpu Millicores */
+            cpu_millicores: number | null;
+            /** Memory Mib */
+            memory_mib: number | null;
+            /** Price Per Hour */
+            price_per_hour: string | null;
+            /** Host */
+            host: string | null;
+        };
+        /**
+         * CapacityUpdate
+         * @description What a VM can carry; what is left out stays, null takes it away.
+         */
+        CapacityUpdate: {
+            /** Slots */
+            slots?: number | null;
+            /** Cpu Millicores */
+            cpu_millicores?: number | null;
+            /** Memory Mib */
+            memory_mib?: number | null;
+            /** Price Per Hour */
+            price_per_hour?: number | string | null;
+            /** Host */
+            host?: string | null;
+        };
+        /**
          * CostRead
          * @description What `added_us` more round trip costs: from an undisturbed start (`alone`), and on top of what is measured.
          *
@@ -1221,6 +1564,21 @@ export interface components {
             waiting: components["schemas"]["Waiting"];
             alone: components["schemas"]["PerformanceRead"];
             measured: components["schemas"]["MeasuredCost"] | null;
+        };
+        /**
+         * CurveAttached
+         * @description The curve version an application is attached to; `newest` is larger when there is a newer one.
+         */
+        CurveAttached: {
+            /** Id */
+            id: string;
+            origin: components["schemas"]["Origin"];
+            /** Name */
+            name: string;
+            /** Number */
+            number: number;
+            /** Newest */
+            newest: number;
         };
         /**
          * CurveCreate
@@ -1537,6 +1895,33 @@ export interface components {
             sd_ns: number | null;
         };
         /**
+         * EdgeRead
+         * @description Two tasks that talk to each other.
+         */
+        EdgeRead: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /** Weight */
+            weight: number;
+        };
+        /**
+         * EdgeWrite
+         * @description Two tasks, by name, that talk to each other; the more it counts, the greater its weight.
+         */
+        EdgeWrite: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /**
+             * Weight
+             * @default 1
+             */
+            weight: number;
+        };
+        /**
          * EnrolmentTokenCreate
          * @description An invitation into a mesh.
          */
@@ -1645,6 +2030,41 @@ export interface components {
              * @constant
              */
             status: "ok";
+        };
+        /**
+         * LinkPerformance
+         * @description What one pair of tasks that talk keeps: its round trip (ns, null while unknown), why, and the performance.
+         */
+        LinkPerformance: {
+            /** Source */
+            source: string;
+            /** Target */
+            target: string;
+            /** Weight */
+            weight: number;
+            state: components["schemas"]["StateName"];
+            /** Round Trip Ns */
+            round_trip_ns: number | null;
+            /** Performance */
+            performance: number | null;
+            /** Low */
+            low: number | null;
+            /** High */
+            high: number | null;
+            /** Extrapolated */
+            extrapolated: boolean;
+        };
+        /**
+         * ManifestResult
+         * @description What bringing a manifest did: names of applications made, changed, and found as they were.
+         */
+        ManifestResult: {
+            /** Created */
+            created: string[];
+            /** Changed */
+            changed: string[];
+            /** Unchanged */
+            unchanged: string[];
         };
         /**
          * MatrixRead
@@ -1801,6 +2221,19 @@ export interface components {
          */
         Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
         /**
+         * Named
+         * @description Something with a name.
+         */
+        Named: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * OneWayRead
          * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
          *
@@ -1873,6 +2306,13 @@ export interface components {
         Page_ApiKeyRead_: {
             /** Items */
             items: components["schemas"]["ApiKeyRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ApplicationRead] */
+        Page_ApplicationRead_: {
+            /** Items */
+            items: components["schemas"]["ApplicationRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -2235,6 +2675,12 @@ export interface components {
             csrf_token: string;
         };
         /**
+         * Shape
+         * @description Who talks to whom: everybody to the root, or as the edges say.
+         * @enum {string}
+         */
+        Shape: "star" | "graph";
+        /**
          * SignIn
          * @description An attempt to sign in.
          */
@@ -2294,6 +2740,65 @@ export interface components {
          * @enum {string}
          */
         Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "max";
+        /**
+         * TaskRead
+         * @description A task and where it runs; `vm` is null while it waits.
+         */
+        TaskRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            vm: components["schemas"]["VmName"] | null;
+            /** Root */
+            root: boolean;
+            /** Pinned */
+            pinned: boolean;
+            /** Slots */
+            slots: number;
+            /** Cpu Millicores */
+            cpu_millicores: number;
+            /** Memory Mib */
+            memory_mib: number;
+        };
+        /**
+         * TaskWrite
+         * @description A task. `vm` is the VM's name or id; without one the task waits to be placed. Its name is the VM's by default.
+         */
+        TaskWrite: {
+            /** Name */
+            name?: string | null;
+            /** Vm */
+            vm?: string | null;
+            /**
+             * Root
+             * @default false
+             */
+            root: boolean;
+            /**
+             * Pinned
+             * @default false
+             */
+            pinned: boolean;
+            /**
+             * Slots
+             * @default 1
+             */
+            slots: number;
+            /**
+             * Cpu Millicores
+             * @default 0
+             */
+            cpu_millicores: number;
+            /**
+             * Memory Mib
+             * @default 0
+             */
+            memory_mib: number;
+        };
         /**
          * TenantRead
          * @description A customer. `key` stands for the tenant in time series.
@@ -6360,6 +6865,730 @@ export interface operations {
             };
             /** @description Service Unavailable */
             503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_applications: {
+        parameters: {
+            query?: {
+                /** @description Only applications on this mesh */
+                mesh_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ApplicationRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_application: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_applications: {
+        parameters: {
+            query?: {
+                /** @description Only applications on this mesh */
+                mesh_id?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_applications: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/yaml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManifestResult"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_application: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_application: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_application: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApplicationUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_application_performance: {
+        parameters: {
+            query?: {
+                /** @description Of the round trips of the newest windows */
+                statistic?: components["schemas"]["Statistic"];
+            };
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApplicationPerformance"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_vm_capacity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapacityRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_vm_capacity: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                vm_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CapacityUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapacityRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
                 headers: {
                     [name: string]: unknown;
                 };

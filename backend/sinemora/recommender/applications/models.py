@@ -1,0 +1,177 @@
+"""Tables of applications: their tasks, who talks to whom, what limits their placement; and what VMs can carry."""
+
+from datetime import datetime
+from decimal import Decimal
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Double, ForeignKeyConstraint, Index, Numeric, UniqueConstraint, func, text
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from sinemora.inventory.models import Vm, Zone
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.etag import Versioned
+from sinemora.meshes.models import Mesh
+
+_OF_APPLICATION = (["tenant_id", "application_id"], ["applications.tenant_id", "applications.id"])
+
+
+class Application(Identified, Versioned, TenantOwned, Base):
+    """Tasks that work together on the VMs of one mesh, with the curve that says what latency costs them.
+
+    A star has a root task that all others talk to; a graph has edges instead. The curve is pinned: a published one by
+    its key, or one version of the tenant's own. `per_vm_max`, `per_host_max`, `per_zone_max` spread its tasks.
+    """
+
+    __tablename__ = "applications"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"]),
+        ForeignKeyConstraint(["tenant_id", "curve_version_id"], ["curve_versions.tenant_id", "curve_versions.id"]),
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "name"),
+        Index(None, "tenant_id", "mesh_id"),
+        Index(None, "tenant_id", "curve_version_id"),
+        CheckConstraint("num_nonnulls(curve_key, curve_version_id) = 1", name="curve"),
+        CheckConstraint("objective > 0 AND objective <= 1", name="objective"),
+        CheckConstraint("moves_max >= 0", name="moves_max"),
+        CheckConstraint("move_cost >= 0", name="move_cost"),
+        CheckConstraint("reference_us >= 0", name="reference_us"),
+        CheckConstraint("least(per_vm_max, per_host_max, per_zone_max) >= 1", name="spread"),
+    )
+
+    name: Mapped[str]
+    description: Mapped[str]
+    mesh_id: Mapped[UUID]
+    curve_key: Mapped[str | None]
+    curve_version_id: Mapped[UUID | None]
+    reference_us: Mapped[float | None] = mapped_column(Double)
+    objective: Mapped[float | None] = mapped_column(Double)
+    moves_max: Mapped[int | None]
+    move_cost: Mapped[float] = mapped_column(Double)
+    per_vm_max: Mapped[int | None]
+    per_host_max: Mapped[int | None]
+    per_zone_max: Mapped[int | None]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)
+    tasks: Mapped[list["Task"]] = relationship(
+        order_by="Task.position", cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
+    )
+    edges: Mapped[list["Edge"]] = relationship(cascade="all, delete-orphan", passive_deletes=True, lazy="selectin")
+    zones: Mapped[list["ApplicationZone"]] = relationship(
+        cascade="all, delete-orphan", passive_deletes=True, lazy="selectin"
+    )
+    apart_from: Mapped[list["Separation"]] = relationship(
+        cascade="all, delete-orphan",
+        passive_deletes=True,
+        lazy="selectin",
+        foreign_keys="[Separation.tenant_id, Separation.application_id]",
+    )
+
+
+class Task(Identified, TenantOwned, Base):
+    """One process of an application on a VM; without one it waits to be placed. A pinned task never moves."""
+
+    __tablename__ = "tasks"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
+        # Whoever deletes a VM does not delete what ran on it: the task then waits for another one.
+        ForeignKeyConstraint(["tenant_id", "vm_id"], ["vms.tenant_id", "vms.id"], ondelete="SET NULL (vm_id)"),
+        UniqueConstraint("tenant_id", "application_id", "id"),
+        UniqueConstraint("tenant_id", "application_id", "name", deferrable=True, initially="DEFERRED"),
+        Index("uq_tasks_root", "tenant_id", "application_id", unique=True, postgresql_where=text("root")),
+        Index(None, "tenant_id", "vm_id"),
+        CheckConstraint("slots >= 1", name="slots"),
+        CheckConstraint("cpu_millicores >= 0 AND memory_mib >= 0", name="size"),
+    )
+
+    application_id: Mapped[UUID]
+    position: Mapped[int]
+    name: Mapped[str]
+    vm_id: Mapped[UUID | None]
+    root: Mapped[bool]
+    pinned: Mapped[bool]
+    slots: Mapped[int]
+    cpu_millicores: Mapped[int]
+    memory_mib: Mapped[int]
+
+    vm: Mapped[Vm | None] = relationship(viewonly=True, lazy="joined")
+
+
+class Edge(TenantOwned, Base):
+    """Two tasks of a graph that talk to each other, and how much that counts."""
+
+    __tablename__ = "task_edges"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
+        ForeignKeyConstraint(
+            ["tenant_id", "application_id", "source_task_id"],
+            ["tasks.tenant_id", "tasks.application_id", "tasks.id"],
+            ondelete="CASCADE",
+        ),
+        ForeignKeyConstraint(
+            ["tenant_id", "application_id", "target_task_id"],
+            ["tasks.tenant_id", "tasks.application_id", "tasks.id"],
+            ondelete="CASCADE",
+        ),
+        CheckConstraint("weight > 0", name="weight"),
+        CheckConstraint("source_task_id <> target_task_id", name="loop"),
+    )
+
+    application_id: Mapped[UUID] = mapped_column(primary_key=True)
+    source_task_id: Mapped[UUID] = mapped_column(primary_key=True)
+    target_task_id: Mapped[UUID] = mapped_column(primary_key=True)
+    weight: Mapped[float] = mapped_column(Double)
+
+
+class ApplicationZone(TenantOwned, Base):
+    """A zone that tasks of an application may be placed in; none at all means anywhere."""
+
+    __tablename__ = "application_zones"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "zone_id"], ["zones.tenant_id", "zones.id"], ondelete="CASCADE"),
+    )
+
+    application_id: Mapped[UUID] = mapped_column(primary_key=True)
+    zone_id: Mapped[UUID] = mapped_column(primary_key=True)
+
+    zone: Mapped[Zone] = relationship(viewonly=True, lazy="joined", innerjoin=True)
+
+
+class Separation(TenantOwned, Base):
+    """Two applications whose tasks must not share a VM."""
+
+    __tablename__ = "separations"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_APPLICATION, ondelete="CASCADE"),
+        ForeignKeyConstraint(
+            ["tenant_id", "other_id"], ["applications.tenant_id", "applications.id"], ondelete="CASCADE"
+        ),
+        CheckConstraint("application_id <> other_id", name="other"),
+    )
+
+    application_id: Mapped[UUID] = mapped_column(primary_key=True)
+    other_id: Mapped[UUID] = mapped_column(primary_key=True)
+
+    other: Mapped[Application] = relationship(
+        viewonly=True, lazy="selectin", foreign_keys="[Separation.tenant_id, Separation.other_id]"
+    )
+
+
+class VmCapacity(TenantOwned, Base):
+    """What a VM can carry and what it costs; a VM without a row carries one task. `host`: VMs that share hardware."""
+
+    __tablename__ = "vm_capacities"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        CheckConstraint("slots >= 0", name="slots"),
+        CheckConstraint("cpu_millicores >= 0 AND memory_mib >= 0", name="size"),
+        CheckConstraint("price_per_hour >= 0", name="price"),
+    )
+
+    vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+    slots: Mapped[int]
+    cpu_millicores: Mapped[int | None]
+    memory_mib: Mapped[int | None]
+    price_per_hour: Mapped[Decimal | None] = mapped_column(Numeric(14, 6))
+    host: Mapped[str | None]
