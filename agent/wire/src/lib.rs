@@ -8,6 +8,15 @@ use prost::Message;
 /// A count in `sent` or `lost` that nobody knows. Missing is not zero.
 pub const NOT_KNOWN: i32 = -1;
 
+/// One-way delays of a peer assume that the fastest round trip took equally long both ways.
+pub const ASYMMETRY_ASSUMED: u32 = 0;
+
+/// One-way delays of a peer stand on hardware clocks at both ends.
+pub const ASYMMETRY_HARDWARE: u32 = 2;
+
+/// A `clock_offset_error_ns` of a peer whose offset nobody knows.
+pub const OFFSET_NOT_KNOWN: u64 = u64::MAX;
+
 /// Most exchanges kept as [`Evidence`] per window and peer.
 pub const EVIDENCE_LIMIT: usize = 64;
 
@@ -55,6 +64,36 @@ pub struct MeshWindow {
     pub round_trip: Option<Columns>,
     #[prost(message, repeated, tag = "9")]
     pub evidence: Vec<Evidence>,
+    /// What the one-way delays of each peer stand on: [`ASYMMETRY_ASSUMED`] or [`ASYMMETRY_HARDWARE`]; empty: the first.
+    #[prost(uint32, repeated, tag = "10")]
+    pub asymmetry_source: Vec<u32>,
+    /// The peer's `CLOCK_MONOTONIC_RAW` less ours at the end of the window; empty: nothing is known.
+    #[prost(sint64, repeated, tag = "11")]
+    pub clock_offset_ns: Vec<i64>,
+    /// Random error of each offset (one standard deviation, asymmetry not included), or [`OFFSET_NOT_KNOWN`].
+    #[prost(uint64, repeated, tag = "12")]
+    pub clock_offset_error_ns: Vec<u64>,
+    /// The peer's rate against ours, parts in 10^9.
+    #[prost(sint32, repeated, tag = "13")]
+    pub clock_skew_ppb: Vec<i32>,
+    /// Each flow by itself; only when some peer has more than one.
+    #[prost(message, optional, tag = "14")]
+    pub outbound_flows: Option<FlowColumns>,
+    #[prost(message, optional, tag = "15")]
+    pub inbound_flows: Option<FlowColumns>,
+}
+
+/// Delays by source port: peers in order, [`MeshWindow::flows`] entries each, flow 0 first.
+#[derive(Clone, PartialEq, Message)]
+pub struct FlowColumns {
+    /// Delays measured; a flow with count 0 has 0 in the other columns.
+    #[prost(uint32, repeated, tag = "1")]
+    pub count: Vec<u32>,
+    #[prost(sint64, repeated, tag = "2")]
+    pub min_ns: Vec<i64>,
+    /// The median: the value of its LLQ16 bin, not outside the smallest and largest delay.
+    #[prost(sint64, repeated, tag = "3")]
+    pub p50_ns: Vec<i64>,
 }
 
 /// One direction of every peer of a window.

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use prost::Message;
 use serde_json::{Value, json};
-use sinemora_wire::{Columns, Evidence, Health, MeshWindow, NOT_KNOWN, Report};
+use sinemora_wire::{Columns, Evidence, FlowColumns, Health, MeshWindow, NOT_KNOWN, Report};
 
 fn golden(name: &str) -> (Vec<u8>, Value) {
     let stem = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -19,7 +19,7 @@ fn golden(name: &str) -> (Vec<u8>, Value) {
 
 #[test]
 fn bytes_and_json_of_every_golden_file_say_the_same() {
-    for name in ["report", "empty", "extremes"] {
+    for name in ["report", "empty", "extremes", "flows"] {
         let (bytes, text) = golden(name);
         let report = Report::decode(bytes.as_slice()).unwrap();
         assert_eq!(as_json(&report), text, "{name}");
@@ -79,6 +79,15 @@ fn window_json(window: &MeshWindow) -> Value {
             "evidence",
             window.evidence.iter().map(evidence_json).collect(),
         ),
+        ("asymmetry_source", json!(window.asymmetry_source)),
+        ("clock_offset_ns", longs(&window.clock_offset_ns)),
+        (
+            "clock_offset_error_ns",
+            longs(&window.clock_offset_error_ns),
+        ),
+        ("clock_skew_ppb", json!(window.clock_skew_ppb)),
+        ("outbound_flows", flows_json(&window.outbound_flows)),
+        ("inbound_flows", flows_json(&window.inbound_flows)),
     ])
 }
 
@@ -95,6 +104,16 @@ fn columns_json(c: &Columns) -> Value {
         ("sketch_words", json!(c.sketch_words)),
         ("sketch", json!(base64(&c.sketch))),
     ])
+}
+
+fn flows_json(columns: &Option<FlowColumns>) -> Value {
+    columns.as_ref().map_or(Value::Null, |c| {
+        object([
+            ("count", json!(c.count)),
+            ("min_ns", longs(&c.min_ns)),
+            ("p50_ns", longs(&c.p50_ns)),
+        ])
+    })
 }
 
 fn evidence_json(e: &Evidence) -> Value {

@@ -21,7 +21,7 @@ class Report(_message.Message):
     def __init__(self, sequence: _Optional[int] = ..., made_at_ns: _Optional[int] = ..., agent_version: _Optional[str] = ..., windows: _Optional[_Iterable[_Union[MeshWindow, _Mapping]]] = ..., health: _Optional[_Union[Health, _Mapping]] = ...) -> None: ...
 
 class MeshWindow(_message.Message):
-    __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence")
+    __slots__ = ("mesh_key", "started_at_s", "window_s", "peer_keys", "flows", "outbound", "inbound", "round_trip", "evidence", "asymmetry_source", "clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb", "outbound_flows", "inbound_flows")
     MESH_KEY_FIELD_NUMBER: _ClassVar[int]
     STARTED_AT_S_FIELD_NUMBER: _ClassVar[int]
     WINDOW_S_FIELD_NUMBER: _ClassVar[int]
@@ -31,6 +31,12 @@ class MeshWindow(_message.Message):
     INBOUND_FIELD_NUMBER: _ClassVar[int]
     ROUND_TRIP_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    ASYMMETRY_SOURCE_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_OFFSET_NS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_OFFSET_ERROR_NS_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_SKEW_PPB_FIELD_NUMBER: _ClassVar[int]
+    OUTBOUND_FLOWS_FIELD_NUMBER: _ClassVar[int]
+    INBOUND_FLOWS_FIELD_NUMBER: _ClassVar[int]
     mesh_key: int
     started_at_s: int
     window_s: int
@@ -40,7 +46,13 @@ class MeshWindow(_message.Message):
     inbound: Columns
     round_trip: Columns
     evidence: _containers.RepeatedCompositeFieldContainer[Evidence]
-    def __init__(self, mesh_key: _Optional[int] = ..., started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peer_keys: _Optional[_Iterable[int]] = ..., flows: _Optional[_Iterable[int]] = ..., outbound: _Optional[_Union[Columns, _Mapping]] = ..., inbound: _Optional[_Union[Columns, _Mapping]] = ..., round_trip: _Optional[_Union[Columns, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ...) -> None: ...
+    asymmetry_source: _containers.RepeatedScalarFieldContainer[int]
+    clock_offset_ns: _containers.RepeatedScalarFieldContainer[int]
+    clock_offset_error_ns: _containers.RepeatedScalarFieldContainer[int]
+    clock_skew_ppb: _containers.RepeatedScalarFieldContainer[int]
+    outbound_flows: FlowColumns
+    inbound_flows: FlowColumns
+    def __init__(self, mesh_key: _Optional[int] = ..., started_at_s: _Optional[int] = ..., window_s: _Optional[int] = ..., peer_keys: _Optional[_Iterable[int]] = ..., flows: _Optional[_Iterable[int]] = ..., outbound: _Optional[_Union[Columns, _Mapping]] = ..., inbound: _Optional[_Union[Columns, _Mapping]] = ..., round_trip: _Optional[_Union[Columns, _Mapping]] = ..., evidence: _Optional[_Iterable[_Union[Evidence, _Mapping]]] = ..., asymmetry_source: _Optional[_Iterable[int]] = ..., clock_offset_ns: _Optional[_Iterable[int]] = ..., clock_offset_error_ns: _Optional[_Iterable[int]] = ..., clock_skew_ppb: _Optional[_Iterable[int]] = ..., outbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ..., inbound_flows: _Optional[_Union[FlowColumns, _Mapping]] = ...) -> None: ...
 
 class Columns(_message.Message):
     __slots__ = ("count", "sent", "lost", "min_ns", "mean_ns", "max_ns", "m2", "clock_error_ns", "sketch_words", "sketch")
@@ -65,6 +77,16 @@ class Columns(_message.Message):
     sketch_words: _containers.RepeatedScalarFieldContainer[int]
     sketch: bytes
     def __init__(self, count: _Optional[_Iterable[int]] = ..., sent: _Optional[_Iterable[int]] = ..., lost: _Optional[_Iterable[int]] = ..., min_ns: _Optional[_Iterable[int]] = ..., mean_ns: _Optional[_Iterable[int]] = ..., max_ns: _Optional[_Iterable[int]] = ..., m2: _Optional[_Iterable[float]] = ..., clock_error_ns: _Optional[_Iterable[int]] = ..., sketch_words: _Optional[_Iterable[int]] = ..., sketch: _Optional[bytes] = ...) -> None: ...
+
+class FlowColumns(_message.Message):
+    __slots__ = ("count", "min_ns", "p50_ns")
+    COUNT_FIELD_NUMBER: _ClassVar[int]
+    MIN_NS_FIELD_NUMBER: _ClassVar[int]
+    P50_NS_FIELD_NUMBER: _ClassVar[int]
+    count: _containers.RepeatedScalarFieldContainer[int]
+    min_ns: _containers.RepeatedScalarFieldContainer[int]
+    p50_ns: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, count: _Optional[_Iterable[int]] = ..., min_ns: _Optional[_Iterable[int]] = ..., p50_ns: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class Evidence(_message.Message):
     __slots__ = ("peer_key", "at_ns", "outbound_ns", "inbound_ns")

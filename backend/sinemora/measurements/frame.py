@@ -5,23 +5,30 @@ bytes and go on with one zstd frame (level 1, content size and checksum included
 *Shuffled* means that the first bytes of all numbers come first, then all second bytes, and so on: equal high bytes
 then stand together and vanish under zstd. Directions are in the order outbound, inbound, round trip.
 
-    0  1  codec version, 1
+    0  1  codec version: 2 for stats, 1 for the others
     1  1  kind: 0 stats, 1 sketch, 2 evidence
     2  2  n, the number of targets (1 … 256) in the order of the frame's roster, or of exchanges
     4     zstd of
 
-  stats, 116 * n bytes
+  stats, 123 * n + 24 * m bytes; m the sum of flows of targets with more than one, or 0 where flows are not told apart
     0        96 n  8 x 3 x n numbers of 32 bits, shuffled: count, sent, lost, min_ns, mean_ns, max_ns, clock_error_ns
                    (signed; sent and lost are -1 when not known) and m2 (float, ns^2), each for the three directions
-    96 n     20 n  10 x n unsigned numbers of 16 bits, shuffled: p50, p90, p99 as LLQ16 bin + 1 (0: no value), each
-                   for the three directions, then the number of source ports used
+    96 n     26 n  13 x n unsigned numbers of 16 bits, shuffled: p50, p90, p99, p99.9 as LLQ16 bin + 1 (0: no value),
+                   each for the three directions, then the number of source ports used
+    122 n       n  unsigned numbers of 8 bits: what one-way delays stand on (0 assumed, 1 mesh, 2 hardware clocks)
+    123 n    24 m  3 x 2 x m signed numbers of 32 bits, shuffled: count, min_ns, p50_ns of each flow, each for outbound
+                   and inbound
 
     Numbers that follow from one another are stored as differences (of two's complement, without carry), marked ±
     where they are zigzag coded so that small negative ones stay small:
       mean_ns   less min_ns;         of the round trip: ± less the means of both directions
       min_ns    as it is;            of the round trip: its mean less its minimum
       max_ns    less mean_ns         clock_error_ns of the inbound direction: ± less that of the outbound one
-      p90       less p50             p99 less p90
+      p90       less p50             p99 less p90, p99.9 less p99
+      p50_ns of a flow less its min_ns
+
+  Version 1 of stats, still read, has 116 * n bytes: no p99.9, nothing after the source ports. With less than 1,000
+  values the p99.9 is the largest one; with more it is not known and comes out as no value.
 
   sketch, 6 * n bytes and 2 bytes a word
     0         6 n  3 x n unsigned numbers of 16 bits, shuffled: words of each sketch
@@ -49,10 +56,13 @@ from sinemora.measurements import sketch
 from sinemora.measurements.sketch import Ints, Words
 
 CODEC_VERSION = 1
+STATS_VERSION = 2
 TARGETS_MAX = 256
 OUTBOUND, INBOUND, ROUND_TRIP = range(3)
 COUNT, SENT, LOST, MIN, MEAN, MAX, CLOCK_ERROR, M2 = range(8)
-QUANTILES = (0.5, 0.9, 0.99)
+ASSUMED, MESH, HARDWARE = range(3)
+FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
+QUANTILES = (0.5, 0.9, 0.99, 0.999)
 INT32_MAX = (1 << 31) - 1
 
 _STATS, _SKETCH, _EVIDENCE = range(3)
@@ -64,6 +74,7 @@ _local = threading.local()  # zstd contexts are costly to make and must not be s
 Number = TypeVar("Number", np.int32, np.int64, np.uint16)
 Columns = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint16]
+Bytes = npt.NDArray[np.uint8]
 
 
 class FrameError(ValueError):
@@ -75,12 +86,16 @@ class Stats:
     """Numbers of three directions towards n targets.
 
     `columns` has shape (8, 3, n), indexed by `COUNT` … `M2` (the last as float32 bits); `quantiles` has shape
-    (3, 3, n): p50, p90, p99 as LLQ16 bin + 1, 0 for no value; `flows` has shape (n,).
+    (4, 3, n): `QUANTILES` as LLQ16 bin + 1, 0 for no value; `flows` and `asymmetry_source` (`ASSUMED` …) have
+    shape (n,). `by_flow` has shape (3, 2, m), indexed by `FLOW_COUNT` … and direction: the flows of all targets that
+    have more than one, in their order, or m = 0 where flows are not told apart.
     """
 
     columns: Columns
     quantiles: Codes
     flows: Codes
+    asymmetry_source: Bytes
+    by_flow: Columns
 
     @property
     def targets(self) -> int:
@@ -94,13 +109,30 @@ class Stats:
 
     def take(self, positions: npt.NDArray[np.integer] | slice) -> "Stats":
         """The same for some of the targets."""
+        by_flow = self.by_flow
+        if by_flow.shape[2]:
+            widths = widths_of(self.flows)
+            firsts = (np.cumsum(widths) - widths)[positions]
+            taken = widths[positions]
+            within = np.arange(int(taken.sum())) - np.repeat(np.cumsum(taken) - taken, taken)
+            by_flow = by_flow[:, :, np.repeat(firsts, taken) + within]
         return Stats(
-            np.ascontiguousarray(self.columns[:, :, positions]), self.quantiles[:, :, positions], self.flows[positions]
+            np.ascontiguousarray(self.columns[:, :, positions]),
+            self.quantiles[:, :, positions],
+            self.flows[positions],
+            self.asymmetry_source[positions],
+            by_flow,
         )
 
     def reversed(self) -> "Stats":
         """The same as the targets see it: outbound and inbound change places."""
-        return Stats(self.columns[:, _REVERSED], self.quantiles[:, _REVERSED], self.flows)
+        return Stats(
+            self.columns[:, _REVERSED],
+            self.quantiles[:, _REVERSED],
+            self.flows,
+            self.asymmetry_source,
+            self.by_flow[:, ::-1],
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +174,13 @@ class Frame:
             yield Frame(self.vm_key, self.targets[part], self.stats.take(part), self.sketches.take(part))
 
 
+def widths_of(flows: Codes) -> Ints:
+    """How many entries of `by_flow` each target has, where flows are told apart."""
+    return np.where(flows > 1, flows, 0).astype(np.int64)
+
+
 def quantile_codes(sketches: Sketches) -> Codes:
-    """p50, p90, p99 of every sketch as bin + 1, 0 for an empty one: the `quantiles` of `Stats`."""
+    """`QUANTILES` of every sketch as bin + 1, 0 for an empty one: the `quantiles` of `Stats`."""
     return summarise(sketches)[1]
 
 
@@ -154,15 +191,43 @@ def summarise(sketches: Sketches) -> tuple[Ints, Codes]:
     return totals.reshape(shape), (bins + 1).astype(np.uint16).reshape(len(QUANTILES), *shape)
 
 
+def nothing(n: int) -> Stats:
+    """Stats of n targets of which nothing is known: count 0, sent and lost not known."""
+    columns = np.zeros((8, 3, n), np.int32)
+    columns[[SENT, LOST]] = -1
+    return Stats(
+        columns,
+        np.zeros((len(QUANTILES), 3, n), np.uint16),
+        np.zeros(n, np.uint16),
+        np.zeros(n, np.uint8),
+        np.empty((3, 2, 0), np.int32),
+    )
+
+
 def concatenate(parts: Iterable[Stats]) -> Stats:
     """Stats of all targets of all parts, in their order."""
     stats = list(parts)
     if not stats:
-        return Stats(np.empty((8, 3, 0), np.int32), np.empty((3, 3, 0), np.uint16), np.empty(0, np.uint16))
+        return nothing(0)
     return Stats(
         np.concatenate([part.columns for part in stats], axis=2),
         np.concatenate([part.quantiles for part in stats], axis=2),
         np.concatenate([part.flows for part in stats]),
+        np.concatenate([part.asymmetry_source for part in stats]),
+        _flows_together(stats),
+    )
+
+
+def _flows_together(stats: list[Stats]) -> Columns:
+    """`by_flow` of all parts; a part that does not tell its flows apart has none of them (count 0) if others do."""
+    if not any(part.by_flow.shape[2] for part in stats):
+        return np.empty((3, 2, 0), np.int32)
+    return np.concatenate(
+        [
+            part.by_flow if part.by_flow.shape[2] else np.zeros((3, 2, int(widths_of(part.flows).sum())), np.int32)
+            for part in stats
+        ],
+        axis=2,
     )
 
 
@@ -200,28 +265,43 @@ def encode_stats(stats: Stats) -> bytes:
     columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - low[ROUND_TRIP]
     columns[CLOCK_ERROR, INBOUND] = _zigzag(columns[CLOCK_ERROR, INBOUND] - columns[CLOCK_ERROR, OUTBOUND])
     quantiles[1:] -= stats.quantiles[:-1]
-    return _pack(
-        _STATS, stats.targets, _shuffled(columns) + _shuffled(np.concatenate((quantiles.reshape(-1), stats.flows)))
-    )
+    by_flow = stats.by_flow.astype("<i4")
+    if by_flow.shape[2] not in (0, int(widths_of(stats.flows).sum())):
+        raise FrameError(f"{by_flow.shape[2]} flows of targets that have {int(widths_of(stats.flows).sum())}")
+    by_flow[FLOW_P50] -= stats.by_flow[FLOW_MIN]
+    short = np.concatenate((quantiles.reshape(-1), stats.flows))
+    body = _shuffled(columns) + _shuffled(short) + stats.asymmetry_source.tobytes() + _shuffled(by_flow)
+    return _pack(_STATS, stats.targets, body, STATS_VERSION)
 
 
 def decode_stats(blob: bytes) -> Stats:
     """Inverse of `encode_stats`. Raises `FrameError`."""
-    n, body = _unpack(_STATS, blob)
-    if body.size != 116 * n:
-        raise FrameError(f"stats of {n} targets take {116 * n} bytes, found {body.size}")
+    version, n, body = _unpack(_STATS, blob, STATS_VERSION)
+    quantiled = 3 if version == 1 else len(QUANTILES)
+    size = 96 * n + 2 * (3 * quantiled + 1) * n + (0 if version == 1 else n)
+    if body.size != size if version == 1 else (body.size - size) % 24 or body.size < size:
+        raise FrameError(f"stats of {n} targets take {size} bytes and 24 a flow, found {body.size}")
     columns = _unshuffled(body[: 96 * n], np.int32).reshape(8, 3, n)
-    short = _unshuffled(body[96 * n :], np.uint16)
+    short = _unshuffled(body[96 * n : 96 * n + 2 * (3 * quantiled + 1) * n], np.uint16)
     columns[CLOCK_ERROR, INBOUND] = _unzigzag(columns[CLOCK_ERROR, INBOUND]) + columns[CLOCK_ERROR, OUTBOUND]
     means = columns[MEAN]
     means[:ROUND_TRIP] += columns[MIN, :ROUND_TRIP]
     means[ROUND_TRIP] = _unzigzag(means[ROUND_TRIP]) + means[OUTBOUND] + means[INBOUND]
     columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - columns[MIN, ROUND_TRIP]
     columns[MAX] += means
-    quantiles = short[: 9 * n].reshape(3, 3, n)
-    quantiles[1] += quantiles[0]
-    quantiles[2] += quantiles[1]
-    return Stats(columns, quantiles, short[9 * n :])
+    quantiles = short[:-n].reshape(quantiled, 3, n)
+    for i in range(1, quantiled):
+        quantiles[i] += quantiles[i - 1]
+    flows = short[-n:]
+    if version == 1:
+        codes = np.where((columns[COUNT] > 0) & (columns[COUNT] < 1000), sketch.bins_of(columns[MAX]) + 1, 0)
+        whole = np.concatenate((quantiles, codes.astype(np.uint16)[None]))
+        return Stats(columns, whole, flows, np.zeros(n, np.uint8), np.empty((3, 2, 0), np.int32))
+    by_flow = _unshuffled(body[size:], np.int32).copy().reshape(3, 2, -1)
+    if by_flow.shape[2] not in (0, int(widths_of(flows).sum())):
+        raise FrameError(f"{by_flow.shape[2]} flows of targets that have {int(widths_of(flows).sum())}")
+    by_flow[FLOW_P50] += by_flow[FLOW_MIN]
+    return Stats(columns, quantiles, flows, body[size - n : size].copy(), by_flow)
 
 
 def encode_sketches(sketches: Sketches) -> bytes:
@@ -237,7 +317,7 @@ def encode_sketches(sketches: Sketches) -> bytes:
 
 def decode_sketches(blob: bytes) -> Sketches:
     """Inverse of `encode_sketches`. Raises `FrameError`."""
-    n, body = _unpack(_SKETCH, blob)
+    _, n, body = _unpack(_SKETCH, blob)
     if body.size < 6 * n or body.size % 2:
         raise FrameError(f"sketches of {n} targets do not fit {body.size} bytes")
     lengths = _unshuffled(body[: 6 * n], np.uint16).astype(np.int64)
@@ -258,7 +338,7 @@ def encode_evidence(exchanges: Ints) -> bytes:
 
 def decode_evidence(blob: bytes) -> Ints:
     """Inverse of `encode_evidence`. Raises `FrameError`."""
-    n, body = _unpack(_EVIDENCE, blob)
+    _, n, body = _unpack(_EVIDENCE, blob)
     if body.size != 24 * n:
         raise FrameError(f"{n} exchanges take {24 * n} bytes, found {body.size}")
     return _unshuffled(body, np.int64).reshape(3, n)
@@ -282,19 +362,20 @@ def _unshuffled(planes: npt.NDArray[np.uint8], dtype: type[Number]) -> npt.NDArr
     return np.ascontiguousarray(planes.reshape(size, -1).T).view(np.dtype(dtype).newbyteorder("<")).reshape(-1)
 
 
-def _pack(kind: int, n: int, body: bytes) -> bytes:
+def _pack(kind: int, n: int, body: bytes, version: int = CODEC_VERSION) -> bytes:
     if not 0 < n <= TARGETS_MAX:
         raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
     if not hasattr(_local, "compressor"):
         _local.compressor = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)
-    return _HEADER.pack(CODEC_VERSION, kind, n) + bytes(_local.compressor.compress(body))
+    return _HEADER.pack(version, kind, n) + bytes(_local.compressor.compress(body))
 
 
-def _unpack(kind: int, blob: bytes) -> tuple[int, npt.NDArray[np.uint8]]:
+def _unpack(kind: int, blob: bytes, newest: int = CODEC_VERSION) -> tuple[int, int, Bytes]:
+    """Version, number of targets and body."""
     if len(blob) < _HEADER.size:
         raise FrameError("too short for a header")
     version, found, n = _HEADER.unpack_from(blob)
-    if version != CODEC_VERSION or found != kind or not 0 < n <= TARGETS_MAX:
+    if not 0 < version <= newest or found != kind or not 0 < n <= TARGETS_MAX:
         raise FrameError(f"unknown header: version {version}, kind {found}, {n} targets")
     if not hasattr(_local, "decompressor"):
         _local.decompressor = zstandard.ZstdDecompressor()
@@ -302,4 +383,4 @@ def _unpack(kind: int, blob: bytes) -> tuple[int, npt.NDArray[np.uint8]]:
         body = _local.decompressor.decompress(memoryview(blob)[_HEADER.size :])
     except zstandard.ZstdError as error:
         raise FrameError(str(error)) from error
-    return n, np.frombuffer(body, np.uint8)
+    return version, n, np.frombuffer(body, np.uint8)

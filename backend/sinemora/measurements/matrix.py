@@ -74,7 +74,7 @@ class State(IntEnum):
     LOST = 4
 
 
-_QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99), QUANTILES, strict=True))
+_QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99), QUANTILES, strict=False))
 _COLUMN_OF = {Statistic.MIN: MIN, Statistic.MEAN: MEAN, Statistic.MAX: MAX}
 
 
@@ -91,7 +91,7 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Columns of k distributions, shape (8, k), and their quantile codes, shape (3, k)."""
+    """Columns of k distributions, shape (8, k), and their quantile codes, shape (4, k)."""
 
     columns: Columns
     quantiles: Codes
@@ -158,7 +158,10 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
     at[sources[newest_last], targets[newest_last]] = newest_last
     old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
     return Cells(
-        Table(pairs.stats.columns[:, :ROUND_TRIP].reshape(8, -1), pairs.stats.quantiles[:, :ROUND_TRIP].reshape(3, -1)),
+        Table(
+            pairs.stats.columns[:, :ROUND_TRIP].reshape(8, -1),
+            pairs.stats.quantiles[:, :ROUND_TRIP].reshape(len(QUANTILES), -1),
+        ),
         Table(pairs.stats.columns[:, ROUND_TRIP], pairs.stats.quantiles[:, ROUND_TRIP]),
         at,
         np.where(at == NONE, NONE, at % max(n, 1)),

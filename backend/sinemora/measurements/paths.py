@@ -173,14 +173,13 @@ def _facing(path: StoredPath, part: Part) -> Part:
 
 def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:
     """All of `size` steps from `first`, those without windows as count 0 with nothing known."""
-    columns = np.zeros((8, 3, size), np.int32)
-    columns[[SENT, LOST]] = -1
-    quantiles, flows = np.zeros((len(frame.QUANTILES), 3, size), np.uint16), np.zeros(size, np.uint16)
+    whole = frame.nothing(size)
     for steps, stats in parts:
-        columns[:, :, steps - first] = stats.columns
-        quantiles[:, :, steps - first] = stats.quantiles
-        flows[steps - first] = stats.flows
-    return Stats(columns, quantiles, flows)
+        whole.columns[:, :, steps - first] = stats.columns
+        whole.quantiles[:, :, steps - first] = stats.quantiles
+        whole.flows[steps - first] = stats.flows
+        whole.asymmetry_source[steps - first] = stats.asymmetry_source
+    return whole
 
 
 def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> OneWaySeries:

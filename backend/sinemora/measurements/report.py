@@ -34,6 +34,8 @@ from sinemora.measurements.sketch import Ints
 
 DIRECTIONS = ("outbound", "inbound", "round_trip")
 EVIDENCE_MAX = 64
+FLOWS_MAX = 64
+NO_CLOCK = -1
 WINDOW_S_MAX = 60
 WORD_MAX = 64
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
@@ -73,8 +75,20 @@ class Spike:
 
 
 @dataclass(frozen=True, slots=True)
+class Clocks:
+    """Clocks of the peers of a window against the agent's own, at its end; `error_ns` is `NO_CLOCK` where unknown."""
+
+    offset_ns: Ints
+    error_ns: Ints
+    skew_ppb: Ints
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
-    """One window of one mesh as it will be stored. `clamped` numbers were beyond 32 bits."""
+    """One window of one mesh as it will be stored. `clamped` numbers were beyond 32 bits.
+
+    `clocks` is None when the agent says nothing of them.
+    """
 
     mesh_key: int
     started_at_s: int
@@ -83,6 +97,7 @@ class Window:
     stats: Stats
     sketches: Sketches
     spikes: list[Spike]
+    clocks: Clocks | None
     clamped: int
 
 
@@ -212,19 +227,67 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
     stored = np.empty((8, 3, n), np.int32)
     stored[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
     stored[M2] = frame.m2_bits(m2)
-    flows = np.minimum(np.array(message.flows, np.int64), 0xFFFF).astype(np.uint16)
+    flows = np.array(message.flows, np.int64)
+    by_flow = _by_flow(message, path, flows, values[COUNT])
+    source = np.array(message.asymmetry_source or [frame.ASSUMED] * n, np.int64)
+    if source.size != n or not np.isin(source, (frame.ASSUMED, frame.HARDWARE)).all():
+        raise MalformedReport(f"{path}.asymmetry_source", f"{n} entries, each 0 (assumed) or 2 (hardware clocks)")
     return Window(
         message.mesh_key,
         message.started_at_s,
         message.window_s,
         targets,
-        Stats(stored, quantiles, flows),
+        Stats(stored, quantiles, np.minimum(flows, 0xFFFF).astype(np.uint16), source.astype(np.uint8), by_flow),
         sketches,
         [
             _spike(evidence, targets, message.window_s, f"{path}.evidence[{i}]")
             for i, evidence in enumerate(message.evidence)
         ],
+        _clocks(message, path, n),
         int(np.count_nonzero(stored[:M2] != values)),
+    )
+
+
+def _by_flow(message: MeshWindow, path: str, flows: Ints, counts: Ints) -> npt.NDArray[np.int32]:
+    """`by_flow` of the stats: entries of peers with one flow only say the same again and are left out."""
+    if not message.HasField("outbound_flows") and not message.HasField("inbound_flows"):
+        return np.empty((3, 2, 0), np.int32)
+    if int(flows.max()) > FLOWS_MAX:
+        raise MalformedReport(f"{path}.flows", f"at most {FLOWS_MAX} source ports towards a peer are told apart")
+    owners = np.repeat(np.arange(flows.size), flows)
+    columns = np.zeros((3, 2, owners.size), np.int64)
+    for direction, name in enumerate(("outbound_flows", "inbound_flows")):
+        part = getattr(message, name)
+        for which, column in enumerate((part.count, part.min_ns, part.p50_ns)):
+            if len(column) != owners.size:
+                field = ("count", "min_ns", "p50_ns")[which]
+                raise MalformedReport(
+                    f"{path}.{name}.{field}", f"{len(column)} entries for {owners.size} flows of {flows.size} peers"
+                )
+            columns[which, direction] = column
+        count, low, median = columns[:, direction]
+        heard = np.bincount(owners, weights=count, minlength=flows.size)
+        if (heard != counts[direction]).any():
+            raise MalformedReport(f"{path}.{name}.count", "the delays of a peer's flows are not as many as its own")
+        if ((count == 0) & ((low | median) != 0) | (low > median)).any():
+            raise MalformedReport(f"{path}.{name}.p50_ns", "a median is not below its minimum; both are 0 with count 0")
+    kept: npt.NDArray[np.int32] = np.clip(columns, -INT32_MAX, INT32_MAX).astype(np.int32)[:, :, flows[owners] > 1]
+    return kept
+
+
+def _clocks(message: MeshWindow, path: str, n: int) -> Clocks | None:
+    columns = (message.clock_offset_ns, message.clock_offset_error_ns, message.clock_skew_ppb)
+    if not any(map(len, columns)):
+        return None
+    for name, column in zip(("clock_offset_ns", "clock_offset_error_ns", "clock_skew_ppb"), columns, strict=True):
+        if len(column) != n:
+            raise MalformedReport(f"{path}.{name}", f"{len(column)} entries for {n} peers")
+    error = np.array(columns[1], np.uint64)
+    known = np.where(error > np.uint64(2**63 - 1), np.uint64(0), error).astype(np.int64)
+    return Clocks(
+        np.array(columns[0], np.int64),
+        np.where(error > np.uint64(2**63 - 1), NO_CLOCK, known),
+        np.array(columns[2], np.int64),
     )
 
 

@@ -2,7 +2,9 @@
 
 Counts add up; the smallest and largest delay survive; means are weighted by count; the sums of squared deviations
 merge by Chan, Golub and LeVeque (1979), so the variance is that of all values together; the clock error bound is the
-largest one. Packets sent and lost add up over the windows where both are known and are -1 (not known) without any.
+largest one, and the one-way delays stand on the weakest ground that any of them had. Packets sent and lost add up over
+the windows where both are known and are -1 (not known) without any. The median of a flow becomes the mean of its
+medians, weighted by count: frames hold no sketches of single flows.
 """
 
 from collections.abc import Sequence
@@ -13,6 +15,9 @@ from sinemora.measurements import frame, sketch
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
+    FLOW_COUNT,
+    FLOW_MIN,
+    FLOW_P50,
     INT32_MAX,
     LOST,
     M2,
@@ -20,6 +25,7 @@ from sinemora.measurements.frame import (
     MEAN,
     MIN,
     SENT,
+    Codes,
     Columns,
     Frame,
     Sketches,
@@ -100,10 +106,35 @@ def merge_groups(
     columns = merge_columns(together.columns.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
     flows = np.zeros(size, np.uint16)
     np.maximum.at(flows, groups, together.flows)
+    ground = np.full(size, frame.HARDWARE, np.uint8)
+    heard = (together.columns[COUNT] > 0).any(axis=0)
+    np.minimum.at(ground, groups[heard], together.asymmetry_source[heard])
+    ground[np.bincount(groups[heard], minlength=size) == 0] = frame.ASSUMED
+    by_flow = _flows(together, groups, flows)
     if not sketches:
-        return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows), None
+        return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows, ground, by_flow), None
     merged = merge_sketches(sketches, groups, size)
-    return Stats(columns, frame.quantile_codes(merged), flows), merged
+    return Stats(columns, frame.quantile_codes(merged), flows, ground, by_flow), merged
+
+
+def _flows(parts: Stats, groups: Ints, flows: Codes) -> Columns:
+    """`by_flow` of groups that have `flows` source ports each, merged from all parts."""
+    if not parts.by_flow.shape[2]:
+        return np.empty((3, 2, 0), np.int32)
+    widths, size = frame.widths_of(parts.flows), frame.widths_of(flows)
+    within = np.arange(int(widths.sum())) - np.repeat(np.cumsum(widths) - widths, widths)
+    at = np.repeat((np.cumsum(size) - size)[groups], widths) + within
+    merged = np.zeros((3, 2, int(size.sum())), np.int64)
+    low = np.full(merged.shape[1:], INT32_MAX, np.int64)
+    for direction in range(2):
+        count, least, median = parts.by_flow[:, direction].astype(np.int64)
+        np.add.at(merged[FLOW_COUNT, direction], at, count)
+        np.add.at(merged[FLOW_P50, direction], at, count * median)
+        np.minimum.at(low[direction], at[count > 0], least[count > 0])
+    count = merged[FLOW_COUNT]
+    merged[FLOW_MIN] = np.where(count > 0, low, 0)
+    merged[FLOW_P50] = np.rint(merged[FLOW_P50] / np.maximum(count, 1))
+    return np.clip(merged, -INT32_MAX, INT32_MAX).astype(np.int32)
 
 
 def merge_sketches(sketches: Sequence[Sketches], groups: Ints, size: int) -> Sketches:

@@ -15,6 +15,7 @@ from sqlalchemy.exc import OperationalError, ProgrammingError
 from sinemora.kit.db import system_session
 from sinemora.measurements import frame, runtime, writes
 from sinemora.measurements.agent_pb2 import Report
+from sinemora.measurements.report import NO_CLOCK, windows_of
 from tests.callers import MeshWorld
 from tests.measurements.reports import PROTOBUF, ZSTD, add_window, report_of, send, sent, window_start
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
@@ -262,6 +263,10 @@ def _first(report: Report, name: str, value) -> None:
         (lambda r: setattr(r.windows[0], "started_at_s", -10), "windows/0/started_at_s"),
         (lambda r: setattr(r.windows[0], "mesh_key", 0), "windows/0/mesh_key"),
         (lambda r: r.windows[0].evidence.add(peer_key=1), "windows/0/evidence/0/peer_key"),
+        (lambda r: r.windows[0].asymmetry_source.append(2), "windows/0/asymmetry_source"),
+        (lambda r: r.windows[0].asymmetry_source.extend([1, 0]), "windows/0/asymmetry_source"),
+        (lambda r: r.windows[0].clock_offset_ns.extend([1, 2]), "windows/0/clock_offset_error_ns"),
+        (lambda r: r.windows[0].outbound_flows.count.append(1), "windows/0/outbound_flows/count"),
         (lambda r: setattr(r, "agent_version", "a\x00b"), "agent_version"),
         (lambda r: setattr(r.health, "clock_source", "x" * 65), "health/clock_source"),
     ],
@@ -350,6 +355,29 @@ def test_golden_report_of_the_agent_is_stored(mesh):
     assert row.n == 2
     assert found.columns[frame.MIN].tolist() == [[45_000, 0], [-500, 0], [44_500, 0]]
     assert found.columns[frame.LOST].tolist() == [[1, 80], [0, -1], [1, 80]]
+
+
+def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
+    report = Report.FromString((GOLDEN / "flows.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "flows.json").read_text(), Report()) == report
+    window = report.windows[0]
+    window.mesh_key, window.started_at_s = mesh.key, window_start()
+    window.peer_keys[:] = sorted([mesh.agents[1].vm_key, mesh.agents[2].vm_key, mesh.agents[0].vm_key + 3])
+    window.ClearField("evidence")
+    (found,) = windows_of(report, mesh.agents[0].vm_key)
+    assert found.stats.flows.tolist() == [1, 1, 2]
+    assert found.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED, frame.ASSUMED]
+    assert found.stats.by_flow[:, 0].tolist() == [[2, 1], [45_000, 1_000_000], [45_000, 1_000_000]]
+    assert found.clocks is not None
+    assert found.clocks.offset_ns.tolist() == [-1_500, 0, 9_000_000_000_000]
+    assert found.clocks.error_ns.tolist() == [80, NO_CLOCK, 2_500]
+    assert found.clocks.skew_ppb.tolist() == [0, 0, -31_250]
+    window.peer_keys[2] = 10**9  # no VM of the tenant: its flows go with it
+    sent(mesh.agents[0], report)
+    ((row),) = rows("SELECT stats FROM probe_frames")
+    stored = frame.decode_stats(row.stats)
+    assert stored.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]
+    assert stored.by_flow.shape == (3, 2, 0)
 
 
 def test_golden_extremes_are_refused_not_stored(mesh):

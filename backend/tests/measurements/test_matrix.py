@@ -66,7 +66,7 @@ def test_quantiles_lie_between_the_smallest_and_the_largest_delay_and_keep_their
     assert (found[Statistic.MIN], found[Statistic.MAX]) == (min(values), max(values))
     quantiles = [found[one] for one in (Statistic.P50, Statistic.P90, Statistic.P99)]
     assert [min(values), *quantiles, max(values)] == sorted([min(values), *quantiles, max(values)])
-    assert (sketch.bins_of(quantiles) + 1 == table.quantiles[:, 0]).all()
+    assert (sketch.bins_of(quantiles) + 1 == table.quantiles[:3, 0]).all()
 
 
 # Each pair has one client here, as in the product: the one with the smaller key.

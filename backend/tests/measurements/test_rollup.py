@@ -1,11 +1,13 @@
 """Merging windows against brute force on the raw values."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sinemora.measurements import frame, rollup, sketch
-from tests.measurements.worlds import Raw, RawWindow, frame_of
+from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 
 delays = st.lists(st.integers(-2_000, 3_000_000), max_size=12)
 known = st.sampled_from([(-1, -1), (20, -1), (0, 0), (20, 0), (20, 7), (3, 3)])
@@ -99,3 +101,28 @@ def test_the_group_without_members_is_not_known():
     columns = rollup.merge_columns(np.empty((8, 0), np.int32), np.empty(0, np.int64), 2)
     assert columns[frame.COUNT].tolist() == [0, 0]
     assert columns[frame.SENT].tolist() == [-1, -1]
+
+
+def flowing(counts: list[int], lows: list[int], medians: list[int], source: int) -> frame.Frame:
+    """A window of one peer, reached over as many flows, the same in both directions."""
+    part = frame_of(RawWindow(1, {2: simple(50_000, count=sum(counts))}))
+    column = np.array([counts, lows, medians], np.int32)[:, None]
+    stats = replace(
+        part.stats,
+        flows=np.array([len(counts)], np.uint16),
+        asymmetry_source=np.array([source], np.uint8),
+        by_flow=np.repeat(column, 2, axis=1),
+    )
+    return replace(part, stats=stats)
+
+
+def test_flows_of_windows_are_merged_one_by_one():
+    few = flowing([3, 1], [100, 500], [200, 500], frame.HARDWARE)
+    more = flowing([1, 0, 4], [90, 0, 700], [240, 0, 800], frame.ASSUMED)
+    (found,) = rollup.merge([few, more])
+    assert found.stats.by_flow[:, 0].tolist() == [[4, 1, 4], [90, 500, 700], [210, 500, 800]]
+    assert found.stats.asymmetry_source.tolist() == [frame.ASSUMED]
+    plain = frame_of(RawWindow(1, {3: simple(50_000)}))
+    (found,) = rollup.merge([few, plain])  # the other peer has one flow and no part in them
+    assert found.stats.by_flow[:, 1].tolist() == [[3, 1], [100, 500], [200, 500]]
+    assert found.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]

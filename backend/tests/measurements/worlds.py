@@ -54,7 +54,7 @@ def frame_of(window: RawWindow) -> Frame:
     return Frame(
         window.vm_key,
         np.array(targets, np.int64),
-        Stats(columns, frame.quantile_codes(sketches), flows),
+        Stats(columns, frame.quantile_codes(sketches), flows, np.zeros(n, np.uint8), np.empty((3, 2, 0), np.int32)),
         sketches,
     )
 
