@@ -63,14 +63,28 @@ def frontend(log: Log) -> str:
 
 
 def agent(log: Log) -> str:
-    """The release build of `sinemora-agent`."""
+    """The release builds of `sinemora-agent` and `delaybox`."""
     cargo = remembered()["cargo"]
     now = fingerprint([AGENT], output(Path(cargo).parent / "rustc", "--version"))
     return unless_unchanged(
         "agent",
         now,
-        AGENT / "target" / "release" / "sinemora-agent",
-        lambda: log.run([cargo, "build", "--release", "--locked", "--bin", "sinemora-agent"], _NETWORK, AGENT),
+        AGENT / "target" / "release" / "delaybox",
+        lambda: log.run(
+            [
+                cargo,
+                "build",
+                "--release",
+                "--locked",
+                "--bins",
+                "--package",
+                "sinemora-agent",
+                "--package",
+                "sinemora-delaybox",
+            ],
+            _NETWORK,
+            AGENT,
+        ),
     )
 
 

@@ -1,0 +1,128 @@
+//! Talking to a running box: signals, and lines on standard input.
+
+use std::io::{BufRead, Write};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+
+use crate::appliance::Command;
+use crate::error::Error;
+use crate::settings::Order;
+use crate::sides::Sides;
+
+/// Sends commands to a box and wakes it.
+#[derive(Debug)]
+pub struct Remote {
+    commands: Sender<Command>,
+    wake: UnixStream,
+}
+
+impl Remote {
+    /// A remote, and what the box listens to.
+    pub fn new() -> Result<(Self, Receiver<Command>, UnixStream), Error> {
+        let made = || {
+            let (near, far) = UnixStream::pair()?;
+            near.set_nonblocking(true)?;
+            far.set_nonblocking(true)?;
+            Ok((near, far))
+        };
+        let (near, far) =
+            made().map_err(|error: std::io::Error| Error::system("a pair of sockets", &error))?;
+        let (commands, receiver) = channel();
+        Ok((
+            Self {
+                commands,
+                wake: near,
+            },
+            receiver,
+            far,
+        ))
+    }
+
+    /// False when the box has ended.
+    pub fn send(&self, command: Command) -> bool {
+        let sent = self.commands.send(command).is_ok();
+        // A full stream wakes just as well.
+        let _ = (&self.wake).write(&[1]);
+        sent
+    }
+
+    pub fn try_clone(&self) -> Result<Self, Error> {
+        Ok(Self {
+            commands: self.commands.clone(),
+            wake: self
+                .wake
+                .try_clone()
+                .map_err(|error| Error::system("a socket", &error))?,
+        })
+    }
+}
+
+/// The first SIGTERM or SIGINT asks the box to stop, a second one ends it at once.
+pub fn stop_on_signals(remote: Remote) -> Result<(), Error> {
+    let mut signals =
+        Signals::new([SIGTERM, SIGINT]).map_err(|error| Error::system("signals", &error))?;
+    let body = move || {
+        let mut asked = false;
+        for signal in signals.forever() {
+            if asked || !remote.send(Command::Stop) {
+                std::process::exit(128 + signal);
+            }
+            asked = true;
+        }
+    };
+    std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(body)
+        .map(drop)
+        .map_err(|error| Error::system("a thread", &error))
+}
+
+/// Follow lines of standard input, each answered by one JSON object on standard output; its end stops the box.
+pub fn follow_input(remote: Remote, sides: Arc<Sides>) -> Result<(), Error> {
+    let body = move || {
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let answer = answer(line.trim(), &remote, &sides);
+            if writeln!(std::io::stdout(), "{answer}").is_err() {
+                break;
+            }
+        }
+        remote.send(Command::Stop);
+    };
+    std::thread::Builder::new()
+        .name("control".to_owned())
+        .spawn(body)
+        .map(drop)
+        .map_err(|error| Error::system("a thread", &error))
+}
+
+fn answer(line: &str, remote: &Remote, sides: &Sides) -> serde_json::Value {
+    let done = |command| {
+        if remote.send(command) {
+            serde_json::json!({ "done": line })
+        } else {
+            serde_json::json!({ "error": "the box has ended" })
+        }
+    };
+    match line {
+        "stop" => done(Command::Stop),
+        "reset" => done(Command::Reset),
+        "statistics" => {
+            let (to, from) = channel();
+            remote.send(Command::Statistics(to));
+            match from.recv() {
+                Ok(snapshot) => serde_json::json!({ "statistics": snapshot.report(sides) }),
+                Err(_) => serde_json::json!({ "error": "the box has ended" }),
+            }
+        }
+        _ => match Order::parse(line) {
+            Ok(order) => done(Command::Apply(order)),
+            Err(why) => serde_json::json!({
+                "error": format!("{why}; or write statistics, reset or stop")
+            }),
+        },
+    }
+}

@@ -1,0 +1,28 @@
+//! A latency appliance in user space: what enters at one side leaves at the other after a chosen delay.
+//!
+//! It stands between two network namespaces (a TAP interface in each) or between two interfaces that exist
+//! (packet sockets). Each direction has its own delay distribution, loss and rate; packets of a direction never
+//! overtake each other. It does what NetEm does where the kernel has none, and at tens of microseconds, where
+//! NetEm is not precise.
+//!
+//! Purity: [`units`], [`random`], [`distribution`], [`bucket`], [`line`], [`settings`] and [`summary`] know neither
+//! clock nor socket; [`appliance`] moves the packets, [`sys`] holds the system calls.
+
+pub mod appliance;
+pub mod bucket;
+pub mod cli;
+pub mod config;
+pub mod control;
+pub mod distribution;
+pub mod error;
+pub mod line;
+pub mod probe;
+pub mod random;
+pub mod settings;
+pub mod sides;
+pub mod statistics;
+pub mod summary;
+pub mod sys;
+pub mod table;
+pub mod units;
+pub mod verify;

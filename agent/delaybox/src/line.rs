@@ -1,0 +1,170 @@
+//! One direction: what becomes of each packet, decided from its arrival. Time is an argument.
+
+use crate::bucket::Bucket;
+use crate::random::Random;
+use crate::settings::{Direction, Settings};
+
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Lost by chance.
+    Lost,
+    /// Dropped: the queue of the rate limit is full.
+    Dropped,
+    /// It leaves at `at_ns`. `drawn_ns` is the delay that was drawn; the rate limit and the order of packets may
+    /// have added to it.
+    Leaves { at_ns: i64, drawn_ns: i64 },
+}
+
+/// A direction and its state.
+#[derive(Debug, Clone)]
+pub struct Line {
+    settings: Settings,
+    bucket: Option<Bucket>,
+    // Streams of their own: more loss does not change which delays are drawn.
+    delays: Random,
+    losses: Random,
+    last_leaves_ns: i64,
+    clamped: u64,
+}
+
+impl Line {
+    pub fn new(settings: Settings, seed: u64, direction: Direction) -> Self {
+        let stream = 2 * direction.index() as u64;
+        Self {
+            bucket: settings.rate.map(Bucket::new),
+            settings,
+            delays: Random::new(seed, stream),
+            losses: Random::new(seed, stream + 1),
+            last_leaves_ns: i64::MIN,
+            clamped: 0,
+        }
+    }
+
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Draws below zero, which count as zero.
+    pub fn clamped(&self) -> u64 {
+        self.clamped
+    }
+
+    /// From now on these settings; packets on their way keep their time. A changed rate starts with a full bucket.
+    pub fn set(&mut self, settings: Settings) {
+        if settings.rate != self.settings.rate {
+            self.bucket = settings.rate.map(Bucket::new);
+        }
+        self.settings = settings;
+    }
+
+    /// Decide on a packet of `bytes` that arrives at `now_ns`.
+    pub fn arrival(&mut self, now_ns: i64, bytes: u64) -> Fate {
+        if self.settings.loss > 0.0 && self.losses.uniform() < self.settings.loss {
+            return Fate::Lost;
+        }
+        let admitted_ns = match &mut self.bucket {
+            None => now_ns,
+            Some(bucket) => match bucket.admit(now_ns, bytes) {
+                None => return Fate::Dropped,
+                Some(at_ns) => at_ns,
+            },
+        };
+        let drawn =
+            self.settings.delay.draw(&mut self.delays).round() as i64 + self.settings.add_ns;
+        if drawn < 0 {
+            self.clamped += 1;
+        }
+        let drawn_ns = drawn.max(0);
+        let at_ns = admitted_ns
+            .saturating_add(drawn_ns)
+            .max(self.last_leaves_ns);
+        self.last_leaves_ns = at_ns;
+        Fate::Leaves { at_ns, drawn_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::Change;
+
+    fn line(text: &str, seed: u64) -> Line {
+        let settings = Change::parse(text)
+            .unwrap()
+            .applied_to(&Settings::default());
+        Line::new(settings, seed, Direction::Outbound)
+    }
+
+    fn leaves(line: &mut Line, now_ns: i64) -> i64 {
+        match line.arrival(now_ns, 100) {
+            Fate::Leaves { at_ns, .. } => at_ns,
+            fate => panic!("{fate:?}"),
+        }
+    }
+
+    #[test]
+    fn packets_never_overtake_each_other() {
+        for kind in [
+            "uniform:0,1ms",
+            "normal:500us,300us",
+            "pareto:500us,400us",
+            "pareto-normal:500us,400us",
+        ] {
+            let mut line = line(&format!("delay={kind}"), 1);
+            let mut last = 0;
+            for at in (0..20_000_000).step_by(10_000) {
+                let leaves = leaves(&mut line, at);
+                assert!(leaves >= last && leaves >= at, "{kind}");
+                last = leaves;
+            }
+        }
+    }
+
+    #[test]
+    fn a_shorter_delay_does_not_let_later_packets_overtake() {
+        let mut line = line("delay=1ms", 1);
+        let first = leaves(&mut line, 0);
+        line.set(Settings::default());
+        assert_eq!(leaves(&mut line, 10), first);
+        assert_eq!(leaves(&mut line, 2_000_000), 2_000_000);
+    }
+
+    #[test]
+    fn loss_is_the_share_asked_for() {
+        let mut line = line("loss=5%", 2);
+        let lost = (0..200_000)
+            .filter(|at| line.arrival(*at, 100) == Fate::Lost)
+            .count() as f64;
+        let deviation = (200_000.0 * 0.05 * 0.95f64).sqrt();
+        assert!((lost - 10_000.0).abs() < 4.0 * deviation, "{lost}");
+    }
+
+    #[test]
+    fn loss_does_not_change_the_delays_drawn() {
+        let draws = |text: &str| {
+            let mut line = line(text, 5);
+            (0..100i64)
+                .filter_map(|at| match line.arrival(at * 10_000_000, 100) {
+                    Fate::Leaves { drawn_ns, .. } => Some(drawn_ns),
+                    _ => None,
+                })
+                .collect::<Vec<_>>()
+        };
+        let (without, with) = (
+            draws("delay=normal:1ms,100us"),
+            draws("delay=normal:1ms,100us loss=20%"),
+        );
+        assert!(with.len() < without.len());
+        assert_eq!(with, without[..with.len()]);
+    }
+
+    #[test]
+    fn draws_below_zero_count_as_zero_and_are_counted() {
+        let mut line = line("delay=normal:10us,10us add=-10us", 1);
+        for at in 0..1_000i64 {
+            leaves(&mut line, at * 1_000_000);
+        }
+        assert!((400..600).contains(&line.clamped()), "{}", line.clamped());
+    }
+}

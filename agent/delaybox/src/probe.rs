@@ -1,0 +1,112 @@
+//! An independent look at the box: datagrams through it, stamped outside it.
+//!
+//! Both namespaces are on one machine and share its clock, so a one-way delay is arrival minus departure. Departure
+//! is the moment before the system call, arrival the kernel's own stamp. What the path takes without any delay is
+//! measured the same way and subtracted by the caller.
+
+use std::net::{IpAddr, SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use crate::error::Error;
+use crate::random::Random;
+use crate::settings::Direction;
+use crate::sides::{Side, Sides};
+use crate::sys::{monotonic_ns, realtime_ns, receive_stamped, stamp_arrivals};
+
+/// Bytes of a probe: sequence number and room up to the size of a small request.
+const PROBE_BYTES: usize = 64;
+
+/// How a direction is looked at.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan {
+    pub count: u32,
+    /// Mean time between probes; each is varied by up to a quarter so that none locks in with a timer.
+    pub interval_ns: i64,
+    /// How long to wait for the last ones.
+    pub patience_ns: i64,
+}
+
+/// What the probes saw.
+#[derive(Debug, Clone, Default)]
+pub struct Sight {
+    /// One-way delays in nanoseconds, by arrival.
+    pub delays_ns: Vec<i64>,
+    pub sent: u32,
+    pub reordered: u32,
+}
+
+impl Sight {
+    /// Put `more` behind this.
+    pub fn append(&mut self, more: Self) {
+        self.delays_ns.extend(more.delays_ns);
+        self.sent += more.sent;
+        self.reordered += more.reordered;
+    }
+}
+
+/// Send probes in `direction` and collect them.
+pub fn look(sides: &Sides, direction: Direction, plan: Plan, seed: u64) -> Result<Sight, Error> {
+    let [from, to] = match direction {
+        Direction::Outbound => [&sides[0], &sides[1]],
+        Direction::Inbound => [&sides[1], &sides[0]],
+    };
+    let failed = |error: std::io::Error| Error::system("probing through the box", &error);
+    let receiver = bound(to)?;
+    let sender = bound(from)?;
+    stamp_arrivals(&receiver).map_err(failed)?;
+    receiver.set_nonblocking(true).map_err(failed)?;
+    let target = receiver.local_addr().map_err(failed)?;
+    let mut departures = vec![0i64; plan.count as usize];
+    let mut sight = Sight::default();
+    let mut random = Random::new(seed, 99);
+    let mut next = monotonic_ns();
+    let mut last_seen = None;
+    let mut payload = [0u8; PROBE_BYTES];
+    let mut collect = |departures: &[i64], sight: &mut Sight| -> Result<(), Error> {
+        let mut buffer = [0u8; PROBE_BYTES];
+        while let Some(received) = receive_stamped(&receiver, &mut buffer).map_err(failed)? {
+            let sequence = u32::from_le_bytes([buffer[0], buffer[1], buffer[2], buffer[3]]);
+            let Some(departed) = departures.get(sequence as usize) else {
+                continue;
+            };
+            if received.bytes != PROBE_BYTES || *departed == 0 {
+                continue;
+            }
+            sight.reordered += u32::from(last_seen.is_some_and(|last| last > sequence));
+            last_seen = Some(sequence);
+            sight.delays_ns.push(received.at_ns - departed);
+        }
+        Ok(())
+    };
+    for sequence in 0..plan.count {
+        let wait = next - monotonic_ns();
+        if wait > 0 {
+            std::thread::sleep(Duration::from_nanos(wait.unsigned_abs()));
+        }
+        let vary = (random.uniform() - 0.5) * 0.5 * plan.interval_ns as f64;
+        next += plan.interval_ns + vary as i64;
+        payload[..4].copy_from_slice(&sequence.to_le_bytes());
+        departures[sequence as usize] = realtime_ns();
+        sender.send_to(&payload, target).map_err(failed)?;
+        sight.sent += 1;
+        collect(&departures, &mut sight)?;
+    }
+    let end = monotonic_ns() + plan.patience_ns;
+    while monotonic_ns() < end && sight.delays_ns.len() < plan.count as usize {
+        std::thread::sleep(Duration::from_millis(1));
+        collect(&departures, &mut sight)?;
+    }
+    Ok(sight)
+}
+
+fn bound(side: &Side) -> Result<UdpSocket, Error> {
+    let address = side.address().ok_or_else(|| {
+        Error::setting(
+            "verify",
+            "probes need sides whose addresses the box has given",
+        )
+    })?;
+    side.namespace()
+        .within(|| UdpSocket::bind(SocketAddr::new(IpAddr::V4(address), 0)))
+        .map_err(|error| Error::system("a socket for probes", &error))
+}

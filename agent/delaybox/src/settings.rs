@@ -1,0 +1,231 @@
+//! What is asked of a direction, and of it later: one grammar for flags, files, schedules and the control input.
+//!
+//! `delay=normal:100us,10us loss=1% rate=100mbit burst=5kB queue=250kB`: words in any order, each optional.
+//! `add=100us` puts so much on top of whatever the delay is; it may be negative.
+
+use crate::bucket::Rate;
+use crate::distribution::Distribution;
+use crate::units;
+
+const DEFAULT_BURST_BYTES: u64 = 5_000;
+const DEFAULT_QUEUE_BYTES: u64 = 250_000;
+const KEYS: &str = "delay=, add=, loss=, rate=, burst= and queue=";
+
+/// What a direction does to its packets.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Settings {
+    pub delay: Distribution,
+    /// Added to every draw.
+    pub add_ns: i64,
+    /// Share of packets that are lost, each on its own.
+    pub loss: f64,
+    pub rate: Option<Rate>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            delay: Distribution::NONE,
+            add_ns: 0,
+            loss: 0.0,
+            rate: None,
+        }
+    }
+}
+
+/// What of [`Settings`] becomes different; `None` stays as it is.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Change {
+    pub delay: Option<Distribution>,
+    pub add_ns: Option<i64>,
+    pub loss: Option<f64>,
+    /// `Some(None)`: no limit any more.
+    pub rate: Option<Option<Rate>>,
+}
+
+impl Change {
+    /// Read words of the grammar; errors name the word.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut change = Self::default();
+        let (mut burst, mut queue) = (None, None);
+        let mut bits_per_s = None;
+        for word in text.split_whitespace() {
+            let (key, value) = word
+                .split_once('=')
+                .ok_or_else(|| format!("{word:?} is no key=value; there are {KEYS}"))?;
+            match key {
+                "delay" => change.delay = Some(Distribution::parse(value)?),
+                "add" => change.add_ns = Some(units::duration_ns(value)?),
+                "loss" => change.loss = Some(units::share(value)?),
+                "rate" if value == "none" => change.rate = Some(None),
+                "rate" => bits_per_s = Some(units::bits_per_s(value)?),
+                "burst" => burst = Some(units::bytes(value)?),
+                "queue" => queue = Some(units::bytes(value)?),
+                _ => return Err(format!("{key:?} is not known; there are {KEYS}")),
+            }
+        }
+        if let Some(bits_per_s) = bits_per_s {
+            change.rate = Some(Some(Rate {
+                bits_per_s,
+                burst_bytes: burst.unwrap_or(DEFAULT_BURST_BYTES),
+                queue_bytes: queue.unwrap_or(DEFAULT_QUEUE_BYTES),
+            }));
+        } else if burst.or(queue).is_some() {
+            return Err("burst and queue belong to a rate; write rate=100mbit too".to_owned());
+        }
+        Ok(change)
+    }
+
+    /// `settings` with this change.
+    pub fn applied_to(&self, settings: &Settings) -> Settings {
+        Settings {
+            delay: self.delay.clone().unwrap_or_else(|| settings.delay.clone()),
+            add_ns: self.add_ns.unwrap_or(settings.add_ns),
+            loss: self.loss.unwrap_or(settings.loss),
+            rate: self.rate.unwrap_or(settings.rate),
+        }
+    }
+}
+
+/// One of the two ways through the box.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// Left to right.
+    Outbound,
+    /// Right to left.
+    Inbound,
+}
+
+impl Direction {
+    pub const BOTH: [Self; 2] = [Self::Outbound, Self::Inbound];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Outbound => "outbound",
+            Self::Inbound => "inbound",
+        }
+    }
+
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// `outbound`, `inbound` or `both`.
+    pub fn parse(text: &str) -> Result<&'static [Self], String> {
+        match text {
+            "outbound" => Ok(&Self::BOTH[..1]),
+            "inbound" => Ok(&Self::BOTH[1..]),
+            "both" => Ok(&Self::BOTH),
+            _ => Err(format!(
+                "{text:?} is no direction; write outbound, inbound or both"
+            )),
+        }
+    }
+}
+
+/// A change and the directions it is for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Order {
+    pub directions: &'static [Direction],
+    pub change: Change,
+}
+
+impl Order {
+    /// `direction` shall do all that `settings` say.
+    pub fn all_of(direction: Direction, settings: &Settings) -> Self {
+        Self {
+            directions: match direction {
+                Direction::Outbound => &Direction::BOTH[..1],
+                Direction::Inbound => &Direction::BOTH[1..],
+            },
+            change: Change {
+                delay: Some(settings.delay.clone()),
+                add_ns: Some(settings.add_ns),
+                loss: Some(settings.loss),
+                rate: Some(settings.rate),
+            },
+        }
+    }
+
+    /// `outbound add=100us`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (direction, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
+            format!("{text:?} has no direction and change; write: outbound add=100us")
+        })?;
+        Ok(Self {
+            directions: Direction::parse(direction)?,
+            change: Change::parse(rest)?,
+        })
+    }
+}
+
+/// An order for a moment after the start.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Scheduled {
+    pub at_ns: i64,
+    pub order: Order,
+}
+
+impl Scheduled {
+    /// `30s outbound add=100us`.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let (at, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
+            format!("{text:?} has no time and change; write: 30s outbound add=100us")
+        })?;
+        Ok(Self {
+            at_ns: units::positive_ns(at)?,
+            order: Order::parse(rest)?,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_change_touches_what_it_names() {
+        let first = Change::parse("delay=100us loss=1% rate=100mbit burst=10kB")
+            .unwrap()
+            .applied_to(&Settings::default());
+        assert_eq!(first.rate.unwrap().burst_bytes, 10_000);
+        let second = Change::parse("add=-20us").unwrap().applied_to(&first);
+        assert_eq!((second.add_ns, second.loss), (-20_000, 0.01));
+        assert_eq!(second.delay, first.delay);
+        let third = Change::parse("rate=none loss=0")
+            .unwrap()
+            .applied_to(&second);
+        assert_eq!((third.rate, third.loss), (None, 0.0));
+    }
+
+    #[test]
+    fn a_schedule_has_a_time_a_direction_and_a_change() {
+        let scheduled = Scheduled::parse("30s inbound delay=uniform:1us,2us").unwrap();
+        assert_eq!(scheduled.at_ns, 30_000_000_000);
+        assert_eq!(scheduled.order.directions, [Direction::Inbound]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (text, said) in [
+            ("delay", "key=value"),
+            ("latency=1us", "not known"),
+            ("burst=1kB", "belong to a rate"),
+            ("loss=2", "no share"),
+        ] {
+            let why = Change::parse(text).unwrap_err();
+            assert!(why.contains(said), "{text}: {why}");
+        }
+        assert!(
+            Scheduled::parse("soon outbound add=1us")
+                .unwrap_err()
+                .contains("duration")
+        );
+        assert!(
+            Scheduled::parse("1s sideways add=1us")
+                .unwrap_err()
+                .contains("direction")
+        );
+        assert!(Scheduled::parse("1s").is_err());
+    }
+}

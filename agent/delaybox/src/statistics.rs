@@ -1,0 +1,85 @@
+//! What went through the box, as JSON.
+
+use serde::Serialize;
+
+use crate::settings::Direction;
+use crate::summary::{Figures, Summary};
+
+/// Exact counters of a direction. received = lost + dropped + overflowed + sent + refused + in_box.
+#[derive(Debug, Clone, Default, Serialize, PartialEq, Eq)]
+pub struct Counters {
+    pub received_packets: u64,
+    pub received_bytes: u64,
+    /// Lost by chance, as asked for.
+    pub lost_packets: u64,
+    /// Dropped at the full queue of the rate limit.
+    pub dropped_packets: u64,
+    /// Dropped because the box held as many packets as it may.
+    pub overflowed_packets: u64,
+    pub sent_packets: u64,
+    pub sent_bytes: u64,
+    /// Not taken by the kernel at the far side.
+    pub refused_packets: u64,
+    /// Still held.
+    pub in_box_packets: u64,
+    /// Dropped by the kernel before the box could read them; not among the received.
+    pub missed_packets: u64,
+    /// Draws below zero, which count as zero.
+    pub clamped_draws: u64,
+}
+
+/// Durations of a direction, in nanoseconds.
+#[derive(Debug, Clone, Default)]
+pub struct Delays {
+    /// As drawn from the distribution.
+    pub drawn: Summary,
+    /// From arrival to the time due: what was drawn, plus rate limit, plus waiting for the packet before.
+    pub planned: Summary,
+    /// From arrival to the system call that sends.
+    pub achieved: Summary,
+    /// From the time due to the system call that sends.
+    pub late: Summary,
+}
+
+/// A direction as it is printed.
+#[derive(Debug, Clone, Serialize, PartialEq)]
+pub struct DirectionReport {
+    #[serde(flatten)]
+    pub counters: Counters,
+    pub drawn_ns: Option<Figures>,
+    pub planned_ns: Option<Figures>,
+    pub achieved_ns: Option<Figures>,
+    pub late_ns: Option<Figures>,
+}
+
+impl DirectionReport {
+    pub fn new(counters: Counters, delays: &Delays) -> Self {
+        Self {
+            counters,
+            drawn_ns: delays.drawn.figures(),
+            planned_ns: delays.planned.figures(),
+            achieved_ns: delays.achieved.figures(),
+            late_ns: delays.late.figures(),
+        }
+    }
+}
+
+/// The whole box as it is printed.
+#[derive(Debug, Clone, Serialize, PartialEq)]
+pub struct Report {
+    pub duration_s: f64,
+    pub seed: u64,
+    /// `fifo` (real time) or `normal`.
+    pub scheduler: &'static str,
+    pub outbound: DirectionReport,
+    pub inbound: DirectionReport,
+}
+
+impl Report {
+    pub fn of(&self, direction: Direction) -> &DirectionReport {
+        match direction {
+            Direction::Outbound => &self.outbound,
+            Direction::Inbound => &self.inbound,
+        }
+    }
+}

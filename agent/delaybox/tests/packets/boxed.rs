@@ -1,0 +1,103 @@
+//! A box running in this process, and a rerun of the test where it may make namespaces.
+
+use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
+use std::process::Command as Program;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use delaybox::appliance::{Appliance, Command, Snapshot};
+use delaybox::config::Said;
+use delaybox::control::Remote;
+use delaybox::error::Error;
+use delaybox::settings::Order;
+use delaybox::sides::{self, Sides};
+use delaybox::statistics::Report;
+
+/// Run `test` here as root, else this test alone in a user namespace of its own.
+pub fn with_namespaces(name: &str, test: impl FnOnce()) {
+    if std::fs::read_to_string("/proc/self/status")
+        .unwrap()
+        .contains("\nUid:\t0\t0")
+    {
+        return test();
+    }
+    let done = Program::new("unshare")
+        .args(["-Urn", "--"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", name, "--nocapture"])
+        .status()
+        .expect("unshare of util-linux");
+    assert!(
+        done.success(),
+        "{name} needs root, or a kernel that lets users make namespaces"
+    );
+}
+
+pub struct Boxed {
+    pub sides: Arc<Sides>,
+    remote: Remote,
+    running: JoinHandle<Result<Snapshot, Error>>,
+}
+
+impl Boxed {
+    pub fn start(said: &Said) -> Self {
+        let config = said.resolve().unwrap();
+        let sides = Arc::new(sides::open(&config.left, &config.right, &config.addressing).unwrap());
+        let (remote, commands, wake) = Remote::new().unwrap();
+        let inner = Arc::clone(&sides);
+        let running =
+            std::thread::spawn(move || Appliance::new(inner, config.options).run(&commands, &wake));
+        Self {
+            sides,
+            remote,
+            running,
+        }
+    }
+
+    pub fn between_new(outbound: &str, inbound: &str) -> Self {
+        Self::start(&Said {
+            outbound: Some(outbound.to_owned()),
+            inbound: Some(inbound.to_owned()),
+            ..Said::default()
+        })
+    }
+
+    pub fn order(&self, text: &str) {
+        assert!(
+            self.remote
+                .send(Command::Apply(Order::parse(text).unwrap()))
+        );
+    }
+
+    pub fn stop(self) -> Report {
+        self.remote.send(Command::Stop);
+        self.running.join().unwrap().unwrap().report(&self.sides)
+    }
+
+    /// A socket in the namespace of a side: 0 left, 1 right.
+    pub fn socket(&self, side: usize, ip: Ipv4Addr) -> UdpSocket {
+        let namespace = self.sides[side].namespace();
+        let socket = namespace
+            .within(|| UdpSocket::bind(SocketAddr::from((ip, 0))))
+            .unwrap();
+        socket
+            .set_read_timeout(Some(Duration::from_millis(500)))
+            .unwrap();
+        socket
+    }
+}
+
+pub const LEFT: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 1);
+pub const RIGHT: Ipv4Addr = Ipv4Addr::new(10, 77, 0, 2);
+
+/// Datagrams that arrive at `socket` until none comes for half a second.
+pub fn drain(socket: &UdpSocket) -> Vec<u32> {
+    let mut buffer = [0; 2048];
+    let mut seen = Vec::new();
+    while let Ok(bytes) = socket.recv(&mut buffer) {
+        assert!(bytes >= 4);
+        seen.push(u32::from_le_bytes(buffer[..4].try_into().unwrap()));
+    }
+    seen
+}

@@ -1,0 +1,59 @@
+use crate::boxed::{Boxed, LEFT, RIGHT, drain, with_namespaces};
+
+#[test]
+fn counters_are_exact_in_each_direction() {
+    with_namespaces("counts::counters_are_exact_in_each_direction", || {
+        let boxed = Boxed::between_new("delay=uniform:0,2ms loss=10%", "delay=1ms loss=25%");
+        let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
+        let (to_right, to_left) = (right.local_addr().unwrap(), left.local_addr().unwrap());
+        let (at_right, at_left) = std::thread::scope(|scope| {
+            let receivers = [scope.spawn(|| drain(&right)), scope.spawn(|| drain(&left))];
+            for sequence in 0..1_000u32 {
+                left.send_to(&sequence.to_le_bytes(), to_right).unwrap();
+                right.send_to(&sequence.to_le_bytes(), to_left).unwrap();
+                std::thread::sleep(std::time::Duration::from_micros(100));
+            }
+            let [at_right, at_left] = receivers.map(|receiver| receiver.join().unwrap());
+            (at_right, at_left)
+        });
+        let report = boxed.stop();
+        for (name, counted, arrived, share) in [
+            ("outbound", &report.outbound.counters, at_right, 0.1),
+            ("inbound", &report.inbound.counters, at_left, 0.25),
+        ] {
+            assert_eq!(counted.received_packets, 1_000, "{name}");
+            assert_eq!(counted.sent_packets, arrived.len() as u64, "{name}");
+            assert_eq!(counted.lost_packets + counted.sent_packets, 1_000, "{name}");
+            let deviations = (counted.lost_packets as f64 - 1_000.0 * share)
+                / (1_000.0 * share * (1.0 - share)).sqrt();
+            assert!(deviations.abs() < 4.5, "{name}: {}", counted.lost_packets);
+            assert!(arrived.is_sorted(), "{name}: out of order");
+        }
+    });
+}
+
+#[test]
+fn a_full_box_drops_and_says_how_many() {
+    with_namespaces("counts::a_full_box_drops_and_says_how_many", || {
+        let boxed = Boxed::start(&delaybox::config::Said {
+            outbound: Some("delay=300ms".to_owned()),
+            capacity: Some(10),
+            ..Default::default()
+        });
+        let (left, right) = (boxed.socket(0, LEFT), boxed.socket(1, RIGHT));
+        for sequence in 0..25u32 {
+            left.send_to(&sequence.to_le_bytes(), right.local_addr().unwrap())
+                .unwrap();
+        }
+        assert_eq!(drain(&right), (0..10).collect::<Vec<_>>());
+        let counted = boxed.stop().outbound.counters;
+        assert_eq!(
+            (
+                counted.received_packets,
+                counted.overflowed_packets,
+                counted.sent_packets
+            ),
+            (25, 15, 10)
+        );
+    });
+}

@@ -1,0 +1,106 @@
+use std::process::Command as Program;
+
+use delaybox::probe::{Plan, look};
+use delaybox::settings::Direction;
+use delaybox::summary::Summary;
+
+use crate::boxed::{Boxed, with_namespaces};
+
+fn median_ns(boxed: &Boxed, direction: Direction, count: u32) -> i64 {
+    let plan = Plan {
+        count,
+        interval_ns: 1_000_000,
+        patience_ns: 300_000_000,
+    };
+    let sight = look(&boxed.sides, direction, plan, 1).unwrap();
+    assert_eq!(sight.reordered, 0);
+    Summary::of(sight.delays_ns).figures().unwrap().p50
+}
+
+/// Medians, and milliseconds: a machine that builds something else at the same time is late now and then.
+#[test]
+fn each_direction_has_its_own_delay_and_changes_when_told() {
+    with_namespaces(
+        "precision::each_direction_has_its_own_delay_and_changes_when_told",
+        || {
+            let boxed = Boxed::between_new("delay=3ms", "delay=uniform:8ms,12ms");
+            let outbound = median_ns(&boxed, Direction::Outbound, 200);
+            let inbound = median_ns(&boxed, Direction::Inbound, 200);
+            assert!((2_950_000..4_000_000).contains(&outbound), "{outbound}");
+            assert!((9_500_000..11_500_000).contains(&inbound), "{inbound}");
+            boxed.order("outbound add=5ms");
+            let changed = median_ns(&boxed, Direction::Outbound, 200);
+            assert!(
+                (4_500_000..5_500_000).contains(&(changed - outbound)),
+                "{changed} {outbound}"
+            );
+            let report = boxed.stop();
+            // What the box says of itself: never early, and the median at most half a millisecond late.
+            for report in [report.outbound, report.inbound] {
+                let late = report.late_ns.unwrap();
+                assert!(late.min >= 0 && late.p50 < 500_000, "{late:?}");
+            }
+        },
+    );
+}
+
+#[test]
+fn a_schedule_is_followed() {
+    with_namespaces("precision::a_schedule_is_followed", || {
+        let boxed = Boxed::start(&delaybox::config::Said {
+            both: Some("delay=2ms".to_owned()),
+            changes: vec!["1s inbound delay=9ms".to_owned()],
+            ..Default::default()
+        });
+        let before = median_ns(&boxed, Direction::Inbound, 200);
+        std::thread::sleep(std::time::Duration::from_millis(1_000));
+        let after = median_ns(&boxed, Direction::Inbound, 200);
+        assert!(
+            (6_000_000..8_000_000).contains(&(after - before)),
+            "{before} {after}"
+        );
+        boxed.stop();
+    });
+}
+
+#[test]
+fn verify_prints_injected_against_achieved() {
+    with_namespaces("precision::verify_prints_injected_against_achieved", || {
+        let run = |args: &[&str]| {
+            let done = Program::new(env!("CARGO_BIN_EXE_delaybox"))
+                .arg("verify")
+                .args(args)
+                .output()
+                .unwrap();
+            assert!(
+                done.status.success(),
+                "{}",
+                String::from_utf8_lossy(&done.stderr)
+            );
+            String::from_utf8(done.stdout).unwrap()
+        };
+        let args = [
+            "--probes",
+            "500",
+            "--outbound",
+            "delay=normal:4ms,1ms loss=5%",
+            "--inbound",
+            "delay=2ms",
+        ];
+        let read: serde_json::Value =
+            serde_json::from_str(&run(&[&args[..], &["--json"]].concat())).unwrap();
+        for (at, ms) in [(0, 4.0), (1, 2.0)] {
+            let verdict = &read["directions"][at];
+            assert_eq!(verdict["lost_in_box"], verdict["not_arrived"], "{verdict}");
+            for seen in ["injected_ns", "achieved_ns", "seen_ns"] {
+                let median = verdict[seen]["p50"].as_f64().unwrap() / 1e6;
+                assert!((median - ms).abs() < 0.7, "{seen}: {verdict}");
+            }
+        }
+        let table = run(&args);
+        assert!(
+            table.contains("injected") && table.contains("p50"),
+            "{table}"
+        );
+    });
+}
