@@ -12,6 +12,7 @@ mod support;
 use std::net::UdpSocket;
 use std::time::Duration;
 
+use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::wire::MeshWindow;
 use support::relay::{Fate, Passing, Relay, Way};
@@ -109,6 +110,47 @@ fn windows_of_two_agents_hold_what_was_exchanged() {
     );
     assert_eq!(a.counters.timestamp_source(), "kernel");
     assert_eq!(b.counters.timestamp_source(), "kernel");
+}
+
+#[test]
+fn each_source_port_of_a_path_is_a_flow_of_its_own() {
+    let mut a = Agent::start(listen("127.77.11.1"));
+    let b = Agent::start(listen("127.77.11.2"));
+    let wide = |vm_key, listen, role| Peer {
+        flows: 4,
+        ..peer(vm_key, listen, role)
+    };
+    b.follow(plan(B, 16, vec![wide(A, a.listen, Responder)]));
+    a.follow(plan(A, 16, vec![wide(B, b.listen, Client)]));
+    let windows = a.windows(4);
+    a.finish();
+    let loss = Loss::of(&windows);
+    assert_eq!(
+        (loss.outbound.1, loss.inbound.1, loss.round_trip.1),
+        (0, 0, 0)
+    );
+    for window in &windows {
+        assert_eq!(window.flows, [4]);
+        let total = window.round_trip.as_ref().unwrap();
+        for flows in [&window.outbound_flows, &window.inbound_flows] {
+            let flows = flows.as_ref().unwrap();
+            assert_eq!(flows.count.iter().sum::<u32>(), total.count[0]);
+            // They take turns: in any stretch of time each has as many as the next, but for one.
+            let (least, most) = (flows.count.iter().min(), flows.count.iter().max());
+            assert!(
+                most.zip(least)
+                    .is_some_and(|(most, least)| most - least <= 2),
+                "{flows:?}"
+            );
+            assert!(
+                flows
+                    .min_ns
+                    .iter()
+                    .zip(&flows.p50_ns)
+                    .all(|(min, p50)| min <= p50)
+            );
+        }
+    }
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub struct Config {
     pub probe_address: Option<IpAddr>,
     pub event_port: u16,
     pub general_port: u16,
+    /// 0: the system chooses.
+    pub flow_port: u16,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
     /// `None`: switched off.
@@ -104,6 +106,7 @@ impl Config {
             probe_address,
             event_port,
             general_port,
+            flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
@@ -145,6 +148,7 @@ impl Config {
                 address,
                 event_port: self.event_port,
                 general_port: self.general_port,
+                flow_port: self.flow_port,
             },
             probe_address,
         ))

@@ -90,6 +90,13 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "flow_port",
+        value_name: "PORT",
+        default: Some("0, any"),
+        help: "First UDP source port of the flows beyond the first, for meshes with several; the next ones follow it",
+        is_switch: false,
+    },
+    Setting {
         key: "state_dir",
         value_name: "DIR",
         default: Some("/var/lib/sinemora-agent"),

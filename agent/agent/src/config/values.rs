@@ -116,6 +116,15 @@ pub fn port(text: &str) -> Result<u16, String> {
         .ok_or_else(|| "must be a port from 1 to 65535".to_owned())
 }
 
+/// The first of up to 15 ports in a row, or 0 for any.
+pub fn port_or_any(text: &str) -> Result<u16, String> {
+    const LAST: u16 = u16::MAX - 14;
+    text.parse()
+        .ok()
+        .filter(|port| *port <= LAST)
+        .ok_or_else(|| format!("must be a port from 1 to {LAST}, or 0 for any"))
+}
+
 pub fn ip(text: &str) -> Result<IpAddr, String> {
     let address: IpAddr = text
         .parse()

@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use sinemora_wire::MeshWindow;
 
 use super::conversation::{Books, Conversation, Heard, Tag};
-use super::schedule::{PathKey, Schedule, Slots};
+use super::schedule::{FlowKey, PathKey, Schedule, Slots};
 use crate::clock::RawTime;
-use crate::plan::{Plan, Role};
+use crate::plan::{MeshPlan, Plan, Role};
 use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
 use crate::window::{Window, WindowBook};
 
@@ -29,14 +29,29 @@ pub(super) struct Client {
 
 struct Path {
     peer: SocketAddr,
-    slots: Slots,
+    /// One for each source port.
+    slots: Vec<Slots>,
     deadline_ns: i64,
 }
 
 /// A request that is about to leave.
 pub(super) struct Request {
     pub to: SocketAddr,
+    /// Which source port it leaves by.
+    pub flow: u8,
     pub message: Message,
+}
+
+impl Path {
+    /// Whether its slots are those that a plan asks for.
+    fn keeps(&self, mesh: &MeshPlan, flows: u8) -> bool {
+        let interval_ns = 1_000_000_000 / i64::from(mesh.rate_hz);
+        self.slots.len() == usize::from(flows)
+            && self
+                .slots
+                .iter()
+                .all(|slots| slots.interval_ns == interval_ns)
+    }
 }
 
 impl Request {
@@ -49,7 +64,7 @@ impl Request {
     }
 }
 
-/// A due slot of a path.
+/// A due slot of a flow.
 pub(super) struct Slot {
     /// `None` when it has to be left out.
     pub request: Option<Request>,
@@ -87,8 +102,9 @@ impl Client {
         }
     }
 
-    /// Follows a new plan. Paths that stay as they were keep their slots, open exchanges and clocks.
-    pub fn follow(&mut self, plan: &Plan, now: RawTime) {
+    /// Follows a new plan with at most `most_flows` source ports per path. Paths that stay as they were keep their
+    /// slots, open exchanges and clocks.
+    pub fn follow(&mut self, plan: &Plan, most_flows: u8, now: RawTime) {
         self.spike_threshold_ns = plan.spike_threshold_ns;
         let mut before = std::mem::take(&mut self.paths);
         self.senders.clear();
@@ -96,18 +112,22 @@ impl Client {
             let book = self.books.0.entry(mesh.key);
             book.or_insert_with(|| WindowBook::new(mesh.key, mesh.window_s))
                 .set_window_s(mesh.window_s);
-            let interval_ns = 1_000_000_000 / i64::from(mesh.rate_hz);
             for peer in mesh.peers.iter().filter(|peer| peer.role == Role::Client) {
                 let key = (mesh.key, peer.vm_key);
                 let address = peer.event_address();
                 self.senders.insert(address, address);
                 self.senders.insert(peer.general_address(), address);
-                let kept = before
-                    .get(&key)
-                    .filter(|path| path.slots.interval_ns == interval_ns);
-                let slots = kept.map(|path| path.slots);
-                let slots =
-                    slots.unwrap_or_else(|| self.schedule.add(key, plan.vm_key, mesh.rate_hz, now));
+                let flows = most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX));
+                let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
+                let slots = kept.map(|path| path.slots.clone());
+                let slots = slots.unwrap_or_else(|| {
+                    let add = |flow| {
+                        let key = FlowKey { path: key, flow };
+                        self.schedule
+                            .add(key, flows, plan.vm_key, mesh.rate_hz, now)
+                    };
+                    (0..flows).map(add).collect()
+                });
                 let deadline_ns = i64::from(mesh.loss_deadline_ms) * 1_000_000;
                 self.paths.insert(
                     key,
@@ -142,7 +162,9 @@ impl Client {
                 continue;
             };
             // Exchanges still open with an old address must not be read against the clock of the new one.
-            conversation.end(now, &mut self.books, |tag| tag.path == (mesh_key, vm_key));
+            conversation.end(now, &mut self.books, |tag| {
+                tag.key.path == (mesh_key, vm_key)
+            });
             conversation.clock.refresh();
             if let Some(book) = self.books.0.get_mut(&mesh_key) {
                 book.read(vm_key, &conversation.clock);
@@ -160,11 +182,17 @@ impl Client {
         backend_ns: i64,
         mut allowed: impl FnMut() -> bool,
     ) -> Option<Slot> {
-        let find = |key| self.paths.get(&key).map(|path| path.slots);
+        let find = |key: FlowKey| {
+            self.paths
+                .get(&key.path)?
+                .slots
+                .get(key.flow as usize)
+                .copied()
+        };
         let (key, slots, left_out) = self.schedule.pop(now, find)?;
-        let path = self.paths.get_mut(&key)?;
-        path.slots = slots;
-        let (book, peer) = (self.books.0.get_mut(&key.0)?, path.peer);
+        let path = self.paths.get_mut(&key.path)?;
+        *path.slots.get_mut(key.flow as usize)? = slots;
+        let (book, peer) = (self.books.0.get_mut(&key.path.0)?, path.peer);
         let Some(ticket) = book.enter(backend_ns) else {
             return Some(Slot {
                 request: None,
@@ -176,7 +204,11 @@ impl Client {
             at: now,
             deadline,
             hold_until: deadline.plus(ticket.left_ns),
-            tag: Tag { path: key, ticket },
+            tag: Tag {
+                key,
+                flows: path.slots.len() as u8,
+                ticket,
+            },
         };
         let ledger = &mut self.conversations.get_mut(&peer)?.ledger;
         let Some(sequence_id) = allowed().then(|| ledger.open(opening)).flatten() else {
@@ -192,7 +224,11 @@ impl Client {
             correction: Correction(0),
             body: Body::DelayReq,
         };
-        let request = Some(Request { to: peer, message });
+        let request = Some(Request {
+            to: peer,
+            flow: key.flow,
+            message,
+        });
         Some(Slot { request, left_out })
     }
 

@@ -1,6 +1,7 @@
 //! Decisions of the client without any packet.
 
 use super::*;
+use crate::event_loop::pace::Pace;
 use crate::plan::{Caps, MeshPlan, Peer};
 use crate::ptp::Verdict;
 
@@ -44,6 +45,8 @@ struct Play {
     client: Client,
     now: i64,
     deaf: Vec<u16>,
+    /// How much longer each flow takes than the one before.
+    longer_ns: i64,
     windows: Vec<MeshWindow>,
 }
 
@@ -53,12 +56,13 @@ impl Play {
             client: Client::new(7),
             now: 0,
             deaf: Vec::new(),
+            longer_ns: 0,
             windows: Vec::new(),
         }
     }
 
     fn follow(&mut self, plan: &Plan) {
-        self.client.follow(plan, RawTime(self.now));
+        self.client.follow(plan, 16, RawTime(self.now));
     }
 
     /// Plays for `ms` in ticks of 10 ms.
@@ -82,8 +86,8 @@ impl Play {
 
     /// 50 us each way, by a clock 5 s behind ours.
     fn answer(&mut self, request: &Request) {
-        let there = self.now + 50_000 - 5 * S;
-        let arrival = RawTime(self.now + 100_000);
+        let there = self.now + 50_000 - 5 * S + i64::from(request.flow) * self.longer_ns;
+        let arrival = RawTime(self.now + 100_000 + i64::from(request.flow) * self.longer_ns);
         let requester = request.message.source;
         let bodies = [
             Body::Sync {
@@ -244,7 +248,7 @@ fn two_meshes_of_one_pair_are_kept_apart() {
 #[test]
 fn without_permission_nothing_is_sent_or_counted() {
     let mut client = Client::new(7);
-    client.follow(&plan(vec![peer(2, 319)], 8, 10), RawTime(0));
+    client.follow(&plan(vec![peer(2, 319)], 8, 10), 16, RawTime(0));
     let slot = client.next_slot(RawTime(S), EPOCH, || false).unwrap();
     assert!(slot.request.is_none() && slot.left_out > 0);
     assert!(client.finish(RawTime(S)).is_empty());
@@ -287,4 +291,113 @@ fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
     // Half a second of requests, those younger than the deadline, is as if it had not been.
     assert!((75..=77).contains(&round_trip.sent[1]), "{round_trip:?}");
     assert_eq!(round_trip.lost[1], round_trip.sent[1]);
+}
+
+#[test]
+fn each_flow_keeps_the_rate_and_shows_its_own_delay() {
+    let mut play = Play::new();
+    play.longer_ns = 200_000;
+    let wide = Peer {
+        flows: 4,
+        ..peer(2, 319)
+    };
+    play.follow(&plan(vec![wide.clone()], 8, 10));
+    play.run(11_000);
+    assert_eq!(play.counts(), [(0, 320, 0, 320)]);
+    let window = &play.windows[0];
+    assert_eq!(window.flows, [4]);
+    let outbound = window.outbound_flows.as_ref().unwrap();
+    assert_eq!(outbound.count, [80; 4]);
+    for (flow, [min_ns, p50_ns]) in outbound
+        .min_ns
+        .iter()
+        .zip(&outbound.p50_ns)
+        .map(|(a, b)| [*a, *b])
+        .enumerate()
+    {
+        let expected = 50_000 + 200_000 * flow as i64;
+        assert_eq!((min_ns, p50_ns), (expected, expected));
+    }
+    let inbound = window.inbound_flows.as_ref().unwrap();
+    assert_eq!(inbound.min_ns, [50_000; 4]);
+
+    // Fewer ports than asked for, and then one: what is there is used.
+    play.client
+        .follow(&plan(vec![wide], 8, 10), 2, RawTime(play.now));
+    play.run(18_000);
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(20_000);
+    let flows: Vec<_> = play
+        .windows
+        .iter()
+        .map(|w| (w.flows[0], w.outbound_flows.is_some()))
+        .collect();
+    assert_eq!(flows, [(4, true), (4, true), (2, true), (1, false)]);
+    assert!(
+        play.counts()
+            .iter()
+            .all(|(_, sent, lost, count)| *lost == 0 && *sent as u32 == *count)
+    );
+}
+
+#[test]
+fn every_rate_and_every_window_length_yields_whole_windows() {
+    for rate_hz in [1, 2, 4, 8, 16, 32, 64, 128] {
+        for window_s in [1, 7, 60] {
+            let mut play = Play::new();
+            // On the grid of windows, which starts at the epoch.
+            play.now = (i64::from(window_s) - (EPOCH / S) % i64::from(window_s)) * S;
+            let start = play.now / S;
+            play.follow(&plan(vec![peer(2, 319)], rate_hz, window_s));
+            play.run(2_000 * i64::from(window_s) + 1_000);
+            let (requests, counts) = ((rate_hz * window_s) as i32, play.counts());
+            let starts: Vec<i64> = counts.iter().map(|(start, ..)| *start).collect();
+            assert_eq!(starts, [start, start + i64::from(window_s)]);
+            for (_, sent, lost, count) in counts {
+                // A slot on the edge may fall on either side of it.
+                assert!(
+                    (requests - sent).abs() <= 1,
+                    "{sent}: {rate_hz}/s, {window_s} s"
+                );
+                assert_eq!((lost, count), (0, sent as u32));
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
+    for (peers, rate_hz, flows) in [(100, 1, 1), (1000, 1, 1), (40, 16, 2), (20, 128, 1)] {
+        let wide = |nth| Peer {
+            flows,
+            ..peer(2 + nth, 1000 + 2 * nth as u16)
+        };
+        let plan = plan((0..peers).map(wide).collect(), rate_hz, 10);
+        let mut client = Client::new(7);
+        client.follow(&plan, 16, RawTime(0));
+        let pace = Pace::of(&plan);
+        let (mut now, mut sent, mut most, mut turns) = (RawTime(0), 0u32, 0u32, 0);
+        let began = RawTime(2 * S);
+        while now.0 < 4 * S {
+            let mut together = 0;
+            while client.next_slot(now, EPOCH + now.0, || true).is_some() {
+                together += 1;
+            }
+            client.settle(now, EPOCH + now.0);
+            if now > began {
+                (sent, most, turns) = (sent + together, most.max(together), turns + 1);
+            }
+            now = pace.rest(now, client.next_due()).act_at;
+        }
+        let expected = 2 * peers * rate_hz * flows;
+        assert!(
+            sent.abs_diff(expected) <= peers * flows,
+            "{sent} of {expected}"
+        );
+        let together = expected / turns;
+        assert!(
+            most <= 3 * together + 3,
+            "{most} left together, {together} do on average"
+        );
+    }
 }

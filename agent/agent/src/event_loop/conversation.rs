@@ -2,22 +2,22 @@
 
 use std::collections::HashMap;
 
-use super::schedule::PathKey;
+use super::schedule::FlowKey;
 use crate::clock::{PeerClock, RawTime};
 use crate::ptp::{Arrival, Ledger, Message, PortIdentity, Settled, Verdict};
-use crate::window::{Ticket, WindowBook};
-
-/// Source ports used towards a peer.
-const FLOWS: u32 = 1;
+use crate::window::{Flow, Ticket, WindowBook};
 
 /// What an exchange is part of.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Tag {
-    pub path: PathKey,
+    pub key: FlowKey,
+    /// Source ports of its path when it set out.
+    pub flows: u8,
     pub ticket: Ticket,
 }
 
-/// All exchanges with one address; paths of several meshes may share it, as they share its clock.
+/// All exchanges with one address; paths of several meshes and all flows share it, as they share its clock. They
+/// share its sequence ids too, so that a Follow_Up, which comes to the one general port, is of one exchange only.
 pub(super) struct Conversation {
     pub ledger: Ledger<Tag>,
     pub clock: PeerClock,
@@ -79,15 +79,20 @@ pub(super) struct Books(pub HashMap<u32, WindowBook>);
 impl Books {
     /// Files what became of an exchange.
     pub fn file(&mut self, settled: &Settled<Tag>) {
-        let (mesh_key, vm_key) = settled.tag.path;
+        let Tag { key, flows, ticket } = settled.tag;
+        let (mesh_key, vm_key) = key.path;
         if let Some(book) = self.0.get_mut(&mesh_key) {
-            book.file(&settled.tag.ticket, vm_key, FLOWS, settled);
+            let flow = Flow {
+                number: key.flow,
+                of: flows,
+            };
+            book.file(&ticket, vm_key, flow, settled);
         }
     }
 
     /// The exchange never took place.
     pub fn leave(&mut self, tag: &Tag) {
-        if let Some(book) = self.0.get_mut(&tag.path.0) {
+        if let Some(book) = self.0.get_mut(&tag.key.path.0) {
             book.leave(&tag.ticket);
         }
     }

@@ -12,11 +12,11 @@ use sinemora_wire::MeshWindow;
 use super::client::Client;
 use super::conversation::Heard;
 use super::notices::{self, Notices};
-use super::ports::{Departure, Ports, Received};
+use super::ports::{Departure, Port, Ports, Received};
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
 use crate::counters::{Counters, TimestampSource};
-use crate::plan::Plan;
+use crate::plan::{Plan, Role};
 use crate::ptp::{
     Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Verdict,
 };
@@ -56,7 +56,7 @@ impl Exchanger {
         Ok(exchanger)
     }
 
-    pub fn sockets(&self) -> (&Socket, &Socket) {
+    pub fn sockets(&self) -> impl Iterator<Item = &Socket> {
         self.ports.sockets()
     }
 
@@ -68,7 +68,8 @@ impl Exchanger {
     /// Follows a new plan, as far as it keeps to its own caps.
     pub fn follow(&mut self, plan: &Plan, now: RawTime) {
         let plan = &within_caps(plan);
-        self.client.follow(plan, now);
+        let flows = self.provide_flows(plan);
+        self.client.follow(plan, flows, now);
         // Whoever is in the plan may ask: while roles change hands, both ends may be clients for a moment.
         let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
         let addresses = peers
@@ -87,13 +88,21 @@ impl Exchanger {
         );
     }
 
+    /// Opens the source ports that a plan asks for; how many it can have.
+    fn provide_flows(&mut self, plan: &Plan) -> u8 {
+        let peers = plan.meshes.iter().flat_map(|mesh| &mesh.peers);
+        let asking = peers.filter(|peer| peer.role == Role::Client);
+        let most = asking.map(|peer| peer.flows).max().unwrap_or(1);
+        let most = u8::try_from(most).unwrap_or(u8::MAX);
+        if let Err(error) = self.ports.provide(most) {
+            self.notices.fewer_flows(most, self.ports.flows(), &error);
+        }
+        self.ports.flows()
+    }
+
     /// Reads what has come, answers it, and sends the requests that are due. `backend_ns` tells the backend's time
     /// at a raw time. Afterwards everything that had arrived when `ready` was found has been heard.
-    pub fn turn(
-        &mut self,
-        ready: [Ready; 2],
-        backend_ns: impl Fn(RawTime) -> i64,
-    ) -> io::Result<()> {
+    pub fn turn(&mut self, ready: &[Ready], backend_ns: impl Fn(RawTime) -> i64) -> io::Result<()> {
         if let Some(by_ns) = self.ports.look() {
             let at_ns = backend_ns(self.ports.now());
             self.notices.wall_clock_stepped(by_ns, at_ns);
@@ -101,13 +110,13 @@ impl Exchanger {
         let received = self.ports.read(ready)?;
         add(&self.counters.packets_received, received.len() as u64);
         for received in received {
-            if received.after_overflow && received.by_event_port {
+            if received.after_overflow && received.by != Port::General {
                 // What this machine dropped did arrive; nobody may take it for lost on the way.
                 self.responder.forget();
                 self.client.disregard_unanswered(received.arrival.at);
             }
             match received.message {
-                Some(message) if received.by_event_port && message.body == Body::DelayReq => {
+                Some(message) if received.by == Port::Event && message.body == Body::DelayReq => {
                     self.consider(&message, &received);
                 }
                 Some(message) => {
@@ -170,7 +179,7 @@ impl Exchanger {
                 );
                 let (to, from) = (answer.client, answer.local);
                 self.ports
-                    .queue_event(&sync, to, from, Departure::Sync(answer));
+                    .queue_event(&sync, to, from, Departure::Sync(answer), 0);
             }
             Ok(_) => self.notices.shed(),
             Err(Refusal::Duplicate) => add(&self.counters.duplicates, 1),
@@ -193,7 +202,7 @@ impl Exchanger {
             if let Some(request) = slot.request {
                 let departure = Departure::Request(request.id());
                 self.ports
-                    .queue_event(&request.message, request.to, None, departure);
+                    .queue_event(&request.message, request.to, None, departure, request.flow);
             }
         }
     }

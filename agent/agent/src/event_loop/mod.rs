@@ -1,13 +1,14 @@
 //! The loop that sends, receives and stamps packets, and closes windows.
 //!
-//! One thread. It wakes when a packet comes or a request is due, but not more often than once per tick, and then
-//! does everything that has gathered in batches. The kernel stamps packets as they pass, so it costs no precision
-//! that they wait for the loop; it costs far less than waking for each.
+//! One thread. It wakes when a packet comes or a request is due, but not more often than its pace, and then does
+//! everything that has gathered in batches.
 
 mod client;
 mod conversation;
+mod door;
 mod exchanger;
 mod notices;
+mod pace;
 mod ports;
 mod schedule;
 
@@ -24,14 +25,7 @@ use crate::counters::Counters;
 use crate::plan::{BackendClock, Plan};
 use crate::timestamp::{self, BindError, raw_now};
 use exchanger::Exchanger;
-
-/// Least time between two turns, ns: half of it for the fastest meshes, whose requests are 7.8 ms apart.
-const TICK_NS: i64 = 10_000_000;
-const FAST_TICK_NS: i64 = 5_000_000;
-const FAST_HZ: u32 = 128;
-
-/// How long the loop may sleep, ns: plans, deadlines and the order to stop wait for it.
-const NAP_NS: i64 = 50_000_000;
+use pace::Pace;
 
 /// How often exchanges are settled and windows closed, ns.
 const SETTLE_NS: i64 = 100_000_000;
@@ -42,6 +36,8 @@ pub struct Listen {
     pub address: IpAddr,
     pub event_port: u16,
     pub general_port: u16,
+    /// First source port of the flows beyond the first; 0 leaves their ports to the system.
+    pub flow_port: u16,
 }
 
 /// Why measuring stopped.
@@ -97,47 +93,37 @@ pub fn run(
         let mut closed = closed.into_iter();
         closed.try_for_each(|window| windows.send(window).map_err(|_| LoopError::NoReports))
     };
-    let mut tick_ns = TICK_NS;
-    let mut settle_at = raw_now();
-    let mut heard_until = raw_now();
+    let mut pace = Pace::idle();
+    let mut rest = pace.rest(raw_now(), None);
+    let mut settle_at = rest.look_at;
     while !stop.load(Relaxed) {
-        let (event, general) = exchanger.sockets();
-        let ready = timestamp::wait(
-            event,
-            general,
-            nap(heard_until, exchanger.next_due(), settle_at),
-        )?;
+        sleep_until(rest.look_at);
+        // Whatever arrived before this moment is in the sockets and will be heard in this turn.
+        let heard_until = raw_now();
+        let left = nanos(rest.act_at.since(heard_until));
+        let ready = timestamp::wait(exchanger.sockets(), left)?;
         let began = raw_now();
         // Told once per turn: a correction of the backend's time in the middle of one would tear a batch apart.
         let ahead_ns = backend_clock.now_ns() - began.0;
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(plan) = plans.try_iter().last() {
             exchanger.follow(&plan, began);
-            tick_ns = tick_of(&plan);
+            pace = Pace::of(&plan);
         }
-        exchanger.turn(ready, backend_ns)?;
+        exchanger.turn(&ready, backend_ns)?;
         if began >= settle_at {
             report(exchanger.settle(heard_until, backend_ns))?;
             settle_at = began.plus(SETTLE_NS);
         }
-        let spent_ns = raw_now().since(began);
-        std::thread::sleep(nanos(tick_ns - spent_ns));
-        heard_until = raw_now();
+        rest = pace.rest(began, exchanger.next_due());
     }
     report(exchanger.finish())
 }
 
-/// Until the next thing that has a time, and no longer than a nap.
-fn nap(now: RawTime, next_due: Option<RawTime>, settle_at: RawTime) -> Duration {
-    let next = next_due.map_or(settle_at, |due| due.min(settle_at));
-    nanos(next.since(now).min(NAP_NS))
+fn sleep_until(at: RawTime) {
+    std::thread::sleep(nanos(at.since(raw_now())));
 }
 
 fn nanos(ns: i64) -> Duration {
     Duration::from_nanos(u64::try_from(ns).unwrap_or(0))
-}
-
-fn tick_of(plan: &Plan) -> i64 {
-    let fast = plan.meshes.iter().any(|mesh| mesh.rate_hz >= FAST_HZ);
-    if fast { FAST_TICK_NS } else { TICK_NS }
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use crate::counters::{Counters, EventKind};
 use crate::occasionally::Occasionally;
 use crate::plan::Plan;
+use crate::timestamp::BindError;
 
 const AGAIN: Duration = Duration::from_secs(60);
 
@@ -78,6 +79,13 @@ impl Notices {
         }
     }
 
+    /// A plan asks for more source ports than can be opened.
+    pub fn fewer_flows(&self, asked: u8, there: u8, why: &BindError) {
+        tracing::warn!(
+            "the plan asks for {asked} source ports per path and {there} can be had: {why}; the paths are measured by those"
+        );
+    }
+
     fn step(&mut self, at_ns: i64, detail: String) {
         if self.steps_said.due(Instant::now()) {
             tracing::warn!("{detail}");
@@ -98,9 +106,6 @@ pub(super) fn tell_plan(plan: &Plan, unreachable: usize) {
         peers = peers().count(),
         "measuring by a new plan"
     );
-    if peers().any(|peer| peer.flows > 1) {
-        tracing::warn!("the plan asks for several source ports per path; this version uses one");
-    }
     if unreachable > 0 {
         tracing::warn!(
             peers = unreachable,

@@ -1,25 +1,35 @@
-//! The two ports: messages in with their stamps, messages out in batches.
+//! The two ports and the source ports of further flows: messages in with their stamps, messages out in batches.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use super::client::RequestId;
+use super::door::Door;
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
 use crate::ptp::{Answer, Arrival, MAX_LEN, Message};
 use crate::timestamp::{
-    BATCH, ClockMap, Datagram, Departed, Inbox, Outgoing, Ready, Socket, Stamps, Transmitter,
+    BATCH, BindError, ClockMap, Datagram, Departed, Inbox, Outgoing, Ready, Socket, Stamps,
     raw_now, sight,
 };
 
 /// So many packets in a row without a receive stamp, and the kernel is taken not to give any.
 const GIVE_UP: u32 = 64;
 
-/// What leaves through the event port.
+/// What leaves through a door.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Departure {
     Request(RequestId),
     Sync(Answer),
+}
+
+/// Where a message came in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Port {
+    Event,
+    General,
+    /// The source port of a flow beyond the first.
+    Flow,
 }
 
 /// A message that came in.
@@ -27,7 +37,7 @@ pub(super) struct Received {
     pub from: SocketAddr,
     /// Our address that it was sent to.
     pub to: Option<IpAddr>,
-    pub by_event_port: bool,
+    pub by: Port,
     pub arrival: Arrival,
     /// Packets were dropped before it because they were not read in time.
     pub after_overflow: bool,
@@ -36,46 +46,67 @@ pub(super) struct Received {
 }
 
 pub(super) struct Ports {
-    event: Socket,
+    listen: Listen,
+    /// By flow; the first is the event port.
+    doors: Vec<Door<Departure>>,
+    events_out: Vec<Outgoing<Departure>>,
+    /// Which door each of them leaves by.
+    flows_out: Vec<u8>,
     general: Socket,
-    transmitter: Transmitter<Departure>,
+    general_overflows: u32,
+    generals_out: Vec<Outgoing<()>>,
     map: ClockMap,
     /// Added to the raw clock it gives the time scale of our stamps: near UTC at the start, then never steered.
     time_scale_ns: i64,
     unstamped_in_a_row: u32,
-    /// Of the event and the general port.
-    overflows: [u32; 2],
     inbox: Inbox,
-    events_out: Vec<Outgoing<Departure>>,
-    generals_out: Vec<Outgoing<()>>,
 }
 
 impl Ports {
     pub fn open(listen: Listen) -> Result<Self, LoopError> {
-        let open = |port, stamps| {
-            let at = SocketAddr::new(listen.address, port);
-            Socket::bind(at, stamps).map_err(LoopError::Bind)
-        };
-        let event = open(listen.event_port, Stamps::SentAndReceived)?;
-        let general = open(listen.general_port, Stamps::Received)?;
+        let at = |port| SocketAddr::new(listen.address, port);
+        let event = Door::open(at(listen.event_port)).map_err(LoopError::Bind)?;
+        let general =
+            Socket::bind(at(listen.general_port), Stamps::Received).map_err(LoopError::Bind)?;
         let now = sight();
         Ok(Self {
-            transmitter: Transmitter::new(&event),
-            event,
+            listen,
+            doors: vec![event],
+            events_out: Vec::new(),
+            flows_out: Vec::new(),
             general,
+            general_overflows: 0,
+            generals_out: Vec::new(),
             map: ClockMap::new(now),
             time_scale_ns: now.real.0 - now.raw.0,
             unstamped_in_a_row: 0,
-            overflows: [0; 2],
             inbox: Inbox::new(),
-            events_out: Vec::new(),
-            generals_out: Vec::new(),
         })
     }
 
-    /// The event and the general socket.
-    pub fn sockets(&self) -> (&Socket, &Socket) {
-        (&self.event, &self.general)
+    /// Opens source ports until there are `flows` of them, the event port counted. They stay open: an answer may
+    /// still be on its way to one that a plan no longer uses.
+    pub fn provide(&mut self, flows: u8) -> Result<(), BindError> {
+        while self.doors.len() < usize::from(flows) {
+            let nth = self.doors.len() as u16 - 1;
+            let port = match self.listen.flow_port {
+                0 => 0,
+                first => first.saturating_add(nth),
+            };
+            let at = SocketAddr::new(self.listen.address, port);
+            self.doors.push(Door::open(at)?);
+        }
+        Ok(())
+    }
+
+    /// How many source ports there are.
+    pub fn flows(&self) -> u8 {
+        self.doors.len() as u8
+    }
+
+    /// The general socket, then those of the flows.
+    pub fn sockets(&self) -> impl Iterator<Item = &Socket> {
+        std::iter::once(&self.general).chain(self.doors.iter().map(|door| &door.socket))
     }
 
     /// Reads the clocks, once per turn. By how many ns the wall clock was stepped since the last turn, if it was.
@@ -95,34 +126,41 @@ impl Ports {
 
     /// Whether stamps are the kernel's in both ways.
     pub fn kernel_stamps(&self) -> bool {
-        self.transmitter.kernel_stamps() && self.unstamped_in_a_row <= GIVE_UP
+        let stamped = |door: &Door<Departure>| door.transmitter.kernel_stamps();
+        self.doors.iter().all(stamped) && self.unstamped_in_a_row <= GIVE_UP
     }
 
     /// Departures whose stamp never came.
     pub fn stamps_missing(&self) -> u64 {
-        self.transmitter.missing()
+        let doors = self.doors.iter();
+        doors.map(|door| door.transmitter.missing()).sum()
     }
 
     /// Packets that came in and were dropped because they were not read in time.
     pub fn overflows(&self) -> u64 {
-        self.overflows.iter().copied().map(u64::from).sum()
+        let doors = self.doors.iter().map(|door| door.overflows);
+        doors.chain([self.general_overflows]).map(u64::from).sum()
     }
 
     /// Whether this agent's addresses are of the family of `address`; others cannot be reached.
     pub fn reaches(&self, address: IpAddr) -> bool {
-        self.event.local().is_ipv4() == address.is_ipv4()
+        self.listen.address.is_ipv4() == address.is_ipv4()
     }
 
-    /// Everything that has come in.
-    pub fn read(&mut self, [event, general]: [Ready; 2]) -> io::Result<Vec<Received>> {
+    /// Everything that has come in; `ready` in the order of [`Self::sockets`].
+    pub fn read(&mut self, ready: &[Ready]) -> io::Result<Vec<Received>> {
         let mut received = Vec::new();
-        if event.departures {
-            self.transmitter.collect(&self.event, &self.map)?;
+        for (door, ready) in self.doors.iter_mut().zip(ready.iter().skip(1)) {
+            if ready.departures {
+                door.transmitter.collect(&door.socket, &self.map)?;
+            }
         }
-        let ports = [(&self.event, event, true), (&self.general, general, false)];
-        for ((socket, ready, by_event_port), overflows) in
-            ports.into_iter().zip(&mut self.overflows)
-        {
+        let general = (&self.general, Port::General, &mut self.general_overflows);
+        let doors = self.doors.iter_mut().enumerate().map(|(flow, door)| {
+            let port = if flow == 0 { Port::Event } else { Port::Flow };
+            (&door.socket, port, &mut door.overflows)
+        });
+        for ((socket, by, overflows), ready) in std::iter::once(general).chain(doors).zip(ready) {
             let mut more = ready.packets;
             while more {
                 let count = socket.receive(&mut self.inbox)?;
@@ -131,7 +169,7 @@ impl Ports {
                     received.push(Received {
                         from: datagram.from,
                         to: datagram.to,
-                        by_event_port,
+                        by,
                         after_overflow: before != datagram.overflows,
                         arrival: arrival(&datagram, &self.map, &mut self.unstamped_in_a_row),
                         message: Message::read(datagram.bytes).ok(),
@@ -143,14 +181,17 @@ impl Ports {
         Ok(received)
     }
 
+    /// Queues a message to leave by the source port of `flow`.
     pub fn queue_event(
         &mut self,
         message: &Message,
         to: SocketAddr,
         from: Option<IpAddr>,
         departure: Departure,
+        flow: u8,
     ) {
         self.events_out.push(outgoing(message, to, from, departure));
+        self.flows_out.push(flow);
     }
 
     pub fn queue_general(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
@@ -161,13 +202,25 @@ impl Ports {
     /// have become known, of these and of earlier ones.
     pub fn send_events(
         &mut self,
-        each: impl FnMut(&Outgoing<Departure>, Result<(), &io::Error>),
+        mut each: impl FnMut(&Outgoing<Departure>, Result<(), &io::Error>),
     ) -> io::Result<Vec<Departed<Departure>>> {
-        self.transmitter
-            .send(&self.event, &self.events_out, &self.map, each)?;
+        let mut rest = &self.events_out[..];
+        // In the order they were queued, whatever their doors: a responder takes the first sequence id that it sees
+        // for the first there was.
+        for together in self.flows_out.chunk_by(|one, next| one == next) {
+            let (messages, after) = rest.split_at(together.len());
+            if let Some(door) = self.doors.get_mut(usize::from(together[0])) {
+                door.send(messages, &self.map, &mut each)?;
+            }
+            rest = after;
+        }
         self.events_out.clear();
-        self.transmitter.expire(raw_now());
-        Ok(self.transmitter.departed().collect())
+        self.flows_out.clear();
+        let mut known = Vec::new();
+        for door in &mut self.doors {
+            door.departures(raw_now(), &mut known);
+        }
+        Ok(known)
     }
 
     /// Sends the queued general messages; how many left.

@@ -1,4 +1,4 @@
-//! When each path sends its next request.
+//! When each flow of each path sends its next request.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,18 +8,25 @@ use crate::clock::RawTime;
 /// A path measured by this agent: mesh key and the peer's VM key.
 pub(super) type PathKey = (u32, u32);
 
+/// One source port of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct FlowKey {
+    pub path: PathKey,
+    pub flow: u8,
+}
+
 /// What may be made up for after a late wake-up: slots, or as many as lie in this time, ns. More are left out, so
 /// that a pause ends without a burst.
 const CATCH_UP: i64 = 2;
 const CATCH_UP_NS: i64 = 50_000_000;
 
-/// Slots of all paths by time.
+/// Slots of all flows by time.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
-    slots: BinaryHeap<Reverse<(RawTime, PathKey)>>,
+    slots: BinaryHeap<Reverse<(RawTime, FlowKey)>>,
 }
 
-/// The slots of one path: every `interval_ns`, at a phase of its own.
+/// The slots of one flow: every `interval_ns`, at a phase of its own.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Slots {
     pub interval_ns: i64,
@@ -27,12 +34,22 @@ pub(super) struct Slots {
 }
 
 impl Schedule {
-    /// Adds a path. Its first slot lies within one interval from `now`, at a place that depends on the pair, so
-    /// that neither the requests of one agent nor those that reach one responder bunch up.
-    pub fn add(&mut self, key: PathKey, own_vm_key: u32, rate_hz: u32, now: RawTime) -> Slots {
+    /// Adds one of the `flows` of a path. Its first slot lies within one interval from `now`, at a place that
+    /// depends on the pair, so that neither the requests of one agent nor those that reach one responder bunch up; the
+    /// flows of a path share the interval evenly.
+    pub fn add(
+        &mut self,
+        key: FlowKey,
+        flows: u8,
+        own_vm_key: u32,
+        rate_hz: u32,
+        now: RawTime,
+    ) -> Slots {
         let interval_ns = 1_000_000_000 / i64::from(rate_hz.max(1));
-        let spread = mix(u64::from(own_vm_key) << 32 | u64::from(key.1)) ^ mix(u64::from(key.0));
-        let phase = (u128::from(spread) * interval_ns as u128) >> 64;
+        let (mesh_key, vm_key) = key.path;
+        let spread = mix(u64::from(own_vm_key) << 32 | u64::from(vm_key)) ^ mix(mesh_key.into());
+        let turn = u64::MAX / u64::from(flows.max(1)) * u64::from(key.flow);
+        let phase = (u128::from(spread.wrapping_add(turn)) * interval_ns as u128) >> 64;
         let slots = Slots {
             interval_ns,
             next: now.plus(phase as i64),
@@ -41,16 +58,16 @@ impl Schedule {
         slots
     }
 
-    /// The path of the next slot that is due at `now`, and how many of its slots had to be left out. `slots` finds
-    /// the slots of a path; those it does not know are gone.
+    /// The flow of the next slot that is due at `now`, and how many of its slots had to be left out. `slots` finds
+    /// the slots of a flow; those it does not know are gone.
     pub fn pop(
         &mut self,
         now: RawTime,
-        mut slots: impl FnMut(PathKey) -> Option<Slots>,
-    ) -> Option<(PathKey, Slots, u64)> {
+        mut slots: impl FnMut(FlowKey) -> Option<Slots>,
+    ) -> Option<(FlowKey, Slots, u64)> {
         while let Some(&Reverse((due, key))) = self.slots.peek().filter(|slot| slot.0.0 <= now) {
             self.slots.pop();
-            // Removed paths and those with a new rate leave their old slot behind.
+            // Removed flows and those with a new rate leave their old slot behind.
             let Some(mut slots) = slots(key).filter(|slots| slots.next == due) else {
                 continue;
             };
@@ -87,7 +104,7 @@ mod tests {
 
     struct Paths {
         schedule: Schedule,
-        slots: HashMap<PathKey, Slots>,
+        slots: HashMap<FlowKey, Slots>,
     }
 
     impl Paths {
@@ -101,8 +118,16 @@ mod tests {
         }
 
         fn add(&mut self, peer: u32, rate_hz: u32, now: RawTime) {
-            let slots = self.schedule.add((1, peer), 77, rate_hz, now);
-            self.slots.insert((1, peer), slots);
+            self.add_flow(peer, 0, 1, rate_hz, now);
+        }
+
+        fn add_flow(&mut self, peer: u32, flow: u8, flows: u8, rate_hz: u32, now: RawTime) {
+            let key = FlowKey {
+                path: (1, peer),
+                flow,
+            };
+            let slots = self.schedule.add(key, flows, 77, rate_hz, now);
+            self.slots.insert(key, slots);
         }
 
         /// How many slots are used up to and at `now`, and how many left out.
@@ -142,6 +167,30 @@ mod tests {
     }
 
     #[test]
+    fn the_flows_of_a_path_take_turns() {
+        let mut paths = Paths::new(0, 1);
+        (0..8).for_each(|flow| paths.add_flow(5, flow, 8, 1, RawTime(0)));
+        paths.used(999);
+        // 125 ms apart, wherever the first one lies.
+        let used: Vec<usize> = (8..24)
+            .map(|eighth| paths.used(eighth * 125 + 124).0)
+            .collect();
+        assert!(used.iter().all(|used| (0..=2).contains(used)), "{used:?}");
+        assert_eq!(used.iter().sum::<usize>(), 16);
+        let mut at: Vec<i64> = paths
+            .slots
+            .values()
+            .map(|slots| slots.next.0 / MS)
+            .collect();
+        at.sort_unstable();
+        assert!(
+            at.windows(2)
+                .all(|pair| (124..=126).contains(&(pair[1] - pair[0]))),
+            "{at:?}"
+        );
+    }
+
+    #[test]
     fn a_late_wake_up_is_made_up_for_and_a_pause_is_not() {
         let mut paths = Paths::new(1, 128);
         paths.used(1000);
@@ -154,7 +203,7 @@ mod tests {
     #[test]
     fn a_changed_or_removed_path_uses_no_old_slot() {
         let mut paths = Paths::new(2, 128);
-        paths.slots.remove(&(1, 0));
+        paths.slots.retain(|key, _| key.path != (1, 0));
         paths.add(1, 1, RawTime(0));
         let used: usize = (0..100).map(|tick| paths.used(tick * 100).0).sum();
         assert!((9..=10).contains(&used), "{used}");

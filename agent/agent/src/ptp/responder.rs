@@ -13,7 +13,7 @@ use crate::clock::RawTime;
 /// whoever forges a peer's address must not be able to turn this agent against it.
 const REQUESTS_HZ: u32 = 2048;
 
-/// Senders behind one peer address that are told apart: source ports and processes.
+/// Senders behind one peer address that are told apart: processes, and within each what it asks this agent as.
 const SESSIONS: usize = 128;
 
 /// Why a request gets no answer.
@@ -107,12 +107,12 @@ impl Responder {
         client: SocketAddr,
         now: RawTime,
     ) -> Result<Answer, Refusal> {
-        let known = self.known(client).ok_or(Refusal::Stranger)?;
+        let known = self
+            .known(client, message.source)
+            .ok_or(Refusal::Stranger)?;
         let general_port = known.general_port;
         // Noted also when it will not be answered: it did arrive, and the client must not take it for lost.
-        known
-            .session(client.port(), message)
-            .note(message.sequence_id)?;
+        known.session(message).note(message.sequence_id)?;
         if !known.budget.take(1, now) {
             return Err(Refusal::TooMany);
         }
@@ -154,8 +154,9 @@ impl Responder {
         })
     }
 
-    /// The peer behind an address: the one of that port, or the only one there, asking from another port.
-    fn known(&mut self, client: SocketAddr) -> Option<&mut Known> {
+    /// The peer behind an address: the one of that port, or the one that asks from another port, another flow of its
+    /// path: the only one there, or the one that is known to ask by this name.
+    fn known(&mut self, client: SocketAddr, requester: PortIdentity) -> Option<&mut Known> {
         let here = self.peers.get_mut(&client.ip())?;
         let index = match here
             .iter()
@@ -163,50 +164,50 @@ impl Responder {
         {
             Some(index) => index,
             None if here.len() == 1 => 0,
-            None => return None,
+            None => here.iter().position(|known| {
+                let mut sessions = known.sessions.iter();
+                sessions.any(|receipts| receipts.requester == requester)
+            })?,
         };
         here.get_mut(index)
     }
 
     fn find(&mut self, answer: &Answer) -> Option<&mut Receipts> {
-        let (port, requester) = (answer.client.port(), answer.requester);
-        let sessions = &mut self.known(answer.client)?.sessions;
+        let sessions = &mut self.known(answer.client, answer.requester)?.sessions;
         sessions
             .iter_mut()
             .rev()
-            .find(|receipts| receipts.is_of(port, requester))
+            .find(|receipts| receipts.requester == answer.requester)
     }
 }
 
 impl Known {
     /// What has been received from the sender of a message; the oldest gives way to a new one.
-    fn session(&mut self, port: u16, message: &Message) -> &mut Receipts {
+    fn session(&mut self, message: &Message) -> &mut Receipts {
         let mut sessions = self.sessions.iter();
-        let index = sessions.rposition(|receipts| receipts.is_of(port, message.source));
+        let index = sessions.rposition(|receipts| receipts.requester == message.source);
         let index = index.unwrap_or_else(|| {
             if self.sessions.len() == SESSIONS {
                 self.sessions.remove(0);
             }
-            self.sessions.push(Receipts::start(port, message));
+            self.sessions.push(Receipts::start(message));
             self.sessions.len() - 1
         });
         &mut self.sessions[index]
     }
 }
 
-/// What has been received from one source port and process of a client.
+/// What has been received from one process of a client, from all its source ports: they share its sequence ids.
 #[derive(Debug)]
 struct Receipts {
-    port: u16,
     requester: PortIdentity,
     tally: Tally,
 }
 
 impl Receipts {
     /// Nothing received yet; `message` will be the first.
-    fn start(port: u16, message: &Message) -> Self {
+    fn start(message: &Message) -> Self {
         Self {
-            port,
             requester: message.source,
             tally: Tally {
                 requests: 0,
@@ -216,10 +217,6 @@ impl Receipts {
                 arrived: 0,
             },
         }
-    }
-
-    fn is_of(&self, port: u16, requester: PortIdentity) -> bool {
-        (self.port, self.requester) == (port, requester)
     }
 
     fn note(&mut self, sequence_id: u16) -> Result<(), Refusal> {

@@ -67,6 +67,31 @@ fn only_peers_of_the_plan_are_answered() {
     assert_eq!(ask(&mut responder, "10.0.0.1:319"), Err(Refusal::Stranger));
 }
 
+/// Two agents behind one address: a flow's source port is in no plan, so its name tells whose it is.
+#[test]
+fn flows_are_of_the_peer_that_asks_by_their_name_and_share_its_counts() {
+    let mut responder = Responder::default();
+    let peers = ["10.0.0.1:319", "10.0.0.1:5319"].map(address);
+    responder.admit(peers.into_iter().zip([320, 5320]), NOW);
+    let flow = address("10.0.0.1:40000");
+    let unknown = responder.request(&request(3, 8), flow, NOW);
+    assert_eq!(unknown, Err(Refusal::Stranger));
+    responder.request(&request(3, 9), peers[1], NOW).unwrap();
+    let answer = responder.request(&request(3, 10), flow, NOW).unwrap();
+    assert_eq!(
+        (answer.client, answer.general),
+        (flow, address("10.0.0.1:5320"))
+    );
+    responder.synced(&answer);
+    let source = PortIdentity { clock: 9, port: 1 };
+    let body = responder.delay_resp(&answer, source, 5).unwrap().body;
+    let Body::DelayResp { tally, .. } = body else {
+        panic!("{body:?}")
+    };
+    let tally = tally.unwrap();
+    assert_eq!((tally.requests, tally.syncs, tally.arrived), (2, 1, 0b11));
+}
+
 #[test]
 fn counts_go_on_when_the_plan_changes_around_a_peer() {
     let (mut responder, client) = (responder(), address("10.0.0.1:319"));

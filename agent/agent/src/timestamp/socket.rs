@@ -17,7 +17,7 @@ pub enum Stamps {
     SentAndReceived,
 }
 
-/// One of the agent's two ports.
+/// One of the agent's ports.
 #[derive(Debug)]
 pub struct Socket {
     socket: UdpSocket,
@@ -113,28 +113,42 @@ pub struct Ready {
     pub departures: bool,
 }
 
-/// Sleeps until one of two sockets has something, at most `timeout`.
-pub fn wait(event: &Socket, general: &Socket, timeout: Duration) -> io::Result<[Ready; 2]> {
-    let mut polls = [event, general].map(|socket| libc::pollfd {
+/// Sleeps until one of the sockets has something, at most `timeout`; what each has.
+pub fn wait<'a>(
+    sockets: impl Iterator<Item = &'a Socket>,
+    timeout: Duration,
+) -> io::Result<Vec<Ready>> {
+    let poll = |socket: &Socket| libc::pollfd {
         fd: socket.fd(),
         events: libc::POLLIN,
         revents: 0,
-    });
+    };
+    let mut polls: Vec<_> = sockets.map(poll).collect();
     let timeout = libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: timeout.subsec_nanos().into(),
     };
-    // SAFETY: ppoll(2) writes the revents of two entries and reads one timespec; a null mask changes no signals.
-    let ready = unsafe { libc::ppoll(polls.as_mut_ptr(), 2, &raw const timeout, std::ptr::null()) };
+    let count = polls.len() as libc::nfds_t;
+    // SAFETY: ppoll(2) writes the revents of `count` entries, as many as there are, and reads one timespec; a null
+    // mask changes no signals.
+    let ready = unsafe {
+        libc::ppoll(
+            polls.as_mut_ptr(),
+            count,
+            &raw const timeout,
+            std::ptr::null(),
+        )
+    };
     if ready < 0 {
         let error = io::Error::last_os_error();
         return match error.kind() {
-            io::ErrorKind::Interrupted => Ok([Ready::default(); 2]),
+            io::ErrorKind::Interrupted => Ok(vec![Ready::default(); polls.len()]),
             _ => Err(error),
         };
     }
-    Ok(polls.map(|poll| Ready {
+    let ready = |poll: &libc::pollfd| Ready {
         packets: poll.revents & libc::POLLIN != 0,
         departures: poll.revents & libc::POLLERR != 0,
-    }))
+    };
+    Ok(polls.iter().map(ready).collect())
 }

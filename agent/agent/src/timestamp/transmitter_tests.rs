@@ -40,7 +40,7 @@ fn received(
         if all.len() >= count {
             break;
         }
-        wait(socket, other, Duration::from_millis(50)).unwrap();
+        wait([socket, other].into_iter(), Duration::from_millis(50)).unwrap();
     }
     all
 }
@@ -68,7 +68,7 @@ fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTi
         .send(&sender, &packets, &map, |_, left| left.unwrap())
         .unwrap();
     for _ in 0..20 {
-        wait(&sender, &sender, Duration::from_millis(10)).unwrap();
+        wait(std::iter::once(&sender), Duration::from_millis(10)).unwrap();
         transmitter.collect(&sender, &map).unwrap();
     }
     let departed: Vec<_> = transmitter.departed().collect();
@@ -113,7 +113,7 @@ fn the_reply_comes_from_the_address_that_was_asked() {
     let port = everywhere.local().port();
     let to = SocketAddr::new("127.4.5.6".parse().unwrap(), port);
     asker.send(&[outgoing(to, 1)], |_, left| left.unwrap());
-    wait(&everywhere, &asker, Duration::from_secs(5)).unwrap();
+    wait([&everywhere, &asker].into_iter(), Duration::from_secs(5)).unwrap();
     let mut inbox = Inbox::new();
     assert_eq!(everywhere.receive(&mut inbox).unwrap(), 1);
     let asked = inbox.datagrams(1).next().unwrap();

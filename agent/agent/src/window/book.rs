@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use sinemora_wire::MeshWindow;
 
-use super::peer_window::PeerWindow;
+use super::peer_window::{Flow, PeerWindow};
 use crate::clock::PeerClock;
 use crate::ptp::Settled;
 
@@ -83,14 +83,14 @@ impl WindowBook {
     }
 
     /// Files what became of an exchange.
-    pub fn file<T>(&mut self, ticket: &Ticket, peer_key: u32, flows: u32, settled: &Settled<T>) {
+    pub fn file<T>(&mut self, ticket: &Ticket, peer_key: u32, flow: Flow, settled: &Settled<T>) {
         if let Some(window) = self.find(ticket) {
             window.unsettled = window.unsettled.saturating_sub(1);
             window
                 .peers
                 .entry(peer_key)
                 .or_default()
-                .file(ticket.at_ns, flows, settled);
+                .file(ticket.at_ns, flow, settled);
         }
     }
 
@@ -152,6 +152,9 @@ impl WindowBook {
                 peer.read(clock);
             }
             peer.append_to(&mut summary, peer_key, spike_threshold_ns);
+        }
+        if summary.flows.iter().all(|flows| *flows == 1) {
+            (summary.outbound_flows, summary.inbound_flows) = (None, None);
         }
         (!summary.peer_keys.is_empty()).then_some(summary)
     }

@@ -1,5 +1,6 @@
 use super::*;
 use crate::clock::{Leg, RawTime};
+use crate::window::Flow;
 
 const S: i64 = NANOS_PER_S;
 
@@ -33,7 +34,7 @@ fn clock() -> PeerClock {
 /// Enters, files and reports which windows close.
 fn filed(book: &mut WindowBook, backend_ns: i64) -> Option<i64> {
     let ticket = book.enter(backend_ns)?;
-    book.file(&ticket, 3, 1, &settled(50_000, 50_000));
+    book.file(&ticket, 3, Flow::ONLY, &settled(50_000, 50_000));
     Some(ticket.started_at_s)
 }
 
@@ -60,7 +61,7 @@ fn a_window_waits_for_its_last_exchange() {
     let ticket = book.enter(19 * S).unwrap();
     assert!(closed(&mut book, 20 * S).is_empty());
     assert_eq!(filed(&mut book, 20 * S), Some(20));
-    book.file(&ticket, 3, 1, &settled(1, 1));
+    book.file(&ticket, 3, Flow::ONLY, &settled(1, 1));
     assert_eq!(closed(&mut book, 20 * S + 1), [10]);
     assert!(closed(&mut book, 20 * S + 2).is_empty(), "never twice");
 }
@@ -158,7 +159,7 @@ fn the_summary_holds_every_peer_in_order_and_each_direction() {
     ];
     for (peer_key, settled) in &filings {
         book.enter(12 * S).unwrap();
-        book.file(&ticket, *peer_key, 1, settled);
+        book.file(&ticket, *peer_key, Flow::ONLY, settled);
     }
     book.leave(&ticket);
     let window = book.close(30 * S).pop().unwrap();
@@ -208,4 +209,34 @@ fn what_a_peer_was_measured_with_outlives_its_clock() {
     let summary = book.summarise(window, |_| None, 1).unwrap();
     let outbound = summary.outbound.unwrap();
     assert_eq!((outbound.count, outbound.sent), (vec![1], vec![2]));
+}
+
+#[test]
+fn flows_are_told_apart_where_there_is_more_than_one() {
+    let mut book = WindowBook::new(7, 10);
+    let flow = |number| Flow { number, of: 3 };
+    // Flow 2 goes the long way out; nothing came back by flow 1.
+    let filings = [
+        (3, Flow::ONLY, settled(50_000, 50_000)),
+        (9, flow(0), settled(50_000, 52_000)),
+        (9, flow(2), settled(350_000, 52_000)),
+        (9, flow(0), settled(60_000, 90_000)),
+        (9, flow(2), settled(370_000, 54_000)),
+        (9, flow(2), settled(360_000, 53_000)),
+    ];
+    for (peer_key, flow, settled) in &filings {
+        let ticket = book.enter(12 * S).unwrap();
+        book.file(&ticket, *peer_key, *flow, settled);
+    }
+    let window = book.close(30 * S).pop().unwrap();
+    let clock = clock();
+    let summary = book.summarise(window, |_| Some(&clock), 500_000).unwrap();
+    assert_eq!(summary.flows, [1, 3]);
+    let [outbound, inbound] = [summary.outbound_flows, summary.inbound_flows].map(Option::unwrap);
+    assert_eq!(outbound.count, [1, 2, 0, 3]);
+    assert_eq!(outbound.min_ns, [50_000, 50_000, 0, 350_000]);
+    let near = |p50_ns: i64, delay_ns: i64| (p50_ns - delay_ns).abs() <= delay_ns / 128;
+    assert!(near(outbound.p50_ns[3], 360_000), "{outbound:?}");
+    assert_eq!((outbound.p50_ns[1], outbound.p50_ns[2]), (50_000, 0));
+    assert_eq!(inbound.min_ns, [50_000, 52_000, 0, 52_000]);
 }

@@ -6,4 +6,4 @@ mod peer_window;
 mod statistics;
 
 pub use book::{Ticket, Window, WindowBook};
-pub use peer_window::PeerWindow;
+pub use peer_window::{Flow, PeerWindow};

@@ -3,14 +3,26 @@
 use sinemora_wire::MeshWindow;
 
 use super::evidence::{Measured, around_spike};
-use super::statistics::{Loss, append};
+use super::statistics::{Loss, append, append_flow};
 use crate::clock::{Leg, PeerClock};
 use crate::ptp::Settled;
+
+/// Which of how many source ports an exchange used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Flow {
+    pub number: u8,
+    pub of: u8,
+}
+
+impl Flow {
+    /// The one port of a path that has no other.
+    pub const ONLY: Self = Self { number: 0, of: 1 };
+}
 
 /// What became of the exchanges with one peer that started in one window.
 #[derive(Debug, Default)]
 pub struct PeerWindow {
-    flows: u32,
+    flows: u8,
     /// Not yet read against the peer's clock, which is known better the later one asks.
     raw: Vec<Raw>,
     read: Vec<Read>,
@@ -26,6 +38,7 @@ pub struct PeerWindow {
 
 #[derive(Debug)]
 struct Raw {
+    flow: u8,
     at_ns: u64,
     outbound: Option<Leg>,
     inbound: Option<Leg>,
@@ -33,6 +46,7 @@ struct Raw {
 
 #[derive(Debug)]
 struct Read {
+    flow: u8,
     at_ns: u64,
     outbound_ns: Option<i64>,
     inbound_ns: Option<i64>,
@@ -40,8 +54,8 @@ struct Read {
 
 impl PeerWindow {
     /// Takes a settled exchange that started `at_ns` after the window did.
-    pub fn file<T>(&mut self, at_ns: u64, flows: u32, settled: &Settled<T>) {
-        self.flows = self.flows.max(flows);
+    pub fn file<T>(&mut self, at_ns: u64, flow: Flow, settled: &Settled<T>) {
+        self.flows = self.flows.max(flow.of);
         self.requests += 1;
         match settled.request_arrived {
             Some(arrived) => self.requests_lost += u32::from(!arrived),
@@ -60,6 +74,7 @@ impl PeerWindow {
         let (outbound, inbound) = (settled.outbound, settled.inbound);
         if outbound.is_some() || inbound.is_some() {
             self.raw.push(Raw {
+                flow: flow.number,
                 at_ns,
                 outbound,
                 inbound,
@@ -81,6 +96,7 @@ impl PeerWindow {
         };
         for raw in self.raw.drain(..) {
             self.read.push(Read {
+                flow: raw.flow,
                 at_ns: raw.at_ns,
                 outbound_ns: raw.outbound.and_then(|leg| delay(leg, -1)),
                 inbound_ns: raw.inbound.and_then(|leg| delay(leg, 1)),
@@ -101,7 +117,16 @@ impl PeerWindow {
         let all = Some(self.requests);
         let unless = |unknown: bool, count: u32| (!unknown).then_some(count);
         window.peer_keys.push(peer_key);
-        window.flows.push(self.flows);
+        window.flows.push(self.flows.into());
+        let measured_flows = |delay: fn(&Read) -> Option<i64>| {
+            let of = |flow| self.read.iter().filter(move |read| read.flow == flow);
+            (0..self.flows).map(move |flow| of(flow).filter_map(delay).collect())
+        };
+        let [outbound_flows, inbound_flows] =
+            [&mut window.outbound_flows, &mut window.inbound_flows]
+                .map(Option::get_or_insert_default);
+        measured_flows(|read| read.outbound_ns).for_each(|f| append_flow(outbound_flows, f));
+        measured_flows(|read| read.inbound_ns).for_each(|f| append_flow(inbound_flows, f));
         let columns = [
             (
                 &mut window.outbound,

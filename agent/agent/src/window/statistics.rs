@@ -1,7 +1,7 @@
 //! One direction of one peer: from delays to a row of the columns.
 
-use sinemora_sketch::Sketch;
-use sinemora_wire::{Columns, NOT_KNOWN};
+use sinemora_sketch::{Sketch, bin_of, value_of};
+use sinemora_wire::{Columns, FlowColumns, NOT_KNOWN};
 
 /// Packets that set out and those that did not arrive; `None` when nobody can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,6 +48,23 @@ pub(super) fn append(columns: &mut Columns, delays_ns: &[i64], loss: Loss, clock
         .push(if count == 0 { 0 } else { clock_error_ns });
     columns.sketch_words.push(sketch.len() as u32 / 2);
     columns.sketch.extend(sketch);
+}
+
+/// Appends a flow: delays in ns in any order.
+pub(super) fn append_flow(columns: &mut FlowColumns, mut delays_ns: Vec<i64>) {
+    delays_ns.sort_unstable();
+    let middle = delays_ns.len().saturating_sub(1) / 2;
+    let (least, most) = (delays_ns.first(), delays_ns.last());
+    let p50_ns = delays_ns.get(middle).map_or(0, |delay| {
+        let told = value_of(bin_of(*delay)) as i64;
+        told.clamp(
+            least.copied().unwrap_or(told),
+            most.copied().unwrap_or(told),
+        )
+    });
+    columns.count.push(delays_ns.len() as u32);
+    columns.min_ns.push(least.copied().unwrap_or(0));
+    columns.p50_ns.push(p50_ns);
 }
 
 #[cfg(test)]

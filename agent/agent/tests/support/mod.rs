@@ -29,6 +29,7 @@ pub fn listen(address: &str) -> Listen {
         address,
         event_port: port(&event),
         general_port: port(&general),
+        flow_port: 0,
     }
 }
 

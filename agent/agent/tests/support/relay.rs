@@ -72,6 +72,7 @@ impl Relay {
             address: event.local_addr().unwrap().ip(),
             event_port: event.local_addr().unwrap().port(),
             general_port: general.local_addr().unwrap().port(),
+            flow_port: 0,
         };
         let (as_responder, as_client) = (
             place(&near_event, &near_general),

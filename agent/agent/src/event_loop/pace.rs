@@ -1,0 +1,173 @@
+//! When the loop wakes: seldom enough to be nearly free, often enough that no path's requests bunch up.
+//!
+//! The kernel stamps packets as they pass, so it costs no precision that requests and answers wait for the loop; each
+//! turn of the loop costs as much as several packets. So turns are as far apart as the fastest path allows.
+
+use crate::clock::RawTime;
+use crate::plan::Plan;
+
+/// Least and most time from one turn to the next while packets come and go, ns.
+const SHORTEST_NS: i64 = 5_000_000;
+const LONGEST_NS: i64 = 50_000_000;
+
+/// How many exchanges may gather for one turn. Leaving together they are a burst of a kilobyte or two.
+const TOGETHER: i64 = 16;
+
+/// Share of the interval of the fastest path that its packets may wait: its requests stay apart, and a client that
+/// takes answers to its newest request only has them before it asks again.
+const SHARE: f64 = 0.64;
+
+/// How long the loop may sleep when nothing is due, ns: plans, deadlines and the order to stop wait for it.
+const NAP_NS: i64 = 100_000_000;
+
+/// What the loop does until its next turn: not look before `look_at`, then wait for packets, but no longer than
+/// `act_at`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rest {
+    pub look_at: RawTime,
+    pub act_at: RawTime,
+}
+
+/// The rhythm that a plan allows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Pace {
+    tick_ns: i64,
+}
+
+impl Pace {
+    /// The pace of an agent with nothing to do.
+    pub fn idle() -> Self {
+        Self {
+            tick_ns: LONGEST_NS,
+        }
+    }
+
+    /// The pace for a plan, both roles counted.
+    pub fn of(plan: &Plan) -> Self {
+        let (mut exchanges_hz, mut fastest_hz) = (0i64, 1);
+        for mesh in &plan.meshes {
+            let flows: i64 = mesh.peers.iter().map(|peer| i64::from(peer.flows)).sum();
+            exchanges_hz += flows * i64::from(mesh.rate_hz);
+            if flows > 0 {
+                fastest_hz = fastest_hz.max(mesh.rate_hz);
+            }
+        }
+        let share_ns = SHARE * 1e9 / f64::from(fastest_hz);
+        let gathering_ns = TOGETHER * 1_000_000_000 / exchanges_hz.max(1);
+        Self {
+            tick_ns: gathering_ns
+                .min(share_ns as i64)
+                .clamp(SHORTEST_NS, LONGEST_NS),
+        }
+    }
+
+    /// How to rest after a turn that began at `began`, with the next request due at `next_due`.
+    ///
+    /// A request that is due shortly after the tick takes the packets that wait along with it: one turn, not two.
+    pub fn rest(&self, began: RawTime, next_due: Option<RawTime>) -> Rest {
+        let tick = began.plus(self.tick_ns);
+        let nap = began.plus(NAP_NS);
+        let shortly = tick.plus(self.tick_ns * 3 / 5);
+        match next_due {
+            Some(due) if due <= tick => Rest {
+                look_at: tick,
+                act_at: tick,
+            },
+            Some(due) if due <= shortly => Rest {
+                look_at: due,
+                act_at: due,
+            },
+            due => Rest {
+                look_at: tick,
+                act_at: due.map_or(nap, |due| due.min(nap)),
+            },
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Caps, MeshPlan, Peer, Role};
+
+    const MS: i64 = 1_000_000;
+
+    fn pace(peers: u32, rate_hz: u32, flows: u32) -> Pace {
+        let peer = |vm_key| Peer {
+            vm_key,
+            name: String::new(),
+            address: [10, 0, 0, 1].into(),
+            event_port: 319,
+            general_port: 320,
+            role: Role::Client,
+            flows,
+        };
+        Pace::of(&Plan {
+            caps: Caps {
+                packets_per_s: 1,
+                peers,
+            },
+            meshes: vec![MeshPlan {
+                id: String::new(),
+                key: 1,
+                name: String::new(),
+                window_s: 10,
+                rate_hz,
+                loss_deadline_ms: 1000,
+                peers: (0..peers).map(peer).collect(),
+            }],
+            ..Plan::idle()
+        })
+    }
+
+    #[test]
+    fn few_exchanges_let_it_sleep_and_fast_paths_do_not() {
+        let ticks = [
+            (1, 1, 1),
+            (100, 1, 1),
+            (1000, 1, 1),
+            (1, 16, 1),
+            (2, 128, 1),
+            (1, 8, 8),
+        ];
+        let ticks = ticks.map(|(peers, rate_hz, flows)| pace(peers, rate_hz, flows).tick_ns / MS);
+        assert_eq!(ticks, [50, 50, 16, 40, 5, 50]);
+    }
+
+    /// Requests of one path leave once per interval, each in a turn of its own.
+    #[test]
+    fn a_fast_path_is_one_turn_per_request() {
+        let pace = pace(1, 128, 1);
+        let interval_ns = 1_000_000_000 / 128;
+        let (mut now, mut due, mut turns, mut sent) = (RawTime(0), RawTime(0), 0, 0);
+        while now.0 < 1_000 * MS {
+            turns += 1;
+            let mut together = 0;
+            while due <= now {
+                due = due.plus(interval_ns);
+                together += 1;
+            }
+            assert!(together <= 1, "{together} requests in one turn");
+            sent += together;
+            // Answers are always there: it wakes as soon as it looks.
+            now = pace.rest(now, Some(due)).look_at;
+        }
+        assert!((127..=129).contains(&sent), "{sent}");
+        assert!(turns <= 130, "{turns}");
+    }
+
+    #[test]
+    fn it_rests_no_longer_than_a_nap_and_no_longer_than_until_the_next_request() {
+        let pace = pace(1, 1, 1);
+        let rest = |due| pace.rest(RawTime(0), due);
+        let at = |look, act| Rest {
+            look_at: RawTime(look * MS),
+            act_at: RawTime(act * MS),
+        };
+        assert_eq!(rest(None), at(50, 100));
+        assert_eq!(rest(Some(RawTime(20 * MS))), at(50, 50));
+        assert_eq!(rest(Some(RawTime(70 * MS))), at(70, 70));
+        assert_eq!(rest(Some(RawTime(90 * MS))), at(50, 90));
+        assert_eq!(rest(Some(RawTime(900 * MS))), at(50, 100));
+    }
+}
