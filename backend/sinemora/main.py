@@ -10,6 +10,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 
 from sinemora.inventory import routes as inventory
+from sinemora.jobs import routes as jobs
 from sinemora.kit import errors, health
 from sinemora.kit.config import settings
 from sinemora.kit.edge import Edge
@@ -32,6 +33,7 @@ ROUTERS = (
     meshes.agent_router,
     inventory.agent_router,
     inventory.router,
+    jobs.router,
     meshes.router,
     measurements.router,
     recommender.router,

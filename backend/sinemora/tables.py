@@ -1,6 +1,7 @@
 """Every table of the product, so that metadata is complete: for migrations, the worker and the command line."""
 
 from sinemora.inventory import models as inventory
+from sinemora.jobs import models as jobs
 from sinemora.kit import idempotency
 from sinemora.kit.db import Base
 from sinemora.measurements import models as measurements
@@ -9,5 +10,5 @@ from sinemora.recommender import models as recommender
 from sinemora.recommender.applications import models as applications
 from sinemora.tenants import models as tenants
 
-FEATURES = (idempotency, tenants, inventory, meshes, measurements, recommender, applications)
+FEATURES = (idempotency, tenants, jobs, inventory, meshes, measurements, recommender, applications)
 metadata = Base.metadata

@@ -7,6 +7,7 @@ from celery.signals import heartbeat_sent, setup_logging
 
 from sinemora import tables
 from sinemora.inventory import tasks as inventory
+from sinemora.jobs import tasks as jobs
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
@@ -17,6 +18,7 @@ app = celery
 FEATURES = (tables,)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
+SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}
 SCHEDULE["inventory.sweep"] = {"task": inventory.sweep.name, "schedule": crontab(minute="47")}
 # A sweep that comes late does all the work: those that waited meanwhile would find none.
 SCHEDULE["measurements.roll_up"] = {

@@ -17,10 +17,8 @@ from sinemora.embedded.service_user import ServiceUser
 from sinemora.embedded.valkey import ValkeyServer
 from sinemora.kit.config import Settings
 
-# Two of what needs a processor: the small machine this default is for has two cores.
-_WORKER_PROCESSES = "2"
-_QUEUES = "fast,bulk,solve"
 _PULSE_S = 20.0
+_CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
 _PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL")
 
 
@@ -104,12 +102,10 @@ def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUs
 
 
 def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> list[Program]:
-    """API, worker and beat."""
+    """API, workers and beat."""
     mine = {key: value for key, value in env.items() if key not in _PRIVATE}
-    celery = [sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet"]
     here = Path.cwd()
     engines = ("postgres", "valkey")
-    pulse = folder.path / "run" / "worker-pulse"
     redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)
     return [
         Program(
@@ -123,30 +119,14 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
             responds=lambda: answers(local_address(settings) + "/healthz", patience_s=10),
             stop_patience_s=6,
         ),
-        Program(
-            name="worker",
-            title="Worker",
-            command=[
-                *celery,
-                "worker",
-                "--loglevel=INFO",
-                f"--queues={_QUEUES}",
-                f"--concurrency={_WORKER_PROCESSES}",
-                "--without-gossip",
-                "--without-mingle",
-            ],
-            cwd=here,
-            environment=mine | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
-            needs=engines,
-            # Without its broker the worker has no pulse, and waits as it should.
-            responds=lambda: _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
-            stop_patience_s=10,
-        ),
+        # Two processes: the small machine this default is for has two cores. Long computing is on its own.
+        _worker("worker", "Worker", "fast,bulk", 2, mine, folder, redis_url),
+        _worker("solver", "Solver", "solve", 1, mine, folder, redis_url),
         Program(
             name="beat",
             title="Beat",
             command=[
-                *celery,
+                *_CELERY,
                 "beat",
                 "--loglevel=INFO",
                 f"--schedule={folder.path / 'run' / 'beat-schedule'}",
@@ -157,6 +137,32 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
             needs=engines,
         ),
     ]
+
+
+def _worker(
+    name: str, title: str, queues: str, processes: int, env: dict[str, str], folder: DataFolder, redis_url: str
+) -> Program:
+    pulse = folder.path / "run" / f"{name}-pulse"
+    return Program(
+        name=name,
+        title=title,
+        command=[
+            *_CELERY,
+            "worker",
+            f"--hostname={name}@%h",
+            "--loglevel=INFO",
+            f"--queues={queues}",
+            f"--concurrency={processes}",
+            "--without-gossip",
+            "--without-mingle",
+        ],
+        cwd=Path.cwd(),
+        environment=env | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
+        needs=("postgres", "valkey"),
+        # Without its broker a worker has no pulse, and waits as it should.
+        responds=lambda: _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
+        stop_patience_s=10,
+    )
 
 
 def local_address(settings: Settings) -> str:

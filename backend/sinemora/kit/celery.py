@@ -24,11 +24,14 @@ def _configuration() -> dict[str, Any]:
         "broker_transport_options": {"visibility_timeout": 7200, "socket_connect_timeout": 2},
         "timezone": "UTC",
         "beat_schedule": SCHEDULE,
+        "task_routes": ROUTES,
     }
 
 
 # Entries of the beat schedule by name; features add theirs beside their tasks.
 SCHEDULE: dict[str, dict[str, Any]] = {}
+# Queues of tasks by name, of those that do not go to the default one.
+ROUTES: dict[str, dict[str, Any]] = {}
 
 celery = Celery("sinemora")
 celery.add_defaults(_configuration)

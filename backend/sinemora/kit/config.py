@@ -56,6 +56,7 @@ class Settings(BaseSettings):
     ingest_batch_ms: int = Field(20, ge=1, le=1000)
     retention_raw_days: int = Field(3, ge=1)
     retention_1m_days: int = Field(30, ge=1)
+    retention_jobs_days: int = Field(7, ge=1)
     stale_windows: int = Field(3, ge=1)
 
     @field_validator("database_url", "database_owner_url")

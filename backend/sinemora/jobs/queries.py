@@ -1,0 +1,121 @@
+"""SQL of jobs. A worker's statements all name the attempt it holds, so one that lost its job changes nothing."""
+
+from collections.abc import Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import delete, func, or_, select, text, update
+from sqlalchemy.orm import Session
+
+from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
+
+
+def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job | None:
+    """The newest job that answers the same question and was asked since then; not one that failed."""
+    return session.scalars(
+        select(Job)
+        .where(
+            Job.kind == kind,
+            Job.digest == digest,
+            Job.created_at >= since,
+            Job.state.in_((JobState.queued, JobState.running, JobState.succeeded)),
+            Job.cancel_requested.is_(False),
+        )
+        .order_by(Job.created_at.desc())
+        .limit(1)
+    ).first()
+
+
+def count_open(session: Session) -> int:
+    """How many jobs of the tenant are not over."""
+    return session.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(FINAL))) or 0
+
+
+def job_locked(session: Session, job_id: UUID) -> Job | None:
+    """A job, locked against its worker and other requests."""
+    return session.scalars(select(Job).where(Job.id == job_id).with_for_update()).one_or_none()
+
+
+def claim(session: Session, job_id: UUID, now: datetime, silent_s: float) -> Job | None:
+    """Start a job: one that waits, or whose worker has been silent for `silent_s`. None when somebody else has it."""
+    dead = Job.heartbeat_at < now - timedelta(seconds=silent_s)
+    return session.scalars(
+        update(Job)
+        .where(Job.id == job_id, or_(Job.state == JobState.queued, (Job.state == JobState.running) & dead))
+        .values(
+            state=JobState.running,
+            attempt=Job.attempt + 1,
+            heartbeat_at=now,
+            started_at=func.coalesce(Job.started_at, now),
+            progress=None,
+            note="",
+        )
+        .returning(Job)
+    ).one_or_none()
+
+
+def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: float | None, note: str) -> bool | None:
+    """Say that a job is alive; whether it is asked to stop, None when it is not ours any more."""
+    return session.scalar(
+        update(Job)
+        .where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
+        .values(heartbeat_at=now, progress=progress, note=note)
+        .returning(Job.cancel_requested)
+    )
+
+
+def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) -> bool:
+    """Write columns of a running job; False when it is not ours any more."""
+    ended = session.execute(
+        update(Job)
+        .where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
+        .values(**values)
+        .returning(Job.id)
+    )
+    return ended.first() is not None
+
+
+def ours(session: Session, job_id: UUID, attempt: int) -> bool:
+    """Whether a worker still holds its job; if so, nobody takes it away before this transaction ends."""
+    held = select(Job.id).where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
+    return session.scalar(held.with_for_update(key_share=True)) is not None
+
+
+def chunks(session: Session, job_id: UUID, side: Side) -> Iterator[bytes]:
+    """The bytes of a job, a piece at a time."""
+    number = 0
+    while True:
+        data = session.scalar(
+            select(JobChunk.data).where(JobChunk.job_id == job_id, JobChunk.side == side, JobChunk.number == number)
+        )
+        if data is None:
+            return
+        yield data
+        number += 1
+
+
+def forget_output(session: Session, job_id: UUID) -> None:
+    """Delete what an earlier attempt wrote."""
+    session.execute(delete(JobChunk).where(JobChunk.job_id == job_id, JobChunk.side == Side.output))
+
+
+def left_alone(session: Session, now: datetime, waiting_s: float, silent_s: float) -> Sequence[Job]:
+    """Jobs of all tenants nobody works on: queued for `waiting_s`, or running with a silent worker."""
+    return session.scalars(
+        select(Job)
+        .where(
+            or_(
+                (Job.state == JobState.queued) & (Job.created_at < now - timedelta(seconds=waiting_s)),
+                (Job.state == JobState.running) & (Job.heartbeat_at < now - timedelta(seconds=silent_s)),
+            )
+        )
+        .order_by(Job.created_at)
+        .limit(1000)
+    ).all()
+
+
+def delete_finished(session: Session, before: datetime) -> int:
+    """Delete jobs of all tenants that ended before then, with their bytes; how many."""
+    gone = session.execute(text("DELETE FROM jobs WHERE finished_at < :before"), {"before": before})
+    return int(gone.rowcount)  # type: ignore[attr-defined]

@@ -1,0 +1,156 @@
+"""Use cases of jobs: asking for one, following it, stopping it, fetching what it made."""
+
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.jobs import queries
+from sinemora.jobs.dispatch import send
+from sinemora.jobs.kinds import Kind
+from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
+from sinemora.jobs.running import CHUNK_BYTES
+from sinemora.jobs.schemas import JobError, JobOutput, JobRead
+from sinemora.kit.config import settings
+from sinemora.kit.db import tenant_session
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+OPEN_MAX = 100
+"""How many jobs of one tenant may wait or run."""
+
+
+def submit(
+    session: Session,
+    actor: Actor,
+    kind: Kind,
+    title: str,
+    params: dict[str, Any],
+    *,
+    input: Iterable[bytes] = (),
+    digest: bytes | None = None,
+    fresh_for: timedelta = timedelta(0),
+) -> Job:
+    """Ask for a job; it leaves with the commit of `session`.
+
+    With a `digest` of the question, a job that was asked the same within `fresh_for` is given instead of a new one.
+    ProductError `jobs_too_many`.
+    """
+    if digest is not None:
+        same = queries.same_job(session, kind.name, digest, datetime.now(UTC) - fresh_for)
+        if same is not None:
+            return same
+    waiting = queries.count_open(session)
+    if waiting >= OPEN_MAX:
+        raise ProductError(
+            "jobs_too_many",
+            429,
+            f"{waiting} jobs wait or run already. Wait for some to end, or cancel them.",
+            headers={"Retry-After": "30"},
+        )
+    job = Job(kind=kind.name, title=title, queue=kind.queue, params=params, requested_by=actor.name, digest=digest)
+    session.add(job)
+    session.flush()
+    for number, data in enumerate(_pieces(input)):
+        session.add(JobChunk(job_id=job.id, side=Side.input, number=number, data=data))
+    session.flush()
+    session.refresh(job)
+    audit.record(session, actor, "job.requested", job.id, title, kind=kind.name)
+    send(session, job)
+    return job
+
+
+def get_job(session: Session, job_id: UUID) -> Job:
+    """The tenant's job. ProductError `job_unknown`."""
+    job = session.get(Job, job_id)
+    if job is None:
+        raise NotFound("job")
+    return job
+
+
+def cancel(session: Session, actor: Actor, job_id: UUID) -> Job:
+    """Stop a job: at once while it waits, else as soon as its worker looks up; a job that is over stays as it is.
+
+    ProductError `job_unknown`.
+    """
+    job = queries.job_locked(session, job_id)
+    if job is None:
+        raise NotFound("job")
+    if job.state in FINAL:
+        return job
+    job.cancel_requested = True
+    if job.state == JobState.queued:
+        job.state, job.finished_at = JobState.cancelled, datetime.now(UTC)
+    session.flush()
+    audit.record(session, actor, "job.cancelled", job.id, job.title)
+    return job
+
+
+def delete_job(session: Session, actor: Actor, job_id: UUID) -> None:
+    """Delete a job that is over, with what it made. ProductError `job_unknown`, `job_running`."""
+    job = queries.job_locked(session, job_id)
+    if job is None:
+        raise NotFound("job")
+    if job.state not in FINAL:
+        raise ProductError("job_running", 409, "This job is not over. Cancel it first.")
+    audit.record(session, actor, "job.deleted", job.id, job.title)
+    session.delete(job)
+
+
+def output(session: Session, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
+    """A job that has made a file, and its bytes. ProductError `job_unknown`, `job_not_done`, `job_output_none`."""
+    job = get_job(session, job_id)
+    if job.state != JobState.succeeded:
+        raise ProductError("job_not_done", 409, f"This job is {job.state}: there is nothing to fetch.")
+    if job.output_name is None:
+        raise ProductError("job_output_none", 409, "This job makes no file; what it found is its `result`.")
+    return job, _bytes(job.tenant_id, job.id)
+
+
+def read(job: Job) -> JobRead:
+    """A job as it goes over the wire."""
+    made = None
+    if job.state == JobState.succeeded and job.output_name is not None:
+        made = JobOutput(
+            href=f"/v1/jobs/{job.id}/output",
+            name=job.output_name,
+            media_type=job.output_media_type or "application/octet-stream",
+            size_bytes=job.output_bytes or 0,
+        )
+    return JobRead(
+        id=job.id,
+        kind=job.kind,
+        title=job.title,
+        queue=job.queue,
+        state=job.state,
+        progress=1.0 if job.state == JobState.succeeded else job.progress,
+        note=job.note,
+        attempt=job.attempt,
+        cancel_requested=job.cancel_requested,
+        requested_by=job.requested_by,
+        params=job.params,
+        result=job.result,
+        error=None if job.error is None else JobError(**job.error),
+        output=made,
+        created_at=job.created_at,
+        started_at=job.started_at,
+        finished_at=job.finished_at,
+        kept_until=None
+        if job.finished_at is None
+        else job.finished_at + timedelta(days=settings().retention_jobs_days),
+    )
+
+
+def _bytes(tenant_id: UUID, job_id: UUID) -> Iterator[bytes]:
+    with tenant_session(tenant_id) as session:
+        yield from queries.chunks(session, job_id, Side.output)
+
+
+def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in pieces of at most `CHUNK_BYTES`."""
+    for part in parts:
+        for start in range(0, len(part), CHUNK_BYTES):
+            yield part[start : start + CHUNK_BYTES]

@@ -1,0 +1,276 @@
+"""Jobs: asked for, done, followed, stopped, found again when their worker dies."""
+
+import threading
+from datetime import UTC, datetime, timedelta
+from uuid import UUID, uuid4
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.jobs import kinds, running, service, tasks, working
+from sinemora.jobs.dispatch import TASKS
+from sinemora.jobs.kinds import Kind
+from sinemora.jobs.models import Job, Queue
+from sinemora.jobs.running import JobLost, Running
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.errors import ProductError
+from sinemora.tenants.access import Actor
+from sinemora.tenants.models import Role
+from tests.callers import Caller, Member
+
+
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
+    """What would have gone to a worker."""
+    left: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
+    return left
+
+
+@pytest.fixture
+def make_kind(monkeypatch: pytest.MonkeyPatch):
+    """Registers a kind of job for one test."""
+    monkeypatch.setattr(kinds, "_kinds", {})
+    return lambda work, **options: kinds.register(Kind("test.work", Queue.bulk, work, **options))
+
+
+def ask(owner: Member, kind: Kind, **options) -> UUID:
+    actor = Actor(owner.tenant_id, owner.tenant_key, "t", "user", owner.user_id, owner.email, Role.owner)
+    with tenant_session(owner.tenant_id) as session:
+        return service.submit(session, actor, kind, "A test", {"n": 3}, **options).id
+
+
+def found(owner: Caller, job_id: UUID) -> dict:
+    return owner.get(f"/v1/jobs/{job_id}").json()
+
+
+def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, sent):
+    def work(job: Running):
+        given = b"".join(job.input())
+        job.progress(0.5, "half of it")
+        with job.output("rows.csv", "text/csv") as file:
+            file.write(given * 3)
+        return {"times": job.params["n"]}
+
+    job_id = ask(owner, make_kind(work), input=[b"a,b\n", b"c\n"])
+    assert sent == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]
+    waiting = found(owner, job_id)
+    assert (waiting["state"], waiting["progress"], waiting["output"]) == ("queued", None, None)
+    assert owner.get(f"/v1/jobs/{job_id}/output").json()["code"] == "job_not_done"
+
+    working.run(owner.tenant_id, job_id)
+    done = found(owner, job_id)
+    assert (done["state"], done["progress"], done["result"], done["attempt"]) == ("succeeded", 1, {"times": 3}, 1)
+    assert done["requested_by"] == owner.email
+    assert done["output"] == {
+        "href": f"/v1/jobs/{job_id}/output",
+        "name": "rows.csv",
+        "media_type": "text/csv",
+        "size_bytes": 18,
+    }
+    answer = owner.get(done["output"]["href"])
+    assert (answer.content, answer.headers["content-type"]) == (b"a,b\nc\n" * 3, "text/csv; charset=utf-8")
+    working.run(owner.tenant_id, job_id)  # sent twice: nothing happens
+    assert found(owner, job_id)["attempt"] == 1
+    assert owner.delete(f"/v1/jobs/{job_id}").status_code == 204
+    assert owner.get(f"/v1/jobs/{job_id}").status_code == 404
+
+
+def test_a_large_file_is_kept_in_pieces(owner, make_kind, sent, monkeypatch):
+    monkeypatch.setattr(running, "CHUNK_BYTES", 1000)
+    data = bytes(range(256)) * 20
+
+    def work(job: Running):
+        with job.output("all.bin", "application/octet-stream") as file:
+            for start in range(0, len(data), 333):
+                file.write(data[start : start + 333])
+
+    job_id = ask(owner, make_kind(work))
+    working.run(owner.tenant_id, job_id)
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 6
+    answer = owner.get(f"/v1/jobs/{job_id}/output")
+    assert (answer.content, answer.headers["content-length"]) == (data, str(len(data)))
+
+
+def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
+    def work(job: Running):
+        with job.output("x", "text/plain") as file:
+            file.write(b"half")
+        raise ProductError("trace_invalid", 422, "Line 7 is no number.", line=7)
+
+    job_id = ask(owner, make_kind(work))
+    working.run(owner.tenant_id, job_id)
+    job = found(owner, job_id)
+    assert (job["state"], job["output"]) == ("failed", None)
+    assert job["error"] == {"code": "trace_invalid", "detail": "Line 7 is no number.", "extra": {"line": 7}}
+    with system_session() as session:
+        assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 0
+
+
+def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
+    def work(job: Running):
+        raise ZeroDivisionError("secret")
+
+    job_id = ask(owner, make_kind(work))
+    working.run(owner.tenant_id, job_id)
+    assert found(owner, job_id)["error"]["code"] == "internal_error"
+    assert "secret" not in str(found(owner, job_id))
+
+
+def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(owner, make_kind, sent, monkeypatch):
+    monkeypatch.setattr(running, "_TOLD_S", 0.02)
+    begun, told = threading.Event(), threading.Event()
+
+    def work(job: Running):
+        begun.set()
+        assert told.wait(10)
+        for _ in range(1000):
+            job.progress(0.2, "still at it")
+            threading.Event().wait(0.01)
+
+    kind = make_kind(work)
+    waiting = ask(owner, kind)
+    assert owner.post(f"/v1/jobs/{waiting}/cancel").json()["state"] == "cancelled"
+    working.run(owner.tenant_id, waiting)
+    assert found(owner, waiting)["attempt"] == 0
+
+    job_id = ask(owner, kind)
+    thread = threading.Thread(target=working.run, args=(owner.tenant_id, job_id))
+    thread.start()
+    assert begun.wait(10)
+    assert owner.delete(f"/v1/jobs/{job_id}").json()["code"] == "job_running"
+    answer = owner.post(f"/v1/jobs/{job_id}/cancel").json()
+    assert (answer["state"], answer["cancel_requested"]) == ("running", True)
+    told.set()
+    thread.join(10)
+    job = found(owner, job_id)
+    assert (job["state"], job["progress"], job["note"]) == ("cancelled", 0.2, "still at it")
+
+
+def silence(job_id: UUID, seconds: float) -> None:
+    """Make a job look as if its worker had said nothing for this long."""
+    with system_session() as session:
+        session.execute(
+            text("UPDATE jobs SET state = 'running', attempt = attempt + 1, heartbeat_at = :at WHERE id = :id"),
+            {"id": job_id, "at": datetime.now(UTC) - timedelta(seconds=seconds)},
+        )
+
+
+def test_the_sweep_finds_what_nobody_works_on(owner, make_kind, sent):
+    job_id = ask(owner, make_kind(lambda job: {"from": job.checkpoint}))
+    sent.clear()
+    tasks.sweep()
+    assert sent == []  # it has only just been sent
+    silence(job_id, 10)
+    tasks.sweep()
+    assert sent == []  # its worker may be alive
+    working.run(owner.tenant_id, job_id)
+    assert found(owner, job_id)["state"] == "running"  # nobody takes it from a living worker
+    silence(job_id, 60)
+    tasks.sweep()
+    assert sent == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]
+    working.run(owner.tenant_id, job_id)
+    assert (found(owner, job_id)["state"], found(owner, job_id)["attempt"]) == ("succeeded", 3)
+
+
+def test_a_job_goes_on_where_its_dead_worker_stopped(owner, make_kind, sent):
+    def work(job: Running):
+        first = (job.checkpoint or {"next": 0})["next"]
+        for number in range(first, 4):
+            with job.session() as session:
+                job.keep(session, {"next": number + 1})
+            if number == 1 and first == 0:
+                raise SystemExit  # as if killed: nothing is written down
+        return {"first": first}
+
+    job_id = ask(owner, make_kind(work))
+    with pytest.raises(SystemExit):
+        working.run(owner.tenant_id, job_id)
+    assert found(owner, job_id)["state"] == "running"
+    silence(job_id, 60)
+    working.run(owner.tenant_id, job_id)
+    assert found(owner, job_id)["result"] == {"first": 2}
+
+
+def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, sent):
+    def work(job: Running):
+        silence(job.job_id, 0)  # another worker has it now
+        with job.output("late.txt", "text/plain") as file:
+            file.write(b"late")
+
+    job_id = ask(owner, make_kind(work))
+    working.run(owner.tenant_id, job_id)
+    job = found(owner, job_id)
+    assert (job["state"], job["attempt"], job["output"]) == ("running", 2, None)
+    with tenant_session(owner.tenant_id) as session:
+        late = Running(session.get(Job, job_id))
+        late.attempt = 1
+        with pytest.raises(JobLost):
+            late.keep(session, {})
+
+
+def test_a_job_that_kills_its_workers_is_given_up(owner, make_kind, sent):
+    job_id = ask(owner, make_kind(lambda job: None, attempts_max=2))
+    silence(job_id, 60)
+    silence(job_id, 60)
+    working.run(owner.tenant_id, job_id)
+    assert found(owner, job_id)["error"]["code"] == "job_worker_lost"
+
+
+def test_a_job_of_another_version_says_so(owner, make_kind, sent):
+    kind = make_kind(lambda job: None)
+    job_id = ask(owner, kind)
+    kinds._kinds.clear()
+    working.run(owner.tenant_id, job_id)
+    assert found(owner, job_id)["error"]["code"] == "job_kind_unknown"
+
+
+def test_the_same_question_is_asked_once(owner, other_owner, make_kind, sent):
+    kind = make_kind(lambda job: None)
+    first = ask(owner, kind, digest=b"q", fresh_for=timedelta(minutes=5))
+    assert ask(owner, kind, digest=b"q", fresh_for=timedelta(minutes=5)) == first
+    assert ask(owner, kind, digest=b"r", fresh_for=timedelta(minutes=5)) != first
+    assert ask(owner, kind, digest=b"q") != first  # not older than nothing
+    assert ask(other_owner, kind, digest=b"q", fresh_for=timedelta(minutes=5)) != first
+
+
+def test_jobs_are_listed_newest_first_and_are_nobody_elses(owner, other_owner, make_kind, sent, client):
+    kind = make_kind(lambda job: None)
+    asked = [str(ask(owner, kind)) for _ in range(3)]
+    working.run(owner.tenant_id, UUID(asked[0]))
+    listed = owner.get("/v1/jobs", params={"limit": 2}).json()
+    assert [one["id"] for one in listed["items"]] == asked[:0:-1]
+    rest = owner.get("/v1/jobs", params={"limit": 2, "cursor": listed["next_cursor"]}).json()
+    assert ([one["id"] for one in rest["items"]], rest["next_cursor"]) == (asked[:1], None)
+    done = owner.get("/v1/jobs", params={"state": "succeeded"}).json()["items"]
+    assert [one["id"] for one in done] == asked[:1]
+    assert other_owner.get("/v1/jobs").json()["items"] == []
+    for path in ("", "/output"):
+        assert other_owner.get(f"/v1/jobs/{asked[0]}{path}").json()["code"] == "job_unknown"
+    assert other_owner.post(f"/v1/jobs/{asked[1]}/cancel").status_code == 404
+    assert other_owner.delete(f"/v1/jobs/{asked[0]}").status_code == 404
+    assert owner.get(f"/v1/jobs/{uuid4()}").status_code == 404
+
+
+def test_too_many_at_once_are_refused(owner, make_kind, sent, monkeypatch):
+    monkeypatch.setattr(service, "OPEN_MAX", 2)
+    kind = make_kind(lambda job: None)
+    ask(owner, kind)
+    ask(owner, kind)
+    with pytest.raises(ProductError) as refused:
+        ask(owner, kind)
+    assert (refused.value.code, refused.value.status) == ("jobs_too_many", 429)
+
+
+def test_those_that_ended_long_ago_are_forgotten(owner, make_kind, sent):
+    job_id = ask(owner, make_kind(lambda job: None), input=[b"bytes"])
+    working.run(owner.tenant_id, job_id)
+    tasks.sweep()
+    assert found(owner, job_id)["state"] == "succeeded"
+    with system_session() as session:
+        session.execute(text("UPDATE jobs SET finished_at = finished_at - interval '8 days'"))
+    tasks.sweep()
+    with system_session() as session:
+        assert session.scalar(text("SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_chunks)")) == 0
