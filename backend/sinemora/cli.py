@@ -12,6 +12,7 @@ from sinemora import migrate
 from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
+from sinemora.operations import commands as operations
 from sinemora.tenants.service import create_owner
 
 
@@ -47,6 +48,7 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--email", help="default: SINEMORA_OWNER_EMAIL")
     command.set_defaults(run=_with_database(_create_owner))
 
+    operations.add(commands, _with_database)
     embedded.add(commands)
     return parser
 

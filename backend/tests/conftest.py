@@ -6,7 +6,8 @@
     database        the clean database, where a test needs it without the API
     redis           the clean Valkey
 
-Each worker of pytest-xdist has servers of its own. Whatever a test leaves behind is emptied before the next one.
+Each worker of pytest-xdist has servers of its own; `SINEMORA_TEST_DATABASE_URL` names a PostgreSQL that is there
+already (see `external.py`). Whatever a test leaves behind is emptied before the next one.
 """
 
 import os
@@ -33,13 +34,14 @@ from sinemora.main import create_app
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
+from tests.external import SETTING, ExternalPostgres
 
 
 @dataclass(frozen=True)
 class Servers:
     """The servers of this test process."""
 
-    postgres: PostgresServer
+    postgres: PostgresServer | ExternalPostgres
     valkey: ValkeyServer
     owner_engine: Engine
 
@@ -48,9 +50,7 @@ class Servers:
 def servers() -> Iterator[Servers]:
     """PostgreSQL, migrated, and Valkey, started once per process; settings point to them."""
     folder = Path(tempfile.mkdtemp(prefix="sinemora-test-"))
-    postgres, valkey = PostgresServer(folder, durable=False), ValkeyServer(folder)
-    postgres.prepare()
-    postgres.start()
+    postgres, valkey = _postgres(folder), ValkeyServer(folder)
     try:
         postgres.provision()
         valkey.prepare()
@@ -68,8 +68,28 @@ def servers() -> Iterator[Servers]:
         db.engine().dispose()
     finally:
         valkey.stop()
-        postgres.stop()
+        if isinstance(postgres, ExternalPostgres):
+            postgres.drop()
+        else:
+            postgres.stop()
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def timescaledb(servers: Servers) -> str | None:
+    """The version of TimescaleDB in the database of the tests; None where it has native partitions."""
+    with servers.owner_engine.connect() as connection:
+        return connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'"))
+
+
+def _postgres(folder: Path) -> PostgresServer | ExternalPostgres:
+    """The server of `SINEMORA_TEST_DATABASE_URL`, or one started in `folder`."""
+    if url := os.environ.get(SETTING):
+        return ExternalPostgres(url)
+    server = PostgresServer(folder, durable=False)
+    server.prepare()
+    server.start()
+    return server
 
 
 def forget_settings() -> None:

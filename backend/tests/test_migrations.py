@@ -47,8 +47,10 @@ def catalogue(servers: Servers) -> list[str]:
                 text(
                     "SELECT format('%s.%s %s', table_name, column_name, data_type) FROM information_schema.columns"
                     " WHERE table_schema = 'public'"
-                    " UNION ALL SELECT proname FROM pg_proc WHERE pronamespace = 'public'::regnamespace"
-                    " UNION ALL SELECT tgrelid::regclass || ' ' || tgname FROM pg_trigger WHERE NOT tgisinternal"
+                    " UNION ALL SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace"
+                    "  AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')"  # an extension's
+                    " UNION ALL SELECT relname || ' ' || tgname FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid"
+                    "  WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace"
                     " UNION ALL SELECT tablename || ' ' || policyname || ' ' || qual FROM pg_policies ORDER BY 1"
                 )
             )

@@ -20,6 +20,11 @@ from sinemora.kit.telemetry import DEPENDENCY_UP
 log = structlog.get_logger(__name__)
 router = APIRouter(tags=["health"])
 
+_ENGINE = (
+    "SELECT current_setting('server_version') AS version,"
+    " (SELECT extversion FROM pg_extension WHERE extname = 'timescaledb') AS timescaledb"
+)
+
 
 class Health(Read):
     """The process answers."""
@@ -49,6 +54,7 @@ class About(BaseModel):
     database_engine: str | None
     database_version: str | None
     timescaledb: bool | None
+    timescaledb_version: str | None
 
 
 @router.get("/healthz")
@@ -75,19 +81,21 @@ def about() -> About:
     """Version of the product and capabilities of its database."""
     try:
         with engine().connect() as connection:
-            found = connection.execute(
-                text(
-                    "SELECT current_setting('server_version') AS version,"
-                    " EXISTS (SELECT FROM pg_extension WHERE extname = 'timescaledb') AS timescaledb"
-                )
-            ).one()
+            found = connection.execute(text(_ENGINE)).one()
     except SQLAlchemyError:
-        return About(version=version("sinemora"), database_engine=None, database_version=None, timescaledb=None)
+        return About(
+            version=version("sinemora"),
+            database_engine=None,
+            database_version=None,
+            timescaledb=None,
+            timescaledb_version=None,
+        )
     return About(
         version=version("sinemora"),
         database_engine="postgresql",
         database_version=found.version.split(" ")[0],
-        timescaledb=found.timescaledb,
+        timescaledb=found.timescaledb is not None,
+        timescaledb_version=found.timescaledb,
     )
 
 
@@ -104,10 +112,11 @@ def metrics() -> Response:
 def _database() -> Dependency:
     try:
         with engine().connect() as connection:
-            name = connection.execute(text("SELECT current_setting('server_version')")).scalar_one()
+            found = connection.execute(text(_ENGINE)).one()
     except SQLAlchemyError as error:
         return _down("database", error, needed=True)
-    return Dependency(state="up", needed=True, detail=f"PostgreSQL {name.split(' ')[0]}")
+    partitions = "native partitions" if found.timescaledb is None else f"TimescaleDB {found.timescaledb}"
+    return Dependency(state="up", needed=True, detail=f"PostgreSQL {found.version.split(' ')[0]}, {partitions}")
 
 
 def _schema() -> Dependency:

@@ -127,7 +127,7 @@ def test_metrics_name_routes_not_ids(owner: Member):
     assert "00000000-0000" not in found
 
 
-def test_health_names_each_dependency(client: Caller):
+def test_health_names_each_dependency(client: Caller, timescaledb: str | None):
     assert client.get("/healthz").json() == {"status": "ok"}
     ready = client.get("/readyz")
     assert ready.status_code == 200
@@ -138,7 +138,9 @@ def test_health_names_each_dependency(client: Caller):
     }
     about = client.get("/v1/about").json()
     assert about["database_engine"] == "postgresql"
-    assert about["timescaledb"] is False
+    assert (about["timescaledb"], about["timescaledb_version"]) == (timescaledb is not None, timescaledb)
+    partitions = f"TimescaleDB {timescaledb}" if timescaledb else "native partitions"
+    assert ready.json()["dependencies"]["database"]["detail"].endswith(f", {partitions}")
 
 
 def test_while_the_database_is_away(owner: Member, client: Caller, servers: Servers):

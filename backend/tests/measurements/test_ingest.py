@@ -456,7 +456,7 @@ def test_missing_partitions_are_made_when_a_report_needs_them(mesh, servers):
     assert count("probe_frames") == 1
 
 
-def test_row_level_security_hides_the_frames_of_others(mesh, other_owner, make_mesh, database: Engine):
+def test_row_level_security_hides_the_frames_of_others(mesh, other_owner, make_mesh, database: Engine, timescaledb):
     other = make_mesh(other_owner, 2)
     report = report_of(mesh.key, peers_of(mesh))
     evidence = report.windows[0].evidence.add(peer_key=mesh.agents[1].vm_key)
@@ -474,10 +474,11 @@ def test_row_level_security_hides_the_frames_of_others(mesh, other_owner, make_m
             connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(key)})
             assert [connection.scalar(text(f"SELECT count(*) FROM {table}")) for table in tables] == seen
     day = time.strftime("%Y%m%d", time.gmtime(window_start()))
-    with database.begin() as connection:  # partitions have no way round their parent
+    with database.begin() as connection:
         connection.execute(text("SELECT set_config('sinemora.tenant_key', '*', true)"))
-        assert connection.scalar(text(f"SELECT count(*) FROM probe_frames_{day}")) == 0
         assert connection.scalar(text("SELECT count(*) FROM probe_frames")) == 2
+        if timescaledb is None:  # partitions have no way round their parent; chunks cannot have policies
+            assert connection.scalar(text(f"SELECT count(*) FROM probe_frames_{day}")) == 0
 
 
 def test_a_tenant_cannot_write_frames_of_another(mesh, database: Engine):

@@ -113,25 +113,48 @@ def test_two_tenants_are_merged_apart(mesh, other_owner, make_mesh):
     )
 
 
-def test_retention_drops_partitions_and_makes_them_ahead(mesh, servers):
-    def partitions(table: str) -> list[str]:
-        return [
-            row[0]
-            for row in rows(
-                "SELECT inhrelid::regclass::text FROM pg_inherits"
-                " WHERE inhparent = CAST(:table AS regclass) ORDER BY 1",
-                table=table,
-            )
-        ]
-
+def test_retention_drops_partitions_and_makes_them_ahead(mesh, servers, timescaledb):
+    """Rows of kept days stay, older ones are gone, on either engine."""
+    kept = {"probe_frames": 3, "probe_frames_1m": 30, "spikes": 30}
+    today = datetime.now(UTC).date()
     with servers.owner_engine.begin() as connection:
         connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 40, CURRENT_DATE)"))
+    for table in kept:
+        for days in (0, 2, 4, 29, 31, 40):
+            store_empty(table, mesh, today - timedelta(days=days))
     tasks.partitions()
-    today = datetime.now(UTC).date()
+    for table, days in kept.items():
+        found = [row[0] for row in rows(f"SELECT started_at FROM {table} ORDER BY started_at DESC")]
+        expected = [today - timedelta(days=n) for n in (0, 2, 4, 29, 31, 40) if n <= days]
+        assert [at.date() for at in found] == expected, table
+        if timescaledb is None:
+            names = [f"{table}_{today + timedelta(days=n):%Y%m%d}" for n in range(-days, 4)]
+            assert partitions(table) == names
 
-    def days(table: str, first: int, last: int) -> list[str]:
-        return [f"{table}_{today + timedelta(days=n):%Y%m%d}" for n in range(first, last + 1)]
 
-    assert partitions("probe_frames") == days("probe_frames", -3, 3)
-    assert partitions("probe_frames_1m") == days("probe_frames_1m", -30, 3)
-    assert partitions("spikes") == days("spikes", -30, 3)
+def partitions(table: str) -> list[str]:
+    return [
+        row[0]
+        for row in rows(
+            "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = CAST(:table AS regclass) ORDER BY 1",
+            table=table,
+        )
+    ]
+
+
+def store_empty(table: str, mesh, day) -> None:
+    """A row of the shape of `table`, without content, at the noon of a day."""
+    frames = "vm_key, block, window_s, roster_key, n, stats, sketch", "1, 0, 10, 1, 1, '', ''"
+    columns, values = {
+        "probe_frames": frames,
+        "probe_frames_1m": (frames[0] + ", frames", frames[1] + ", 1"),
+        "spikes": ("source_key, target_key, window_s, max_ns, median_ns, evidence", "1, 2, 10, 9, 1, ''"),
+    }[table]
+    with system_session() as session:
+        session.execute(
+            text(
+                f"INSERT INTO {table} (tenant_key, mesh_key, started_at, {columns})"
+                f" VALUES (:tenant, :mesh, CAST(:day AS date) + interval '12 hours', {values})"
+            ),
+            {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "day": day},
+        )

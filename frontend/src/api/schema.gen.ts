@@ -1073,6 +1073,8 @@ export interface components {
             database_version: string | null;
             /** Timescaledb */
             timescaledb: boolean | null;
+            /** Timescaledb Version */
+            timescaledb_version: string | null;
         };
         /**
          * AgentDescription

@@ -13,9 +13,9 @@ function engineOf({ database_engine: engine, database_version: version }: About)
   return engine ? `${ENGINES[engine] ?? engine} ${version ?? ''}` : 'not known: the database cannot be reached'
 }
 
-function timescaleOf({ timescaledb }: About): string {
+function timescaleOf({ timescaledb, timescaledb_version: version }: About): string {
   if (timescaledb === null) return 'not known'
-  return timescaledb ? 'yes, time series are hypertables' : 'no, time series are native partitions'
+  return timescaledb ? `${version ?? 'yes'}, time series are hypertables` : 'no, time series are native partitions'
 }
 
 export function AboutPage() {

@@ -1,0 +1,161 @@
+"""The file of a backup or an export: a tar stream of zstd parts, each table's content in order, with its checksum.
+
+    header.json               what this is: format, time of the snapshot, schema revision, tables with their columns
+    tables/NAME/000001.zst    up to 16 MiB of one table's stream, compressed
+    manifest.json             last: rows, bytes and SHA-256 of each table's stream
+
+Written and read in one pass with a few parts in memory, so it may go through a pipe. Whoever reads it to the end knows
+that nothing is missing: without the manifest it is no archive.
+"""
+
+import hashlib
+import io
+import json
+import tarfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import IO, Any
+
+import zstandard
+
+FORMAT = 1
+_PART_BYTES = 16 << 20
+_LEVEL = 3
+
+
+class ArchiveError(Exception):
+    """This file is not what it should be; the message says where."""
+
+
+@dataclass
+class Stream:
+    """What is known of one table's content so far."""
+
+    name: str
+    rows: int = 0
+    size: int = 0
+    digest: Any = field(default_factory=hashlib.sha256)
+
+    def take(self, data: bytes) -> None:
+        """Count and digest a piece."""
+        self.size += len(data)
+        self.digest.update(data)
+
+    def summary(self) -> dict[str, Any]:
+        """As it stands in the manifest."""
+        return {"rows": self.rows, "bytes": self.size, "sha256": self.digest.hexdigest()}
+
+
+class Writer:
+    """Writes an archive to `out`; `table` for each table in turn, then `finish`."""
+
+    def __init__(self, out: IO[bytes], header: dict[str, Any]) -> None:
+        self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115 (closed by finish)
+        self._made_at = int(time.time())
+        self._tables: dict[str, dict[str, Any]] = {}
+        self._add("header.json", json.dumps({"format": FORMAT, **header}, indent=2).encode())
+
+    def table(self, name: str, pieces: Iterator[bytes]) -> Stream:
+        """Write all of a table's stream; the caller sets `rows` of the result before `finish`."""
+        stream, part, size, number = Stream(name), list[bytes](), 0, 0
+        for piece in pieces:
+            stream.take(piece)
+            part.append(bytes(piece))
+            size += len(piece)
+            if size >= _PART_BYTES:
+                number += 1
+                self._part(name, number, part)
+                part, size = [], 0
+        if part:
+            self._part(name, number + 1, part)
+        self._tables[name] = {}
+        return stream
+
+    def done(self, stream: Stream) -> None:
+        """Note what a table's stream came to."""
+        self._tables[stream.name] = stream.summary()
+
+    def finish(self, **more: Any) -> dict[str, Any]:
+        """Write the manifest and close; returns it."""
+        manifest = {"tables": self._tables, **more}
+        self._add("manifest.json", json.dumps(manifest, indent=2).encode())
+        self._tar.close()
+        return manifest
+
+    def _part(self, name: str, number: int, pieces: list[bytes]) -> None:
+        packed = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True).compress(b"".join(pieces))
+        self._add(f"tables/{name}/{number:06}.zst", packed)
+
+    def _add(self, name: str, content: bytes) -> None:
+        info = tarfile.TarInfo(name)
+        info.size, info.mtime, info.mode = len(content), self._made_at, 0o600
+        self._tar.addfile(info, io.BytesIO(content))
+
+
+class Reader:
+    """Reads an archive from `source`; iterate over `tables`, each to its end, then `manifest` checks them all."""
+
+    def __init__(self, source: IO[bytes]) -> None:
+        try:
+            self._tar = tarfile.open(fileobj=source, mode="r|")  # noqa: SIM115 (read to its end by tables)
+            self._entry = self._tar.next()
+            self.header = self._json("header.json")
+        except (tarfile.TarError, ValueError, EOFError) as error:
+            raise ArchiveError(f"this is no archive of Sinemora: {error}") from error
+        if self.header.get("format") != FORMAT:
+            raise ArchiveError(f"format {self.header.get('format')} is newer than this version reads ({FORMAT})")
+        self._streams: dict[str, Stream] = {}
+
+    def tables(self) -> Iterator[tuple[str, Iterator[bytes]]]:
+        """Each table's name and its stream in pieces."""
+        self._next()
+        while self._entry is not None and self._entry.name.startswith("tables/"):
+            name = self._entry.name.split("/")[1]
+            stream = self._streams[name] = Stream(name)
+            yield name, self._pieces(stream)
+
+    def manifest(self) -> dict[str, Any]:
+        """The manifest, once all tables were read. Raises ArchiveError where a stream is not what it says."""
+        found = self._json("manifest.json")
+        for name, said in found["tables"].items():
+            read = self._streams.get(name, Stream(name))
+            if (read.size, read.digest.hexdigest()) != (said["bytes"], said["sha256"]):
+                raise ArchiveError(f"table {name} is damaged: its checksum is not the one of the manifest")
+        if missing := set(self._streams) - set(found["tables"]):
+            raise ArchiveError(f"the manifest does not name {', '.join(sorted(missing))}")
+        return dict(found)
+
+    def _pieces(self, stream: Stream) -> Iterator[bytes]:
+        number = 0
+        while self._entry is not None and self._entry.name.startswith(f"tables/{stream.name}/"):
+            number += 1
+            if self._entry.name != f"tables/{stream.name}/{number:06}.zst":
+                raise ArchiveError(f"part {number} of table {stream.name} is missing")
+            try:
+                piece = zstandard.ZstdDecompressor().decompress(self._content())
+            except zstandard.ZstdError as error:
+                raise ArchiveError(f"{self._entry.name} is damaged: {error}") from error
+            stream.take(piece)
+            yield piece
+            self._next()
+
+    def _next(self) -> None:
+        try:
+            self._entry = self._tar.next()
+        except (tarfile.TarError, EOFError) as error:
+            raise ArchiveError(f"the archive ends in the middle: {error}") from error
+
+    def _content(self) -> bytes:
+        assert self._entry is not None
+        try:
+            opened = self._tar.extractfile(self._entry)
+            content = opened.read() if opened else b""
+        except (tarfile.TarError, EOFError) as error:
+            raise ArchiveError(f"the archive ends in the middle of {self._entry.name}: {error}") from error
+        return content
+
+    def _json(self, name: str) -> dict[str, Any]:
+        if self._entry is None or self._entry.name != name:
+            raise ArchiveError(f"the archive ends before {name}")
+        return dict(json.loads(self._content()))

@@ -1,0 +1,154 @@
+"""Whether what is stored can be read and agrees with itself: frames are decoded, rollups compared with their source.
+
+A frame is compressed with a checksum of its own, so a bit that changed on the disk shows. Beyond that its numbers must
+be lawful (sketches hold as many delays as are counted, minimum ≤ mean ≤ maximum), its targets must stand in a roster,
+and a minute must hold as many delays as the windows it was merged from.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+import psycopg
+from psycopg import sql
+
+from sinemora.measurements import frame
+from sinemora.measurements.frame import COUNT, MAX, MEAN, MIN, FrameError
+from sinemora.operations.catalogue import Table, connect, tables
+
+_ROWS_AT_ONCE = 256
+_SHOWN = 20
+_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One row that is wrong, and what can be done."""
+
+    table: str
+    row: str
+    what: str
+    repair: str
+
+
+@dataclass
+class Findings:
+    """What a check came to."""
+
+    frames: dict[str, int] = field(default_factory=dict)
+    faults: int = 0
+    shown: list[Fault] = field(default_factory=list)
+    minutes_compared: int = 0
+    minutes_to_merge: list[tuple[int, int, datetime]] = field(default_factory=list)
+
+    def add(self, fault: Fault) -> None:
+        """Count a fault; the first ones are kept to be shown."""
+        self.faults += 1
+        if len(self.shown) < _SHOWN:
+            self.shown.append(fault)
+
+
+def check(since: datetime = _EVER, *, repair: bool = False) -> Findings:
+    """Check all frames begun since a time (all by default). `repair` has differing minutes merged again."""
+    findings = Findings()
+    with connect() as connection:
+        with connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+            found = connection.execute("SELECT key, cardinality(target_keys) FROM rosters").fetchall()
+            rosters: dict[int, int] = dict(found)
+            for table in tables(connection):
+                if table.is_frames and table.logged:
+                    findings.frames[table.name] = _check_table(connection, table, rosters, since, findings)
+            _compare_minutes(connection, since, findings)
+        if repair and findings.minutes_to_merge:
+            with connection.transaction(), connection.cursor() as cursor:
+                cursor.executemany(
+                    "INSERT INTO rollup_marks (tenant_key, mesh_key, minute) VALUES (%s, %s, %s)",
+                    findings.minutes_to_merge,
+                )
+    return findings
+
+
+def _check_table(
+    connection: psycopg.Connection,
+    table: Table,
+    rosters: dict[int, int],
+    since: datetime,
+    findings: Findings,
+) -> int:
+    """Decode every row of a table; how many there were."""
+    key = [one for one in ("tenant_key", "mesh_key", "started_at", "vm_key", "block") if one in table.columns]
+    statement = sql.SQL("SELECT ROW({})::text, roster_key, n, stats, sketch FROM {} WHERE started_at >= %s").format(
+        table.selected(*key), sql.Identifier(table.name)
+    )
+    count = 0
+    merged = table.name != "probe_frames"
+    with connection.cursor(f"check_{table.name}", binary=True) as cursor:
+        cursor.itersize = _ROWS_AT_ONCE
+        cursor.execute(statement, [since])
+        for row, roster_key, n, stats, sketch in cursor:
+            count += 1
+            for what in wrong_with(stats, sketch, n, rosters.get(roster_key)):
+                hint = (
+                    "merged again from its source by --repair while that is kept"
+                    if merged
+                    else "cannot be mended: restore it from a backup, or delete the row"
+                )
+                findings.add(Fault(table.name, row, what, hint))
+    return count
+
+
+def wrong_with(stats: bytes, sketch: bytes, n: int, roster: int | None) -> Iterator[str]:
+    """What is wrong with a stored block of `n` targets whose roster has `roster` (None: there is no such roster)."""
+    if roster is None:
+        yield "its roster is missing"
+    elif roster != n:
+        yield f"{n} targets, but {roster} in its roster"
+    try:
+        said, sketches = frame.decode_stats(stats), frame.decode_sketches(sketch)
+    except FrameError as error:
+        yield f"cannot be decoded: {error}"
+        return
+    if said.targets != n or sketches.lengths.shape[1] != n:
+        yield f"{n} targets, but {said.targets} in its statistics and {sketches.lengths.shape[1]} in its sketches"
+        return
+    columns = said.columns
+    counted, _ = frame.summarise(sketches)
+    if (counted != columns[COUNT]).any():
+        yield f"its sketches hold {int(counted.sum())} delays, {int(columns[COUNT].sum(dtype=np.int64))} are counted"
+    some = columns[COUNT] > 0
+    if (some & ((columns[MIN] > columns[MEAN]) | (columns[MEAN] > columns[MAX]))).any():
+        yield "a mean lies outside of minimum and maximum"
+
+
+def _compare_minutes(connection: psycopg.Connection, since: datetime, findings: Findings) -> None:
+    """Find minutes whose merged frames were not made of all frames that are stored, and are not marked yet."""
+    rows = connection.execute(
+        """
+        WITH stored AS (
+            SELECT tenant_key, mesh_key, date_trunc('minute', started_at) AS minute, count(*) AS frames
+            FROM probe_frames WHERE started_at >= %(since)s
+                AND started_at < date_trunc('minute', now() - interval '3 minutes') GROUP BY 1, 2, 3
+        ), merged AS (
+            SELECT tenant_key, mesh_key, started_at AS minute, sum(frames) AS frames
+            FROM probe_frames_1m WHERE started_at >= %(since)s GROUP BY 1, 2, 3
+        )
+        SELECT s.tenant_key, s.mesh_key, s.minute, s.frames, m.frames
+        FROM stored s LEFT JOIN merged m USING (tenant_key, mesh_key, minute)
+        """,
+        {"since": since},
+    ).fetchall()
+    marked = set(connection.execute("SELECT tenant_key, mesh_key, minute FROM rollup_marks").fetchall())
+    for tenant_key, mesh_key, minute, stored, merged in rows:
+        findings.minutes_compared += 1
+        if merged != stored and (tenant_key, mesh_key, minute) not in marked:
+            findings.minutes_to_merge.append((tenant_key, mesh_key, minute))
+            findings.add(
+                Fault(
+                    "probe_frames_1m",
+                    f"({tenant_key},{mesh_key},{minute.isoformat()})",
+                    f"merged of {merged or 0} frames, {stored} are stored",
+                    "--repair has it merged again",
+                )
+            )

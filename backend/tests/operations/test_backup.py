@@ -1,0 +1,184 @@
+"""A backup comes back whole, elsewhere too; one that is damaged changes nothing."""
+
+import io
+import json
+import tarfile
+from datetime import UTC, datetime
+
+import psycopg
+import pytest
+import zstandard
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.operations import backup, catalogue, tenant
+from sinemora.operations.archive import ArchiveError
+from sinemora.operations.backup import RestoreError
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+
+
+@pytest.fixture
+def world(owner, other_owner, make_mesh):
+    """Two tenants with frames, minutes, spikes and a key."""
+    mesh = make_mesh(owner, 3)
+    for ago in (20, 14, 8):
+        report = report_of(mesh.key, {peer.vm_key: simple(50_000) for peer in mesh.agents[1:]}, window_start(ago))
+        evidence = report.windows[0].evidence.add(peer_key=mesh.agents[1].vm_key)
+        for column in (evidence.at_ns, evidence.outbound_ns, evidence.inbound_ns):
+            column.append(900_000)
+        sent(mesh.agents[0], report)
+    tasks.roll_up()
+    owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
+    theirs = make_mesh(other_owner, 2)
+    sent(theirs.agents[0], report_of(theirs.key, {theirs.agents[1].vm_key: simple(70_000)}))
+    return mesh, theirs
+
+
+def taken() -> bytes:
+    out = io.BytesIO()
+    backup.backup(out, lambda _: None)
+    return out.getvalue()
+
+
+def contents() -> dict[str, list[int]]:
+    with catalogue.connect() as connection:
+        return {
+            table.name: backup.content_digest(connection, table.name, table.columns)
+            for table in catalogue.tables(connection)
+            if table.logged
+        }
+
+
+def rows(statement: str) -> list[tuple]:
+    with system_session() as session:
+        return [tuple(row) for row in session.execute(text(statement))]
+
+
+def test_a_backup_restores_every_row_and_the_product_goes_on(world):
+    mesh, _ = world
+    before = contents()
+    assert before["probe_frames"][0] == 4
+    assert before["spikes"][0] == 3
+    archive = taken()
+    sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[2].vm_key: simple(9_000)}))  # after the snapshot: not in it
+    with pytest.raises(RestoreError, match="not empty"):
+        backup.restore(io.BytesIO(archive), lambda _: None)
+    backup.restore(io.BytesIO(archive), lambda _: None, replace=True)
+    assert contents() == before
+    # Of other peers: this process remembers rosters that the restored database does not have. It should be restarted.
+    sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[0].vm_key: simple(9_000)}))
+    assert mesh.owner.created("/v1/meshes", {"name": "after"})["key"] > mesh.key  # identities go on
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix")
+    assert answer.status_code == 200, answer.text
+    matrix = answer.json()
+    assert sum(state == "measured" for row in matrix["states"] for state in row) > 0
+
+
+def test_policies_and_triggers_are_as_before(world, servers):
+    def guards() -> list[tuple]:
+        return rows(
+            "SELECT relname, relrowsecurity, relforcerowsecurity, tgname, tgenabled FROM pg_class c"
+            " LEFT JOIN pg_trigger t ON tgrelid = c.oid AND NOT tgisinternal"
+            " WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition"
+            " ORDER BY 1, 4"
+        )
+
+    before = guards()
+    backup.restore(io.BytesIO(taken()), lambda _: None, replace=True)
+    assert guards() == before
+
+
+@pytest.mark.parametrize("damage", ["bit", "end", "part", "digest"])
+def test_a_damaged_backup_is_refused_and_changes_nothing(world, damage):
+    archive = bytearray(taken())
+    before = contents()
+    if damage == "bit":
+        at = archive.index(b"tables/probe_frames/000001.zst") + 1024
+        archive[at] ^= 4
+    elif damage == "end":
+        del archive[len(archive) // 2 :]
+    else:
+        archive = bytearray(_rewritten(bytes(archive), damage))
+    with pytest.raises((ArchiveError, RestoreError)):
+        backup.restore(io.BytesIO(bytes(archive)), lambda _: None, replace=True)
+    assert contents() == before
+
+
+def _rewritten(archive: bytes, damage: str) -> bytes:
+    """The archive without one table's content, or with a digest that does not fit."""
+    out = io.BytesIO()
+    with tarfile.open(fileobj=io.BytesIO(archive)) as old, tarfile.open(fileobj=out, mode="w") as new:
+        for entry in old:
+            opened = old.extractfile(entry)
+            assert opened
+            content = opened.read()
+            if damage == "part" and entry.name == "tables/meshes/000001.zst":
+                continue
+            if damage == "digest" and entry.name == "manifest.json":
+                manifest = json.loads(content)
+                manifest["digests"]["vms"][1] += 1
+                content = json.dumps(manifest).encode()
+            entry.size = len(content)
+            new.addfile(entry, io.BytesIO(content))
+    return out.getvalue()
+
+
+def test_a_tenants_export_is_whole_and_withholds_secrets(world):
+    mesh, _ = world
+    out = io.BytesIO()
+    manifest = tenant.export(
+        rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0], out, lambda _: None
+    )
+    counts = {name: one["rows"] for name, one in manifest["tables"].items() if one["rows"]}
+    assert counts["probe_frames"] == 3
+    assert counts["vms"] == 3
+    assert counts["users"] == counts["tenants"] == counts["meshes"] == 1
+    lines = []
+    with tarfile.open(fileobj=io.BytesIO(out.getvalue())) as tar:
+        for entry in tar:
+            opened = tar.extractfile(entry)
+            if opened and entry.name.startswith("tables/"):
+                content = zstandard.ZstdDecompressor().decompress(opened.read())
+                lines += [(entry.name.split("/")[1], json.loads(line)) for line in content.splitlines()]
+    assert len(lines) == sum(counts.values())
+    frame = next(row for name, row in lines if name == "probe_frames")
+    stored = rows(f"SELECT encode(stats, 'hex') FROM probe_frames WHERE tenant_key = {mesh.owner.tenant_key}")
+    assert (frame["stats"].removeprefix("\\x"),) in stored
+    assert {row["tenant_key"] for _, row in lines if "tenant_key" in row} == {mesh.owner.tenant_key}
+    assert not [row for _, row in lines if {"password_hash", "secret_digest", "credential_digest"} & set(row)]
+
+
+def test_a_deleted_tenant_leaves_nothing_and_others_everything(world):
+    mesh, theirs = world
+    name = rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0]
+    other = f"tenant_key = {theirs.owner.tenant_key}"
+    before = rows(f"SELECT count(*) FROM probe_frames WHERE {other}")
+    gone = tenant.delete(name, lambda _: None, forgotten_s=0)
+    assert {one.left for one in gone} == {0}
+    deleted = {one.table: one.deleted for one in gone}
+    assert deleted["probe_frames"] == 3
+    assert deleted["users"] == deleted["tenants"] == 1
+    assert min(deleted[table] for table in ("rosters", "spikes", "path_latest", "api_keys", "agents", "sessions")) > 0
+    assert rows(f"SELECT count(*) FROM probe_frames WHERE {other}") == before
+    assert theirs.owner.get("/v1/meshes").json()["items"][0]["id"] == str(theirs.id)
+    assert mesh.owner.get("/v1/meshes").status_code == 401
+    with pytest.raises(tenant.TenantError):
+        tenant.delete(name, lambda _: None, forgotten_s=0)
+
+
+def test_a_backup_is_one_moment(world, servers):
+    """What is written while a backup runs is in all of its tables or in none."""
+    at = datetime.now(UTC)
+
+    def write(_: str) -> None:
+        with psycopg.connect(servers.postgres.dsn(), autocommit=True) as connection:
+            connection.execute("SELECT set_config('sinemora.tenant_key', '*', false)")
+            connection.execute("INSERT INTO rollup_marks (tenant_key, mesh_key, minute) VALUES (1, 1, %s)", [at])
+
+    out = io.BytesIO()
+    manifest = backup.backup(out, write)
+    assert manifest["tables"]["rollup_marks"]["rows"] == 1  # the one of the other tenant's report
+    backup.restore(io.BytesIO(out.getvalue()), lambda _: None, replace=True)
+    assert rows("SELECT count(*) FROM rollup_marks") == [(1,)]

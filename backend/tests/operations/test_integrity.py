@@ -1,0 +1,63 @@
+"""The check finds what was damaged on purpose, and nothing else."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.operations import integrity
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+
+
+@pytest.fixture
+def mesh(owner, make_mesh):
+    mesh = make_mesh(owner, 3)
+    minute = window_start(10, 60)
+    for n in range(6):
+        peers = {peer.vm_key: simple(50_000 + n) for peer in mesh.agents[1:]}
+        sent(mesh.agents[0], report_of(mesh.key, peers, minute + 10 * n))
+    tasks.roll_up()
+    return mesh
+
+
+def run(statement: str, **parameters) -> None:
+    with system_session() as session:
+        session.execute(text(statement), parameters)
+
+
+def test_a_sound_store_has_no_faults(mesh):
+    found = integrity.check()
+    assert found.frames["probe_frames"] == 6
+    assert found.frames["probe_frames_1m"] == 1
+    assert (found.faults, found.minutes_compared) == (0, 1)
+    assert integrity.check(datetime.now(UTC) + timedelta(hours=1)).frames["probe_frames"] == 0
+
+
+@pytest.mark.parametrize(
+    ("damage", "words"),
+    [
+        ("SET stats = set_byte(stats, length(stats) - 6, get_byte(stats, length(stats) - 6) # 1)", "cannot be decoded"),
+        ("SET stats = '\\x00'", "cannot be decoded"),
+        ("SET sketch = (SELECT sketch FROM probe_frames_1m LIMIT 1)", "are counted"),
+        ("SET n = 1", "in its roster"),
+        ("SET roster_key = 999999", "roster is missing"),
+    ],
+)
+def test_a_damaged_frame_is_found_and_named(mesh, damage, words):
+    run(f"UPDATE probe_frames {damage} WHERE started_at = (SELECT min(started_at) FROM probe_frames)")
+    found = integrity.check()
+    assert found.faults >= 1
+    assert any(words in fault.what and fault.table == "probe_frames" for fault in found.shown), found.shown
+
+
+def test_a_minute_that_lacks_frames_is_found_and_merged_again(mesh):
+    run("UPDATE probe_frames_1m SET frames = 5")
+    assert integrity.check().faults == 1
+    assert integrity.check(repair=True).faults == 1
+    assert integrity.check().faults == 0  # marked: the sweep will do it
+    tasks.roll_up()
+    with system_session() as session:
+        assert session.scalar(text("SELECT frames FROM probe_frames_1m")) == 6
