@@ -100,6 +100,7 @@ impl Counters {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     ClockStep,
+    RouteChange,
     RateShed,
     ReportsDropped,
     Error,
@@ -110,6 +111,7 @@ impl EventKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::ClockStep => "clock_step",
+            Self::RouteChange => "route_change",
             Self::RateShed => "rate_shed",
             Self::ReportsDropped => "reports_dropped",
             Self::Error => "error",

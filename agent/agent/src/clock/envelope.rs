@@ -6,17 +6,15 @@
 //! constant asymmetry can hide. This is the linear program of Moon, Skelly and Towsley (INFOCOM 1999) for two
 //! directions, exact and without tuning: for a given slope `u` and `v` are minima, and the gap is concave in it.
 
-use std::collections::VecDeque;
-
+use super::estimate::Estimate;
 use super::hull::{LowerHull, Point};
-use super::raw_time::{Leg, RawTime};
+use super::sample::Sample;
 
-/// Exchanges are forgotten block by block: 8 to 9 blocks, 64 to 72 s. Longer than any window with its deadline.
-const BLOCK_S: f64 = 8.0;
-const BLOCKS: i64 = 9;
+/// The shortest round trips of blocks of this length, s, are compared.
+const BLOCK_S: f64 = 4.0;
 
-/// Quartz in cheap machines errs by less; ns per s.
-const MAX_SKEW: f64 = 300_000.0;
+/// Quartz in cheap machines errs by less, and time daemons slew a clock by no more at a usual setting; ns per s.
+const MAX_SKEW: f64 = 1_000_000.0;
 
 /// What a software stamp alone may err by, ns.
 const STAMP_NOISE_NS: f64 = 100.0;
@@ -32,23 +30,20 @@ const WANDER_AHEAD: f64 = 100.0;
 pub struct Line {
     /// Middle of the exchanges it was drawn through, and the last of them, s since the origin.
     centre_s: f64,
-    last_s: f64,
+    pub last_s: f64,
     offset_ns: f64,
     /// ns per s.
     skew: f64,
-    skew_error: f64,
-    noise_ns: f64,
+    pub skew_error: f64,
+    pub noise_ns: f64,
     /// Half the gap between the envelopes: what an unknown asymmetry may hide, at most half the least round trip.
     pub half_gap_ns: f64,
 }
 
-/// The exchanges of the last minute, reduced to what can touch a line.
-#[derive(Debug, Clone)]
+/// The exchanges since the clock was first seen, reduced to what can touch a line.
+#[derive(Debug, Clone, Default)]
 pub struct Envelope {
-    origin: RawTime,
-    /// Subtracted from every offset, so that what is left is small enough to be exact.
-    reference_ns: i64,
-    blocks: VecDeque<Block>,
+    blocks: Vec<Block>,
 }
 
 #[derive(Debug, Clone)]
@@ -62,62 +57,57 @@ struct Block {
     round_trip_min_ns: f64,
 }
 
-/// One exchange in the envelope's own terms.
-struct Sample {
-    at_s: f64,
-    inbound_ns: f64,
-    outbound_ns: f64,
-}
-
-impl Envelope {
-    /// An envelope that starts with an exchange: offsets are reckoned from what it shows.
-    pub fn new(outbound: Leg, inbound: Leg) -> Self {
-        let mut envelope = Self {
-            origin: outbound.local,
-            reference_ns: inbound.difference_ns(),
-            blocks: VecDeque::new(),
-        };
-        envelope.add(outbound, inbound);
-        envelope
-    }
-
-    pub fn add(&mut self, outbound: Leg, inbound: Leg) {
-        let sample = self.sample(outbound, inbound);
-        let index = (sample.at_s / BLOCK_S).floor() as i64;
-        let newest = self.blocks.back().map_or(i64::MIN, |block| block.index);
-        if index > newest {
-            self.blocks.push_back(Block::new(index));
-            self.blocks.retain(|block| block.index > index - BLOCKS);
-        }
-        // A response may come in when its block is already followed by another, or gone.
-        if let Some(block) = self.blocks.iter_mut().rev().find(|b| b.index == index) {
-            block.add(&sample);
-        }
-    }
-
-    /// How far an exchange lies above the envelope (inbound, outbound), ns, if the clock follows `line`.
-    pub fn excess(&self, line: &Line, outbound: Leg, inbound: Leg) -> (f64, f64) {
-        let sample = self.sample(outbound, inbound);
-        let offset = line.offset_ns + line.skew * (sample.at_s - line.centre_s);
+impl Line {
+    /// How far an exchange lies above the envelopes (inbound, outbound), ns, if the clock follows the line.
+    pub fn excess(&self, sample: &Sample) -> (f64, f64) {
+        let offset = self.offset_ns + self.skew * (sample.at_s() - self.centre_s);
         (
-            sample.inbound_ns - offset - line.half_gap_ns,
-            sample.outbound_ns + offset - line.half_gap_ns,
+            sample.inbound_ns - offset - self.half_gap_ns,
+            sample.outbound_ns + offset - self.half_gap_ns,
         )
     }
 
-    /// The offset at `at` and what its estimation may err by (asymmetry not included), ns.
-    pub fn offset_at(&self, line: &Line, at: RawTime) -> (i64, f64) {
-        let at_s = self.seconds(at);
-        let from_centre_s = at_s - line.centre_s;
-        let offset = line.offset_ns + line.skew * from_centre_s;
-        let ahead_s = (at_s - line.last_s).max(0.0);
-        let error = line.noise_ns
-            + WANDER_NS
-            + line.skew_error * from_centre_s.abs()
-            + WANDER_AHEAD * ahead_s;
+    /// What the line says of a time.
+    pub fn estimate_at(&self, at_s: f64) -> Estimate {
+        let from_centre_s = at_s - self.centre_s;
+        let ahead_s = (at_s - self.last_s).max(0.0);
+        Estimate {
+            at_s,
+            offset_ns: self.offset_ns + self.skew * from_centre_s,
+            skew: self.skew,
+            error_ns: self.noise_ns
+                + WANDER_NS
+                + self.skew_error * from_centre_s.abs()
+                + WANDER_AHEAD * ahead_s,
+            hidden_ns: self.half_gap_ns,
+        }
+    }
+}
+
+impl Envelope {
+    pub fn add(&mut self, sample: &Sample) {
+        let index = (sample.at_s() / BLOCK_S).floor() as i64;
+        let newest = self.blocks.last().map_or(i64::MIN, |block| block.index);
+        if index > newest {
+            self.blocks.push(Block::new(index));
+        }
+        // A response may come in when its block is already followed by another.
+        if let Some(block) = self.blocks.iter_mut().rev().find(|b| b.index == index) {
+            block.add(sample);
+        }
+    }
+
+    /// How many exchanges it holds, and how far apart the first and the last are, s.
+    pub fn size(&self) -> (f64, f64) {
+        let count = self.blocks.iter().map(|block| block.count).sum();
+        let first = self
+            .blocks
+            .first()
+            .and_then(|block| block.inbound.first_s());
+        let last = self.blocks.last().and_then(|block| block.inbound.last_s());
         (
-            self.reference_ns.saturating_add(offset.round() as i64),
-            error,
+            count,
+            last.zip(first).map_or(0.0, |(last, first)| last - first),
         )
     }
 
@@ -180,21 +170,6 @@ impl Envelope {
         let sum: f64 = self.blocks.iter().map(|b| b.round_trip_sum_ns).sum();
         (minima[minima.len() / 2] - least) + 2.0 * (sum / count - least) / count
     }
-
-    fn sample(&self, outbound: Leg, inbound: Leg) -> Sample {
-        let from_reference = inbound.difference_ns().saturating_sub(self.reference_ns);
-        let to_reference = self.reference_ns.saturating_sub(outbound.difference_ns());
-        Sample {
-            // One time for both: what the skew does between the two legs then cancels in the offset.
-            at_s: (self.seconds(outbound.local) + self.seconds(inbound.local)) / 2.0,
-            inbound_ns: from_reference as f64,
-            outbound_ns: to_reference as f64,
-        }
-    }
-
-    fn seconds(&self, at: RawTime) -> f64 {
-        at.since(self.origin) as f64 / 1e9
-    }
 }
 
 impl Block {
@@ -211,11 +186,11 @@ impl Block {
     }
 
     fn add(&mut self, sample: &Sample) {
-        let at_s = sample.at_s;
+        let at_s = sample.at_s();
         let point = |delay_ns| Point { at_s, delay_ns };
         self.inbound.add(point(sample.inbound_ns));
         self.outbound.add(point(sample.outbound_ns));
-        let round_trip_ns = sample.inbound_ns + sample.outbound_ns;
+        let round_trip_ns = sample.round_trip_ns();
         self.count += 1.0;
         self.at_sum_s += at_s;
         self.round_trip_sum_ns += round_trip_ns;

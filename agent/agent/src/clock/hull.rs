@@ -42,6 +42,11 @@ impl LowerHull {
             .min_by(|a, b| height(a).total_cmp(&height(b)))
     }
 
+    /// Time of the oldest point.
+    pub fn first_s(&self) -> Option<f64> {
+        self.0.first().map(|point| point.at_s)
+    }
+
     /// Time of the newest point.
     pub fn last_s(&self) -> Option<f64> {
         self.0.last().map(|point| point.at_s)

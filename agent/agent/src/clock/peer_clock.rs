@@ -1,13 +1,10 @@
-//! The clock of one peer over time: envelopes, and where one ends because the clock stepped.
+//! The clock of one peer over time: its eras, and where one ends because the clock stepped.
 
-use super::envelope::{Envelope, Line};
+use std::collections::VecDeque;
+
+use super::era::Era;
 use super::raw_time::{Leg, RawTime};
-
-/// Until so many exchanges are seen, each one redraws the line.
-const YOUNG: u32 = 16;
-
-/// Afterwards the line is redrawn this often, ns, and whenever a window asks.
-const REDRAW_NS: i64 = 5_000_000_000;
+use super::tracker::RouteChange;
 
 /// So many exchanges that fit a step make one, if no exchange between them fits the line as it was.
 const STEP_PROOF: usize = 3;
@@ -15,35 +12,44 @@ const STEP_PROOF: usize = 3;
 /// So many that do not fit the line and do not prove a step are taken for a shorter route.
 const MOST_SUSPECTS: usize = 12;
 
-/// Steps below this, ns, are left to the envelope.
+/// Steps below this, ns, are left to the era, which follows them.
 const LEAST_STEP_NS: f64 = 10_000.0;
 
-/// Our clock minus the peer's.
+/// Eras that are over and remembered, as windows still ask for their time.
+const PAST: usize = 4;
+
+/// Our clock minus the peer's at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
     pub offset_ns: i64,
     /// Bound on the error of `offset_ns`, and so of any one-way delay made with it.
     pub error_ns: u64,
+    /// The part of it that the estimation itself may err by (three standard deviations), without what an unknown
+    /// asymmetry may hide.
+    pub random_ns: u64,
+    /// How much faster our clock runs, parts per 10^9.
+    pub skew_ppb: i32,
+}
+
+/// What an exchange has proven.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Change {
+    /// One of the two clocks was stepped.
+    Stepped,
+    Route(RouteChange),
 }
 
 /// Offset and skew of a peer's clock, from the first exchange on.
 #[derive(Debug, Default)]
 pub struct PeerClock {
     era: Option<Era>,
-    /// The era before the clock stepped, and when it ended.
-    past: Option<(Era, RawTime)>,
+    /// Eras before a step of the clock, oldest first, and when each ended.
+    past: VecDeque<(Era, RawTime)>,
     /// Exchanges that look like a step of the clock; they belong to nothing yet.
     suspects: Vec<(Leg, Leg)>,
     proofs: usize,
-    seen: u32,
-    drawn_at: RawTime,
-    stale: bool,
-}
-
-#[derive(Debug)]
-struct Era {
-    envelope: Envelope,
-    line: Line,
+    /// For the next era: what is known of the difference between the routes, ns.
+    lean_ns: f64,
 }
 
 impl PeerClock {
@@ -51,86 +57,87 @@ impl PeerClock {
         Self::default()
     }
 
-    /// Takes in a complete exchange. Whether it proves that one of the two clocks has stepped.
-    pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> bool {
+    /// Takes in a complete exchange. What it proves to have changed.
+    pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.look(outbound, inbound) {
             Look::Stepped => self.proofs += 1,
             Look::Short if !self.suspects.is_empty() => {}
             _ => {
-                self.clear();
-                self.add(outbound, inbound);
-                return false;
+                let cleared = self.clear();
+                return self.add(outbound, inbound).or(cleared).map(Change::Route);
             }
         }
         self.suspects.push((outbound, inbound));
-        let proven = self.proofs == STEP_PROOF;
-        if proven {
+        if self.proofs == STEP_PROOF {
             let suspects = std::mem::take(&mut self.suspects);
             self.restart(suspects[0].0.local);
-            suspects.into_iter().for_each(|(o, i)| self.add(o, i));
-        } else if self.suspects.len() == MOST_SUSPECTS {
-            self.clear();
+            for (outbound, inbound) in suspects {
+                self.add(outbound, inbound);
+            }
+            return Some(Change::Stepped);
         }
-        proven
+        if self.suspects.len() == MOST_SUSPECTS {
+            return self.clear().map(Change::Route);
+        }
+        None
     }
 
-    /// The peer's clock starts anew at `at`: what was learnt holds for before, not for after.
+    /// The peer's clock starts anew at `at`: what was learnt of it holds for before, not for after. The routes
+    /// stay as they are.
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
         self.proofs = 0;
-        self.seen = 0;
-        if let Some(era) = self.era.take() {
-            self.past = Some((era, at));
+        let Some(era) = self.era.take() else { return };
+        self.lean_ns = era.lean_ns();
+        if self.past.len() == PAST {
+            self.past.pop_front();
         }
+        self.past.push_back((era, at));
     }
 
-    /// Draws the line through everything seen so far. Worth a few microseconds before many questions.
+    /// One of the two machines has moved at `at`: neither its clock nor its routes need be what they were.
+    pub fn forget(&mut self, at: RawTime) {
+        self.restart(at);
+        self.lean_ns = 0.0;
+    }
+
+    /// Brings what is known up to date. Worth a few microseconds before many questions.
     pub fn refresh(&mut self) {
-        if let Some(era) = self.era.as_mut().filter(|_| self.stale) {
-            era.line = era.envelope.fit();
-            self.stale = false;
+        if let Some(era) = &mut self.era {
+            era.refresh();
         }
     }
 
     /// The offset at a time since the clock was first seen; `None` when no exchange tells of that time.
     pub fn offset_at(&self, at: RawTime) -> Option<Offset> {
-        let past = self
-            .past
-            .as_ref()
-            .filter(|(_, until)| at < *until)
-            .map(|(era, _)| era);
-        let era = past.or(self.era.as_ref())?;
-        let (offset_ns, error_ns) = era.envelope.offset_at(&era.line, at);
+        let past = self.past.iter().find(|(_, until)| at < *until);
+        let era = past.map(|(era, _)| era).or(self.era.as_ref())?;
+        let estimate = era.estimate_at(at);
         Some(Offset {
-            offset_ns,
-            error_ns: (era.line.half_gap_ns + error_ns).ceil() as u64,
+            offset_ns: era.offset_ns(&estimate),
+            error_ns: estimate.bound_ns().ceil() as u64,
+            random_ns: estimate.error_ns.ceil() as u64,
+            skew_ppb: estimate.skew.round() as i32,
         })
     }
 
-    fn add(&mut self, outbound: Leg, inbound: Leg) {
+    fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
         match &mut self.era {
-            Some(era) => era.envelope.add(outbound, inbound),
+            Some(era) => era.observe(outbound, inbound),
             None => {
-                let envelope = Envelope::new(outbound, inbound);
-                let line = envelope.fit();
-                self.era = Some(Era { envelope, line });
+                self.era = Some(Era::new(outbound, inbound, self.lean_ns));
+                None
             }
-        }
-        self.seen = self.seen.saturating_add(1);
-        self.stale = true;
-        if self.seen < YOUNG || inbound.local.since(self.drawn_at) >= REDRAW_NS {
-            self.refresh();
-            self.drawn_at = inbound.local;
         }
     }
 
     /// There was no step: the suspects are exchanges like any other.
-    fn clear(&mut self) {
+    fn clear(&mut self) -> Option<RouteChange> {
         self.proofs = 0;
-        for (outbound, inbound) in std::mem::take(&mut self.suspects) {
-            self.add(outbound, inbound);
-        }
+        let suspects = std::mem::take(&mut self.suspects);
+        let changes = suspects.into_iter().map(|(o, i)| self.add(o, i));
+        changes.fold(None, |found, change| found.or(change))
     }
 
     /// A step takes from one direction what it adds to the other and leaves the round trip alone; a queue only
@@ -139,9 +146,8 @@ impl PeerClock {
         let Some(era) = &self.era else {
             return Look::Plain;
         };
-        let (_, error_ns) = era.envelope.offset_at(&era.line, inbound.local);
+        let (a, b, error_ns) = era.excess(outbound, inbound);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
-        let (a, b) = era.envelope.excess(&era.line, outbound, inbound);
         let (low, high) = (a.min(b), a.max(b));
         if low >= -gate_ns {
             Look::Plain

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::schedule::FlowKey;
-use crate::clock::{PeerClock, RawTime};
+use crate::clock::{Change, PeerClock, RawTime};
 use crate::ptp::{Arrival, Ledger, Message, PortIdentity, Settled, Verdict};
 use crate::window::{Flow, Ticket, WindowBook};
 
@@ -24,10 +24,11 @@ pub(super) struct Conversation {
 }
 
 /// What a message from a peer has led to; no verdict when it comes from nobody that is asked.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Heard {
     pub verdict: Option<Verdict>,
-    pub clock_stepped: bool,
+    /// What it proves to have changed: a clock or a route.
+    pub change: Option<Change>,
 }
 
 impl Conversation {
@@ -60,13 +61,13 @@ impl Conversation {
     }
 
     fn observe(&mut self, verdict: Verdict) -> Heard {
-        let clock_stepped = match verdict {
+        let change = match verdict {
             Verdict::Complete(outbound, inbound) => self.clock.observe(outbound, inbound),
-            _ => false,
+            _ => None,
         };
         Heard {
             verdict: Some(verdict),
-            clock_stepped,
+            change,
         }
     }
 }

@@ -14,7 +14,7 @@ use super::conversation::Heard;
 use super::notices::{self, Notices};
 use super::ports::{Departure, Port, Ports, Received};
 use super::{Listen, LoopError};
-use crate::clock::RawTime;
+use crate::clock::{Change, RawTime};
 use crate::counters::{Counters, TimestampSource};
 use crate::plan::{Plan, Role};
 use crate::ptp::{
@@ -275,8 +275,10 @@ impl Exchanger {
     }
 
     fn note(&mut self, heard: Heard, peer: SocketAddr, at_ns: i64) {
-        if heard.clock_stepped {
-            self.notices.peer_clock_stepped(peer.ip(), at_ns);
+        match heard.change {
+            Some(Change::Stepped) => self.notices.peer_clock_stepped(peer.ip(), at_ns),
+            Some(Change::Route(change)) => self.notices.route_changed(peer.ip(), change, at_ns),
+            None => {}
         }
         let counter = match heard.verdict {
             None | Some(Verdict::Foreign | Verdict::Absurd) => &self.counters.packets_rejected,

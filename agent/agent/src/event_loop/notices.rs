@@ -4,12 +4,16 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::clock::RouteChange;
 use crate::counters::{Counters, EventKind};
 use crate::occasionally::Occasionally;
 use crate::plan::Plan;
 use crate::timestamp::BindError;
 
 const AGAIN: Duration = Duration::from_secs(60);
+
+/// Routes change one by one, and each is worth a word; a failure in the network changes many at once.
+const ROUTE_AGAIN: Duration = Duration::from_secs(1);
 
 /// Raises events; times are Unix ns in the backend's time.
 pub(super) struct Notices {
@@ -18,6 +22,7 @@ pub(super) struct Notices {
     shed_said: Occasionally,
     steps_said: Occasionally,
     refused_said: Occasionally,
+    routes_said: Occasionally,
 }
 
 impl Notices {
@@ -28,6 +33,7 @@ impl Notices {
             shed_said: Occasionally::new(AGAIN),
             steps_said: Occasionally::new(AGAIN),
             refused_said: Occasionally::new(AGAIN),
+            routes_said: Occasionally::new(ROUTE_AGAIN),
         }
     }
 
@@ -46,6 +52,28 @@ impl Notices {
             "the clock of {peer} was stepped against that of this VM; its offset is estimated anew"
         );
         self.step(at_ns, detail);
+    }
+
+    /// The route from or to a peer has become longer or shorter, the other way being what it was.
+    pub fn route_changed(&mut self, peer: IpAddr, change: RouteChange, at_ns: i64) {
+        if !self.routes_said.due(Instant::now()) {
+            return;
+        }
+        let way = if change.inbound { "from" } else { "to" };
+        let (by_us, more) = (change.by_ns.abs() / 1e3, change.by_ns > 0.0);
+        let detail = format!(
+            "the way {way} {peer} is {by_us:.1} us {} than before, and only that way{}",
+            if more { "longer" } else { "shorter" },
+            if more {
+                ": another route, or a queue that stands"
+            } else {
+                ""
+            },
+        );
+        tracing::info!("{detail}");
+        self.counters
+            .events
+            .raise(EventKind::RouteChange, at_ns, detail);
     }
 
     /// A packet was not sent, so that the plan's cap is kept.

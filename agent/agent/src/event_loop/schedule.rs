@@ -20,10 +20,20 @@ pub(super) struct FlowKey {
 const CATCH_UP: i64 = 2;
 const CATCH_UP_NS: i64 = 50_000_000;
 
+/// A path starts with so many slots at this interval, ns, if its own is longer: the clock of a peer is then known
+/// within a second. 32 of them fill whole intervals, so its phase stays what it is.
+const FIRST: u32 = 32;
+const FIRST_INTERVAL_NS: i64 = 31_250_000;
+
+/// Paths that are new at once do so one after the other, this far apart, ns; until then they keep their own rate.
+const FIRST_APART_NS: i64 = 125_000_000;
+
 /// Slots of all flows by time.
 #[derive(Debug, Default)]
 pub(super) struct Schedule {
     slots: BinaryHeap<Reverse<(RawTime, FlowKey)>>,
+    /// When the next new path may start.
+    first_at: RawTime,
 }
 
 /// The slots of one flow: every `interval_ns`, at a phase of its own.
@@ -31,6 +41,22 @@ pub(super) struct Schedule {
 pub(super) struct Slots {
     pub interval_ns: i64,
     next: RawTime,
+    /// Slots of its start that are left, and when it may begin.
+    first_left: u32,
+    first_at: RawTime,
+}
+
+impl Slots {
+    /// From this slot to the next one, ns.
+    fn step_ns(&mut self) -> i64 {
+        let first = self.first_left > 0 && self.next >= self.first_at;
+        self.first_left -= u32::from(first);
+        if first {
+            FIRST_INTERVAL_NS
+        } else {
+            self.interval_ns
+        }
+    }
 }
 
 impl Schedule {
@@ -50,9 +76,20 @@ impl Schedule {
         let spread = mix(u64::from(own_vm_key) << 32 | u64::from(vm_key)) ^ mix(mesh_key.into());
         let turn = u64::MAX / u64::from(flows.max(1)) * u64::from(key.flow);
         let phase = (u128::from(spread.wrapping_add(turn)) * interval_ns as u128) >> 64;
+        let first_left = if interval_ns > FIRST_INTERVAL_NS && key.flow == 0 {
+            FIRST
+        } else {
+            0
+        };
+        let first_at = self.first_at.max(now);
+        if first_left > 0 {
+            self.first_at = first_at.plus(FIRST_APART_NS);
+        }
         let slots = Slots {
             interval_ns,
             next: now.plus(phase as i64),
+            first_left,
+            first_at,
         };
         self.slots.push(Reverse((slots.next, key)));
         slots
@@ -71,10 +108,11 @@ impl Schedule {
             let Some(mut slots) = slots(key).filter(|slots| slots.next == due) else {
                 continue;
             };
-            let behind = now.since(due) / slots.interval_ns;
-            let late = behind > CATCH_UP.max(CATCH_UP_NS / slots.interval_ns);
+            let step_ns = slots.step_ns();
+            let behind = now.since(due) / step_ns;
+            let late = behind > CATCH_UP.max(CATCH_UP_NS / step_ns);
             let left_out = if late { behind } else { 0 };
-            slots.next = due.plus((left_out + 1) * slots.interval_ns);
+            slots.next = due.plus((left_out + 1) * step_ns);
             self.slots.push(Reverse((slots.next, key)));
             return Some((key, slots, left_out.unsigned_abs()));
         }
@@ -150,16 +188,42 @@ mod tests {
         for rate_hz in [1, 8, 128] {
             let mut paths = Paths::new(10, rate_hz);
             let used: usize = (0..10_000 / 5).map(|tick| paths.used(tick * 5).0).sum();
-            let expected = 100 * rate_hz as usize;
+            let first = if rate_hz < FIRST {
+                10 * (FIRST - rate_hz)
+            } else {
+                0
+            };
+            let expected = (100 * rate_hz + first) as usize;
             assert!(used.abs_diff(expected) <= 10, "{used} of {expected}");
         }
     }
 
     #[test]
+    fn a_slow_path_starts_with_a_second_of_many_and_new_paths_take_turns() {
+        let mut paths = Paths::new(1, 1);
+        let seconds: Vec<usize> = (1..=6)
+            .map(|s| {
+                (0..100)
+                    .map(|i| paths.used(s * 1000 - 990 + i * 10).0)
+                    .sum()
+            })
+            .collect();
+        assert!(
+            seconds[0] + seconds[1] >= 32 && seconds[0] + seconds[1] <= 34,
+            "{seconds:?}"
+        );
+        assert_eq!(seconds[3..], [1, 1, 1]);
+
+        let mut paths = Paths::new(80, 1);
+        let most = (1..1500).map(|tick| paths.used(tick * 10).0).max();
+        assert!(most <= Some(16), "{most:?} in one hundredth of a second");
+    }
+
+    #[test]
     fn requests_are_spread_over_the_interval() {
         let mut paths = Paths::new(100, 1);
-        paths.used(999);
-        let most = (100..200).map(|tick| paths.used(tick * 10).0).max();
+        (1..3000).for_each(|tick| _ = paths.used(tick * 10));
+        let most = (3000..3100).map(|tick| paths.used(tick * 10).0).max();
         assert!(
             most <= Some(6),
             "{most:?} of 100 in one hundredth of the interval"

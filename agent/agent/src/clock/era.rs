@@ -1,0 +1,166 @@
+//! The clock of a peer from one of its steps to the next.
+
+use super::envelope::{Envelope, Line};
+use super::estimate::{Estimate, History};
+use super::raw_time::{Leg, RawTime};
+use super::sample::Origin;
+use super::tracker::{RouteChange, Tracker};
+
+/// The line is drawn through everything until it is so long, s, and has so many exchanges.
+const ACQUIRED_S: f64 = 16.0;
+const ACQUIRED_COUNT: f64 = 24.0;
+
+/// Until so many exchanges are seen, each one redraws the line; afterwards one after so many s.
+const YOUNG: f64 = 48.0;
+const REDRAW_S: f64 = 1.0;
+
+/// A clock that runs on: first a line through all that is known, then a filter that goes on from it.
+#[derive(Debug)]
+pub struct Era {
+    origin: Origin,
+    stage: Stage,
+    history: History,
+    /// What earlier eras have shown of the difference between the routes: inbound minus outbound, ns.
+    lean_ns: f64,
+}
+
+#[derive(Debug)]
+enum Stage {
+    Acquiring {
+        envelope: Envelope,
+        line: Line,
+        stale: bool,
+    },
+    Tracking(Tracker),
+}
+
+impl Era {
+    /// An era that starts with an exchange.
+    pub fn new(outbound: Leg, inbound: Leg, lean_ns: f64) -> Self {
+        let origin = Origin::of(outbound, inbound);
+        let mut envelope = Envelope::default();
+        envelope.add(&origin.sample(outbound, inbound));
+        let line = envelope.fit();
+        Self {
+            origin,
+            stage: Stage::Acquiring {
+                envelope,
+                line,
+                stale: false,
+            },
+            history: History::default(),
+            lean_ns,
+        }
+    }
+
+    pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
+        let sample = self.origin.sample(outbound, inbound);
+        match &mut self.stage {
+            Stage::Acquiring {
+                envelope,
+                line,
+                stale,
+            } => {
+                envelope.add(&sample);
+                *stale = true;
+                let (count, length_s) = envelope.size();
+                if count < YOUNG || sample.at_s() - line.last_s >= REDRAW_S {
+                    (*line, *stale) = (envelope.fit(), false);
+                }
+                if count >= ACQUIRED_COUNT && length_s >= ACQUIRED_S {
+                    let line = envelope.fit();
+                    self.track(&line);
+                }
+                None
+            }
+            Stage::Tracking(tracker) => {
+                let (estimate, change) = tracker.observe(&sample)?;
+                self.history.push(estimate);
+                change
+            }
+        }
+    }
+
+    /// Draws the line through everything seen so far.
+    pub fn refresh(&mut self) {
+        if let Stage::Acquiring {
+            envelope,
+            line,
+            stale,
+        } = &mut self.stage
+        {
+            if *stale {
+                (*line, *stale) = (envelope.fit(), false);
+            }
+        }
+    }
+
+    /// What is known of the clock at a time.
+    pub fn estimate_at(&self, at: RawTime) -> Estimate {
+        let at_s = self.origin.seconds(at);
+        match &self.stage {
+            Stage::Acquiring { line, .. } => leaning(line, self.lean_ns, at_s),
+            Stage::Tracking(tracker) => {
+                let known = self.history.at(at_s);
+                known.unwrap_or_else(|| tracker.estimate_at(at_s))
+            }
+        }
+    }
+
+    /// An offset of this era, ns: our clock minus the peer's.
+    pub fn offset_ns(&self, estimate: &Estimate) -> i64 {
+        self.origin.offset_ns(estimate.offset_ns)
+    }
+
+    /// How far an exchange lies above the shortest of its directions (inbound, outbound), ns, and what the clock
+    /// may err by there.
+    pub fn excess(&self, outbound: Leg, inbound: Leg) -> (f64, f64, f64) {
+        let sample = self.origin.sample(outbound, inbound);
+        let ((a, b), error_ns) = match &self.stage {
+            Stage::Acquiring { line, .. } => (
+                line.excess(&sample),
+                line.estimate_at(sample.at_s()).error_ns,
+            ),
+            Stage::Tracking(tracker) => (
+                tracker.excess(&sample),
+                tracker.estimate_at(sample.at_s()).error_ns,
+            ),
+        };
+        (a, b, error_ns)
+    }
+
+    /// By how much the inbound way is longer than the outbound one, as far as is known.
+    pub fn lean_ns(&self) -> f64 {
+        match &self.stage {
+            Stage::Acquiring { .. } => self.lean_ns,
+            Stage::Tracking(tracker) => tracker.lean_ns(),
+        }
+    }
+
+    fn track(&mut self, line: &Line) {
+        let start = leaning(line, self.lean_ns, 0.0);
+        let end = leaning(line, self.lean_ns, line.last_s);
+        let half_lean = lean_of(line, self.lean_ns) / 2.0;
+        self.history.push(start);
+        self.history.push(end);
+        let base_ns = [line.half_gap_ns + half_lean, line.half_gap_ns - half_lean];
+        self.stage = Stage::Tracking(Tracker::new(&end, line.skew_error, line.noise_ns, base_ns));
+    }
+}
+
+/// The middle between the envelopes, moved by what is known of the difference between the routes.
+fn leaning(line: &Line, lean_ns: f64, at_s: f64) -> Estimate {
+    let half_lean = lean_of(line, lean_ns) / 2.0;
+    let middle = line.estimate_at(at_s);
+    Estimate {
+        offset_ns: middle.offset_ns - half_lean,
+        hidden_ns: middle.hidden_ns + half_lean.abs(),
+        ..middle
+    }
+}
+
+/// No way is shorter than nothing.
+fn lean_of(line: &Line, lean_ns: f64) -> f64 {
+    let most = 2.0 * line.half_gap_ns;
+    lean_ns.clamp(-most, most)
+}

@@ -1,0 +1,124 @@
+//! What is known of a clock at one moment, and what was known before.
+
+use std::collections::VecDeque;
+
+/// The offset at one moment of an era.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    pub at_s: f64,
+    /// Our clock minus the peer's.
+    pub offset_ns: f64,
+    /// ns per s.
+    pub skew: f64,
+    /// What its estimation may err by (three standard deviations), ns.
+    pub error_ns: f64,
+    /// What an unknown asymmetry of the routes may hide besides, ns: at most the longer of the two shortest delays.
+    pub hidden_ns: f64,
+}
+
+/// How fast a clock may leave its line beyond what is known, ns per s.
+const AHEAD: f64 = 100.0;
+
+/// Kept, s: longer than the longest window with its deadline.
+const KEPT_S: f64 = 130.0;
+
+/// Estimates are kept this far apart, s, so that a fast mesh costs no more memory than it needs.
+const APART_S: f64 = 1.0;
+
+/// Estimates of the last two minutes, oldest first.
+#[derive(Debug, Default)]
+pub struct History(VecDeque<Estimate>);
+
+impl Estimate {
+    /// The same line read at another time.
+    pub fn moved_to(&self, at_s: f64) -> Self {
+        let passed_s = at_s - self.at_s;
+        Self {
+            at_s,
+            offset_ns: self.offset_ns + self.skew * passed_s,
+            error_ns: self.error_ns + AHEAD * passed_s.abs(),
+            ..*self
+        }
+    }
+
+    /// The bound on what the offset may err by, whatever its cause, ns.
+    pub fn bound_ns(&self) -> f64 {
+        self.hidden_ns + self.error_ns
+    }
+
+    /// Between this and a later estimate, on the straight line from one to the other.
+    fn towards(&self, later: &Self, at_s: f64) -> Self {
+        let share = (at_s - self.at_s) / (later.at_s - self.at_s);
+        Self {
+            at_s,
+            offset_ns: self.offset_ns + share * (later.offset_ns - self.offset_ns),
+            skew: later.skew,
+            error_ns: self.error_ns.max(later.error_ns),
+            hidden_ns: self.hidden_ns.max(later.hidden_ns),
+        }
+    }
+}
+
+impl History {
+    /// Takes the newest estimate in; it replaces the one before if that is not yet far enough from its own forerunner.
+    pub fn push(&mut self, estimate: Estimate) {
+        let close = |kept: &VecDeque<Estimate>| {
+            let n = kept.len();
+            n >= 2 && kept[n - 1].at_s - kept[n - 2].at_s < APART_S
+        };
+        if close(&self.0) {
+            self.0.pop_back();
+        }
+        self.0.push_back(estimate);
+        while self.0.len() > 2 && self.0[1].at_s < estimate.at_s - KEPT_S {
+            self.0.pop_front();
+        }
+    }
+
+    /// What is known of a time that lies between two estimates or before the first; `None` beyond the last.
+    pub fn at(&self, at_s: f64) -> Option<Estimate> {
+        let after = self.0.partition_point(|estimate| estimate.at_s <= at_s);
+        let later = self.0.get(after)?;
+        Some(match after.checked_sub(1) {
+            Some(before) => self.0[before].towards(later, at_s),
+            None => later.moved_to(at_s),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(at_s: f64, offset_ns: f64) -> Estimate {
+        Estimate {
+            at_s,
+            offset_ns,
+            skew: 10.0,
+            error_ns: 5.0,
+            hidden_ns: 50.0,
+        }
+    }
+
+    #[test]
+    fn reads_between_estimates_and_before_the_first_but_not_beyond() {
+        let mut history = History::default();
+        assert_eq!(history.at(0.0), None);
+        history.push(estimate(10.0, 100.0));
+        history.push(estimate(12.0, 140.0));
+        assert_eq!(history.at(11.0).map(|e| e.offset_ns), Some(120.0));
+        assert_eq!(history.at(9.0).map(|e| e.offset_ns), Some(90.0));
+        assert_eq!(history.at(12.0), None);
+        assert_eq!(estimate(10.0, 100.0).moved_to(13.0).offset_ns, 130.0);
+    }
+
+    #[test]
+    fn keeps_two_minutes_however_often_it_is_told() {
+        let mut history = History::default();
+        for i in 0..10_000 {
+            history.push(estimate(f64::from(i) / 4.0, 0.0));
+        }
+        assert!(history.0.len() < 140, "{}", history.0.len());
+        assert!(history.0[0].at_s < 2500.0 - 128.0 && history.at(2400.0).is_some());
+    }
+}

@@ -1,0 +1,73 @@
+//! A direction that stays above its base.
+
+/// What has lasted so long, s, over so many bins, and hardly moved, is a longer route. A queue that stands as still
+/// cannot be told from one, and need not be: the base follows it down at once.
+const LONG_S: f64 = 20.0;
+const LEAST_BINS: usize = 3;
+const MOST_BINS: usize = 128;
+
+/// And may differ by no more than this share of itself from bin to bin.
+const STEADY: f64 = 0.25;
+
+/// How far a direction lay above its base in each bin since it left it, ns.
+#[derive(Debug, Default)]
+pub struct Streak {
+    since_s: f64,
+    excesses: Vec<f64>,
+}
+
+impl Streak {
+    pub fn end(&mut self) {
+        self.excesses.clear();
+    }
+
+    /// Adds a bin. The rise, ns, once it has lasted; the streak then ends.
+    pub fn add(&mut self, at_s: f64, excess: f64, gate: f64) -> Option<f64> {
+        if self.excesses.is_empty() {
+            self.since_s = at_s;
+        } else if self.excesses.len() == MOST_BINS {
+            self.excesses.remove(0);
+        }
+        self.excesses.push(excess);
+        if at_s - self.since_s < LONG_S || self.excesses.len() < LEAST_BINS {
+            return None;
+        }
+        // The first bin may hold exchanges from before the rise.
+        let mut sorted = self.excesses[1..].to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        let quantile = |share: usize| sorted[(sorted.len() - 1) * share / 10];
+        let (low, middle, high) = (quantile(1), quantile(5), quantile(9));
+        if high - low > gate.max(STEADY * middle) {
+            return None;
+        }
+        self.end();
+        Some(middle)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rise(excess: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
+        let mut streak = Streak::default();
+        (0..100).find_map(|i| Some((i, streak.add(f64::from(i), excess(i), 3.0)?)))
+    }
+
+    #[test]
+    fn what_lasts_and_stands_still_is_a_rise() {
+        assert_eq!(rise(|i| 100.0 + f64::from(i % 3)), Some((20, 101.0)));
+        assert_eq!(rise(|i| f64::from(i) * 100.0), None);
+    }
+
+    #[test]
+    fn a_way_back_to_the_base_ends_it() {
+        let mut streak = Streak::default();
+        for i in 0..60 {
+            assert_eq!(streak.add(f64::from(i), 100.0, 3.0), None);
+            if i % 15 == 14 {
+                streak.end();
+            }
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Follows a clock once its line is known: the two-sided envelope.
+//!
+//! Queues only ever raise what a direction shows, and the clock moves both directions against one another. So the
+//! sum of both, which no clock enters, tells first whether either is congested. If neither is, both measure the
+//! clock; if one is, the other one does; if both are, nothing does and the error grows until one is free again.
+//! A clock is continuous: what jumps in one direction alone is the route of that direction.
+
+use super::estimate::Estimate;
+use super::filter::Filter;
+use super::sample::Sample;
+use super::streak::Streak;
+
+/// A bin is judged when it has so many exchanges and is so long, s, or when it is so long.
+const BIN_COUNT: u32 = 24;
+const BIN_LEAST_S: f64 = 0.25;
+const BIN_MOST_S: f64 = 8.0;
+
+/// A software stamp errs by as much, ns: bins are not trusted beyond it.
+const LEAST_NOISE_NS: f64 = 300.0;
+
+/// What lies beyond so many deviations is not noise.
+const GATE: f64 = 4.0;
+
+/// Bins that the noise is judged by.
+const MEMORY: usize = 32;
+
+/// Median of the least of three normal deviates (both directions and their sum) to their deviation.
+const LEAST_OF_THREE: f64 = 3.0;
+
+/// So long after its start a shorter round trip means that the first one was not the shortest, s.
+const YOUNG_S: f64 = 60.0;
+
+/// Share of what a bin tells of the shortest round trip that is believed.
+const SETTLING: f64 = 0.125;
+
+/// Changes of a route below this, ns, are followed and not told.
+const LEAST_CHANGE_NS: f64 = 10_000.0;
+
+/// The route of one direction has become longer, or shorter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct RouteChange {
+    pub inbound: bool,
+    pub by_ns: f64,
+}
+
+/// The exchanges since the last judgement: how far the lowest lies above its base, ns.
+#[derive(Debug)]
+struct Bin {
+    started_s: f64,
+    count: u32,
+    least: [f64; 2],
+}
+
+/// Offset and skew, and the shortest delay of each direction: inbound first, then outbound.
+#[derive(Debug)]
+pub struct Tracker {
+    filter: Filter,
+    since_s: f64,
+    base_ns: [f64; 2],
+    hidden_ns: f64,
+    noise_ns: f64,
+    /// The least deviation of each of the last bins, in any order.
+    deviations: Vec<f64>,
+    judged: usize,
+    bin: Option<Bin>,
+    raised: [Streak; 2],
+    /// Bins in a row that fit nothing.
+    puzzling: u32,
+}
+
+impl Tracker {
+    /// Goes on from a line. `base_ns` are the shortest delays by it, inbound and outbound.
+    pub fn new(from: &Estimate, skew_error: f64, noise_ns: f64, base_ns: [f64; 2]) -> Self {
+        let noise_ns = noise_ns.max(LEAST_NOISE_NS);
+        Self {
+            filter: Filter::new(
+                from.at_s,
+                from.offset_ns,
+                noise_ns,
+                from.skew,
+                skew_error / 2.0,
+            ),
+            since_s: from.at_s,
+            base_ns,
+            hidden_ns: from.hidden_ns,
+            noise_ns,
+            deviations: vec![noise_ns / LEAST_OF_THREE; MEMORY],
+            judged: 0,
+            bin: None,
+            raised: [Streak::default(), Streak::default()],
+            puzzling: 0,
+        }
+    }
+
+    /// How far an exchange lies above the bases (inbound, outbound), ns.
+    pub fn excess(&self, sample: &Sample) -> (f64, f64) {
+        let inbound = sample.inbound_ns - self.filter.offset_at(sample.inbound_at_s);
+        let outbound = sample.outbound_ns + self.filter.offset_at(sample.outbound_at_s);
+        (inbound - self.base_ns[0], outbound - self.base_ns[1])
+    }
+
+    /// Takes an exchange in. When a bin is full: the estimate by it, and what it says of the routes.
+    pub fn observe(&mut self, sample: &Sample) -> Option<(Estimate, Option<RouteChange>)> {
+        let (inbound, outbound) = self.excess(sample);
+        let at_s = sample.at_s();
+        let bin = self.bin.get_or_insert(Bin {
+            started_s: at_s,
+            count: 0,
+            least: [f64::INFINITY; 2],
+        });
+        bin.count += 1;
+        bin.least = [bin.least[0].min(inbound), bin.least[1].min(outbound)];
+        let long_s = at_s - bin.started_s;
+        let full = bin.count >= BIN_COUNT && long_s >= BIN_LEAST_S || long_s >= BIN_MOST_S;
+        let bin = self.bin.take_if(|_| full)?;
+        let change = self.judge(&bin, at_s);
+        Some((self.estimate_at(at_s), change))
+    }
+
+    /// The offset as it is expected at a time from the last bin on.
+    pub fn estimate_at(&self, at_s: f64) -> Estimate {
+        Estimate {
+            at_s,
+            offset_ns: self.filter.offset_at(at_s),
+            skew: self.filter.skew,
+            error_ns: 3.0 * self.filter.deviation_at(at_s) + self.noise_ns,
+            hidden_ns: self.hidden_ns,
+        }
+    }
+
+    /// By how much the inbound way is longer than the outbound one as far as changes of either have shown, ns.
+    pub fn lean_ns(&self) -> f64 {
+        self.base_ns[0] - self.base_ns[1]
+    }
+
+    fn judge(&mut self, bin: &Bin, at_s: f64) -> Option<RouteChange> {
+        let passed_s = (at_s - self.filter.at_s).max(BIN_LEAST_S);
+        self.filter.predict(at_s);
+        let [inbound, outbound] = bin.least;
+        let both = inbound + outbound;
+        self.learn_noise(inbound.abs().min(outbound.abs()).min(both.abs()));
+        if both.abs() <= GATE * self.noise_ns * std::f64::consts::SQRT_2 {
+            self.both_clean(inbound, outbound, passed_s);
+            return None;
+        }
+        if both < 0.0
+            && at_s - self.since_s < YOUNG_S
+            && -both > self.base_ns.iter().sum::<f64>() / 10.0
+        {
+            self.centre(bin.least);
+            return None;
+        }
+        let gate = GATE * self.noise_ns.hypot(self.filter.variance().sqrt());
+        let cleaner = usize::from(outbound.abs() < inbound.abs());
+        let (clean, other) = (bin.least[cleaner], bin.least[1 - cleaner]);
+        if clean.abs() <= gate {
+            self.puzzling = 0;
+            self.raised[cleaner].end();
+            self.filter.update(
+                if cleaner == 0 { clean } else { -clean },
+                self.noise_ns.powi(2),
+            );
+            return self.off(1 - cleaner, other, gate, at_s);
+        }
+        // Nothing can be told from a bin like this; of many in a row, that the clock did not keep to its line.
+        self.puzzling += 1;
+        if inbound > 0.0 && outbound > 0.0 {
+            return self.both_off(bin.least, gate, at_s);
+        }
+        if self.puzzling >= 3 {
+            self.puzzling = 0;
+            let innovation = if inbound < outbound {
+                inbound
+            } else {
+                -outbound
+            };
+            self.filter.doubt(innovation, passed_s);
+            self.filter.update(innovation, self.noise_ns.powi(2));
+        }
+        None
+    }
+
+    /// The round trip is at its base: both directions measure the clock.
+    fn both_clean(&mut self, inbound: f64, outbound: f64, passed_s: f64) {
+        self.puzzling = 0;
+        self.raised.iter_mut().for_each(Streak::end);
+        let innovation = (inbound - outbound) / 2.0;
+        let variance = self.noise_ns.powi(2) / 2.0;
+        if innovation.abs() > GATE * (variance + self.filter.variance()).sqrt() {
+            self.filter.doubt(innovation, passed_s);
+        }
+        self.filter.update(innovation, variance);
+        // Of which direction the shortest delay has moved a little, nobody can say.
+        let share = SETTLING * (inbound + outbound) / 2.0;
+        self.base_ns.iter_mut().for_each(|base| *base += share);
+        self.hide(share.max(0.0));
+    }
+
+    /// One direction is off its base while the other one is on it.
+    fn off(&mut self, way: usize, excess: f64, gate: f64, at_s: f64) -> Option<RouteChange> {
+        if excess < 0.0 {
+            self.raised[way].end();
+            self.shorten(way, excess);
+            return change(way, excess);
+        }
+        let by_ns = self.raised[way].add(at_s, excess, gate)?;
+        self.lengthen(way, by_ns);
+        change(way, by_ns)
+    }
+
+    /// Both are off: the clock runs unseen, and only what lasts is believed.
+    fn both_off(&mut self, least: [f64; 2], gate: f64, at_s: f64) -> Option<RouteChange> {
+        let mut found = None;
+        for way in [0, 1] {
+            if let Some(by_ns) = self.raised[way].add(at_s, least[way], gate) {
+                self.lengthen(way, by_ns);
+                found = found.or(change(way, by_ns));
+            }
+        }
+        found
+    }
+
+    fn lengthen(&mut self, way: usize, by_ns: f64) {
+        self.base_ns[way] += by_ns;
+        self.hide(self.filter.variance().sqrt() + self.noise_ns);
+    }
+
+    fn shorten(&mut self, way: usize, by_ns: f64) {
+        if self.base_ns[way] + by_ns < 0.0 {
+            let mut least = [0.0; 2];
+            least[way] = by_ns;
+            return self.centre(least);
+        }
+        self.base_ns[way] += by_ns;
+        self.hide(self.filter.variance().sqrt() + self.noise_ns);
+    }
+
+    /// The shortest round trip was not the shortest: as at the start, both ways are taken to be equally long.
+    fn centre(&mut self, least: [f64; 2]) {
+        let base = [self.base_ns[0] + least[0], self.base_ns[1] + least[1]];
+        let half = (base[0] + base[1]).max(0.0) / 2.0;
+        self.filter.shift((base[0] - base[1]) / 2.0);
+        self.base_ns = [half, half];
+        self.hidden_ns = half;
+        self.raised.iter_mut().for_each(Streak::end);
+    }
+
+    /// An unknown asymmetry may now hide `more_ns`, but never so much that a delay would be negative.
+    fn hide(&mut self, more_ns: f64) {
+        let most = self.base_ns[0].max(self.base_ns[1]);
+        self.hidden_ns = (self.hidden_ns + more_ns).min(most.max(0.0));
+    }
+
+    fn learn_noise(&mut self, deviation: f64) {
+        self.deviations[self.judged % MEMORY] = deviation;
+        self.judged += 1;
+        let mut sorted = self.deviations.clone();
+        sorted.sort_unstable_by(f64::total_cmp);
+        self.noise_ns = (LEAST_OF_THREE * sorted[MEMORY / 2]).max(LEAST_NOISE_NS);
+    }
+}
+
+fn change(way: usize, by_ns: f64) -> Option<RouteChange> {
+    (by_ns.abs() >= LEAST_CHANGE_NS).then_some(RouteChange {
+        inbound: way == 0,
+        by_ns,
+    })
+}
