@@ -187,7 +187,7 @@ class AgentDescription(Told):
 
 
 class AgentEventCreate(Told):
-    """Something an agent thought worth telling: `clock_step`, `rate_shed`, `reports_dropped`, `error` …"""
+    """Something an agent thought worth telling: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …"""
 
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,39}$")]
     at: AwareDatetime

@@ -1153,7 +1153,7 @@ export interface components {
         };
         /**
          * AgentEventCreate
-         * @description Something an agent thought worth telling: `clock_step`, `rate_shed`, `reports_dropped`, `error` …
+         * @description Something an agent thought worth telling: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …
          */
         AgentEventCreate: {
             /** Kind */

@@ -61,8 +61,8 @@ impl PeerClock {
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.look(outbound, inbound) {
             Look::Stepped => self.proofs += 1,
-            Look::Short if !self.suspects.is_empty() => {}
-            _ => {
+            Look::Short => {}
+            Look::Plain => {
                 let cleared = self.clear();
                 return self.add(outbound, inbound).or(cleared).map(Change::Route);
             }

@@ -10,7 +10,7 @@ use super::schedule::{FlowKey, PathKey, Schedule, Slots};
 use crate::clock::RawTime;
 use crate::plan::{MeshPlan, Plan, Role};
 use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
-use crate::window::{Window, WindowBook};
+use crate::window::{Ended, Window, WindowBook, append_clocks};
 
 /// Every path that this agent measures.
 pub(super) struct Client {
@@ -25,6 +25,8 @@ pub(super) struct Client {
     senders: HashMap<SocketAddr, SocketAddr>,
     books: Books,
     spike_threshold_ns: u64,
+    /// What our stamps are ahead of the raw clock on the wire.
+    time_scale_ns: i64,
 }
 
 struct Path {
@@ -88,8 +90,9 @@ pub(super) struct Settlement {
 }
 
 impl Client {
-    /// A client that measures nothing yet. `clock_identity` should differ between processes.
-    pub fn new(clock_identity: u64) -> Self {
+    /// A client that measures nothing yet. `clock_identity` should differ between processes; `time_scale_ns` is what
+    /// our stamps are ahead of the raw clock on the wire.
+    pub fn new(clock_identity: u64, time_scale_ns: i64) -> Self {
         Self {
             clock_identity,
             ledgers_made: 0,
@@ -99,6 +102,7 @@ impl Client {
             senders: HashMap::new(),
             books: Books::default(),
             spike_threshold_ns: u64::MAX,
+            time_scale_ns,
         }
     }
 
@@ -255,18 +259,26 @@ impl Client {
         conversation.map_or_else(Heard::default, |c| c.hear(message, arrival))
     }
 
-    /// Settles what is due at `now` and closes the windows that are over at `backend_ns`. All packets that arrived
-    /// before `now` must have been heard.
-    pub fn settle(&mut self, now: RawTime, backend_ns: i64) -> Settlement {
+    /// Settles what is due at `heard_until`, before which all packets must have been heard, and closes the windows that
+    /// are over `now`, which is `backend_ns` in the backend's time.
+    pub fn settle(&mut self, heard_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
         let books = &mut self.books;
         for conversation in self.conversations.values_mut() {
-            conversation.ledger.settle(now, |settled| {
+            conversation.ledger.settle(heard_until, |settled| {
                 settlement.lost += u64::from(!settled.sync_arrived);
                 books.file(&settled);
             });
         }
-        settlement.windows = self.close(|book| book.close(backend_ns));
+        let time_scale_ns = self.time_scale_ns;
+        let ended = |end_s: i64| {
+            let since_ns = backend_ns.saturating_sub(end_s.saturating_mul(1_000_000_000));
+            Some(Ended {
+                at: now.plus(since_ns.saturating_neg()),
+                time_scale_ns,
+            })
+        };
+        settlement.windows = self.close(|book| book.close(backend_ns), ended);
         settlement
     }
 
@@ -280,7 +292,8 @@ impl Client {
     /// Ends all exchanges and hands over every window as it stands.
     pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
         self.disregard_unanswered(now);
-        self.close(WindowBook::close_all)
+        // Windows that are cut short have no end yet that clocks could be told at.
+        self.close(WindowBook::close_all, |_| None)
     }
 
     /// When the next request is due.
@@ -288,7 +301,11 @@ impl Client {
         self.schedule.next()
     }
 
-    fn close(&mut self, mut close: impl FnMut(&mut WindowBook) -> Vec<Window>) -> Vec<MeshWindow> {
+    fn close(
+        &mut self,
+        mut close: impl FnMut(&mut WindowBook) -> Vec<Window>,
+        ended: impl Fn(i64) -> Option<Ended>,
+    ) -> Vec<MeshWindow> {
         let mut summaries = Vec::new();
         for (&mesh_key, book) in &mut self.books.0 {
             for window in close(book) {
@@ -305,7 +322,12 @@ impl Client {
                         .get(&path.peer)
                         .map(|conversation| &conversation.clock)
                 };
-                summaries.extend(book.summarise(window, clock, self.spike_threshold_ns));
+                let ended = ended(window.ends_at_s());
+                let mut summary = book.summarise(window, clock, self.spike_threshold_ns);
+                if let (Some(summary), Some(ended)) = (&mut summary, ended) {
+                    append_clocks(summary, ended, clock);
+                }
+                summaries.extend(summary);
             }
         }
         summaries

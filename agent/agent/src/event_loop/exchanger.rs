@@ -43,7 +43,7 @@ impl Exchanger {
         let ports = Ports::open(listen)?;
         let clock = random_identity();
         let exchanger = Self {
-            client: Client::new(clock),
+            client: Client::new(clock, ports.on_the_wire(RawTime(0))),
             responder: Responder::default(),
             identity: PortIdentity { clock, port: 0 },
             packets_per_s: 0,
@@ -146,10 +146,11 @@ impl Exchanger {
         heard_until: RawTime,
         backend_ns: impl Fn(RawTime) -> i64,
     ) -> Vec<MeshWindow> {
-        let at_ns = backend_ns(self.ports.now());
+        let now = self.ports.now();
+        let at_ns = backend_ns(now);
         self.notices.tell_shed(self.packets_per_s, at_ns);
         self.tell_stamps();
-        let settlement = self.client.settle(heard_until, at_ns);
+        let settlement = self.client.settle(heard_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
         settlement.windows
     }

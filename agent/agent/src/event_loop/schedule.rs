@@ -29,9 +29,11 @@ const FIRST_INTERVAL_NS: i64 = 31_250_000;
 const FIRST_APART_NS: i64 = 125_000_000;
 
 /// Slots of all flows by time.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Schedule {
     slots: BinaryHeap<Reverse<(RawTime, FlowKey)>>,
+    /// Slots that a path starts with.
+    pub first: u32,
     /// When the next new path may start.
     first_at: RawTime,
 }
@@ -59,6 +61,16 @@ impl Slots {
     }
 }
 
+impl Default for Schedule {
+    fn default() -> Self {
+        Self {
+            slots: BinaryHeap::new(),
+            first: FIRST,
+            first_at: RawTime(0),
+        }
+    }
+}
+
 impl Schedule {
     /// Adds one of the `flows` of a path. Its first slot lies within one interval from `now`, at a place that
     /// depends on the pair, so that neither the requests of one agent nor those that reach one responder bunch up; the
@@ -77,7 +89,7 @@ impl Schedule {
         let turn = u64::MAX / u64::from(flows.max(1)) * u64::from(key.flow);
         let phase = (u128::from(spread.wrapping_add(turn)) * interval_ns as u128) >> 64;
         let first_left = if interval_ns > FIRST_INTERVAL_NS && key.flow == 0 {
-            FIRST
+            self.first
         } else {
             0
         };
@@ -233,6 +245,7 @@ mod tests {
     #[test]
     fn the_flows_of_a_path_take_turns() {
         let mut paths = Paths::new(0, 1);
+        paths.schedule.first = 0;
         (0..8).for_each(|flow| paths.add_flow(5, flow, 8, 1, RawTime(0)));
         paths.used(999);
         // 125 ms apart, wherever the first one lies.
@@ -267,6 +280,7 @@ mod tests {
     #[test]
     fn a_changed_or_removed_path_uses_no_old_slot() {
         let mut paths = Paths::new(2, 128);
+        paths.schedule.first = 0;
         paths.slots.retain(|key, _| key.path != (1, 0));
         paths.add(1, 1, RawTime(0));
         let used: usize = (0..100).map(|tick| paths.used(tick * 100).0).sum();

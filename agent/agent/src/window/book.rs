@@ -193,6 +193,11 @@ impl WindowBook {
 }
 
 impl Window {
+    /// When it ends, Unix s.
+    pub fn ends_at_s(&self) -> i64 {
+        self.span_s.end
+    }
+
     /// The peers that something was filed for.
     pub fn peers(&self) -> impl Iterator<Item = u32> + '_ {
         self.peers.keys().copied()
