@@ -26,7 +26,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test test-backend test-agent test-frontend test-e2e test-compose lint
+.PHONY: test test-backend test-agent test-interop test-frontend test-e2e test-compose lint
 test: ## Everything CI runs: lint, types, units, drift, end to end
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py
@@ -36,6 +36,9 @@ test-backend: ## Python tests against a real database (ARGS='-k frames')
 test-agent: ## Rust tests of the agent
 	$(PREPARE) agent
 	@$(PYTHON) infra/test/suites.py cargo-test
+test-interop: ## Our agent and stock PTP daemons (ptpd, ptp4l) measure one another
+	$(PREPARE) test-interop
+	@$(PYTHON) infra/test/suites.py interop
 test-frontend: ## Unit tests of the front end
 	$(PREPARE) frontend
 	@$(PYTHON) infra/test/suites.py vitest
@@ -54,8 +57,8 @@ setup: ## Bring the toolchains and build, without starting anything
 	$(PREPARE) setup
 format: ## Format Python, Rust and TypeScript
 	$(PREPARE) tools
-	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations
-	@$(RUN) --in backend ruff format . ../infra ../migrations
+	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations ../agent/bench ../agent/interop
+	@$(RUN) --in backend ruff format . ../infra ../migrations ../agent/bench ../agent/interop
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
 	@$(RUN) --in e2e npm run --silent format

@@ -214,7 +214,9 @@ class Lab:
     def _hold(self, namespaces: list[str]) -> Process:
         """A process that keeps namespaces alive until the laboratory ends."""
         ready = f"echo ready; exec {tool('sleep')} infinity"
-        process = self._begin([tool(namespaces[0]), *namespaces[1:], tool("sh"), "-c", ready], "holder", None)
+        process = self._begin(
+            [tool(namespaces[0]), *namespaces[1:], *_mortal(), tool("sh"), "-c", ready], "holder", None
+        )
         try:
             process.require("its namespace", "ready")
         except LabError as error:
@@ -247,7 +249,12 @@ class Lab:
 
 
 def _enter(pid: int) -> list[str]:
-    return [tool("nsenter"), "--target", str(pid), "--user", "--net", "--preserve-credentials"]
+    return [tool("nsenter"), "--target", str(pid), "--user", "--net", "--preserve-credentials", *_mortal()]
+
+
+def _mortal() -> list[str]:
+    """What follows ends with this process, however that ends."""
+    return [tool("setpriv"), "--pdeathsig", "KILL", "--"]
 
 
 def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:

@@ -23,6 +23,8 @@ from common import environment  # noqa: E402
 
 LIMIT_S = 1800
 NPX = ("npx", "--no-install")
+# Where Python of ours is, from the backend.
+PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/interop")
 
 
 @dataclass(frozen=True)
@@ -48,11 +50,25 @@ class Tally:
 
 
 SUITES = [
-    Suite("ruff", "backend", ("ruff", "check", "--quiet", ".", "../infra", "../migrations", "../agent/bench")),
+    Suite(
+        "ruff",
+        "backend",
+        ("ruff", "check", "--quiet", *PYTHON),
+    ),
     Suite(
         "ruff-format",
         "backend",
-        ("ruff", "format", "--quiet", "--check", ".", "../infra", "../migrations", "../agent/bench"),
+        (
+            "ruff",
+            "format",
+            "--quiet",
+            "--check",
+            ".",
+            "../infra",
+            "../migrations",
+            "../agent/bench",
+            "../agent/interop",
+        ),
     ),
     Suite("mypy", "backend", ("mypy",)),
     Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
@@ -68,6 +84,7 @@ SUITES = [
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
     Suite("cargo-test", "agent", ("cargo", "test", "--locked"), "cargo"),
+    Suite("interop", "agent/interop", ("pytest", "--junitxml={report}"), "junit"),
     Suite(
         "vitest",
         "frontend",
@@ -83,7 +100,7 @@ SUITES = [
         {"PLAYWRIGHT_JUNIT_OUTPUT_FILE": "{report}"},
     ),
 ]
-TESTS = ("cargo-test", "vitest", "pytest", "playwright")
+TESTS = ("cargo-test", "interop", "vitest", "pytest", "playwright")
 
 
 def main(arguments: list[str]) -> int:

@@ -42,11 +42,26 @@ GOALS = {
     "test-backend": [UV, BACKEND, CURL],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT],
+    "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],
-    "test": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, RUST_LINT, AGENT, CHROMIUM, CURL, E2E],
+    "test": [
+        UV,
+        BACKEND,
+        NODE,
+        FRONTEND_DEPENDENCIES,
+        FRONTEND,
+        RUST,
+        RUST_LINT,
+        AGENT,
+        CHROMIUM,
+        CURL,
+        NETWORK,
+        DAEMONS,
+        E2E,
+    ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
 SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/embedded/launch.py

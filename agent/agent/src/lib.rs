@@ -12,6 +12,7 @@ pub mod enrol;
 pub mod event_loop;
 pub mod identity;
 pub mod metrics;
+pub mod network;
 pub mod occasionally;
 pub mod plan;
 pub mod ptp;

@@ -12,6 +12,7 @@ pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
 pub use values::{BackendUrl, LogFormat, Zone};
 
 use crate::event_loop::Listen;
+use crate::network::Network;
 
 /// What the agent runs with.
 #[derive(Debug, Clone)]
@@ -27,6 +28,8 @@ pub struct Config {
     pub general_port: u16,
     /// 0: the system chooses.
     pub flow_port: u16,
+    /// Addresses beyond the plan whose stock PTP clients are served.
+    pub guests: Vec<Network>,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
     /// `None`: switched off.
@@ -107,6 +110,7 @@ impl Config {
             event_port,
             general_port,
             flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
+            guests: values::get(layers, "guests", values::networks)?.unwrap_or_default(),
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),

@@ -97,6 +97,14 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "guests",
+        value_name: "NETWORKS",
+        default: Some("none"),
+        help: "Addresses or networks, comma separated, whose stock PTP clients (ptpd, ptp4l) are served beside the \
+               peers of the plan, for example 10.0.0.0/24",
+        is_switch: false,
+    },
+    Setting {
         key: "state_dir",
         value_name: "DIR",
         default: Some("/var/lib/sinemora-agent"),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ureq::http::Uri;
 
 use super::{ConfigError, Layers};
+use crate::network::Network;
 
 /// Where a VM stands, in the provider's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -133,6 +134,22 @@ pub fn ip(text: &str) -> Result<IpAddr, String> {
         Err("must be the address of one machine".to_owned())
     } else {
         Ok(address)
+    }
+}
+
+/// `none`, or addresses and networks with commas between them.
+pub fn networks(text: &str) -> Result<Vec<Network>, String> {
+    let parts = text
+        .split(',')
+        .map(str::trim)
+        .filter(|part| !part.is_empty());
+    let read = |part: &str| {
+        part.parse()
+            .map_err(|why| format!("must be networks: {why}"))
+    };
+    match text {
+        "none" => Ok(Vec::new()),
+        _ => parts.map(read).collect(),
     }
 }
 

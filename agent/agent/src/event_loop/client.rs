@@ -95,7 +95,8 @@ impl Client {
     pub fn new(clock_identity: u64, time_scale_ns: i64) -> Self {
         Self {
             clock_identity,
-            ledgers_made: 0,
+            // Port 1 is the responder's.
+            ledgers_made: 1,
             paths: HashMap::new(),
             schedule: Schedule::default(),
             conversations: HashMap::new(),

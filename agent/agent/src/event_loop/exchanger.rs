@@ -12,13 +12,17 @@ use sinemora_wire::MeshWindow;
 use super::client::Client;
 use super::conversation::Heard;
 use super::notices::{self, Notices};
+use super::pace::Pace;
 use super::ports::{Departure, Port, Ports, Received};
+use super::serving::Serving;
 use super::{Listen, LoopError};
 use crate::clock::{Change, RawTime};
 use crate::counters::{Counters, TimestampSource};
+use crate::network::Network;
 use crate::plan::{Plan, Role};
 use crate::ptp::{
-    Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Verdict,
+    Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Service, Tlvs,
+    Verdict,
 };
 use crate::timestamp::{Ready, Socket, raw_now};
 
@@ -29,6 +33,7 @@ pub(super) struct Exchanger {
     ports: Ports,
     client: Client,
     responder: Responder,
+    serving: Serving,
     /// Ours as a responder.
     identity: PortIdentity,
     packets_per_s: u32,
@@ -39,13 +44,19 @@ pub(super) struct Exchanger {
 
 impl Exchanger {
     /// Opens the two ports; nothing is asked or answered until there is a plan.
-    pub fn open(listen: Listen, counters: Arc<Counters>) -> Result<Self, LoopError> {
+    pub fn open(
+        listen: Listen,
+        guests: Arc<[Network]>,
+        counters: Arc<Counters>,
+    ) -> Result<Self, LoopError> {
         let ports = Ports::open(listen)?;
         let clock = random_identity();
+        let identity = PortIdentity { clock, port: 1 };
         let exchanger = Self {
             client: Client::new(clock, ports.on_the_wire(RawTime(0))),
             responder: Responder::default(),
-            identity: PortIdentity { clock, port: 0 },
+            serving: Serving::new(guests, identity),
+            identity,
             packets_per_s: 0,
             budget: Budget::new(0, 0, ports.now()),
             notices: Notices::new(counters.clone()),
@@ -62,7 +73,13 @@ impl Exchanger {
 
     /// When the next request is due.
     pub fn next_due(&self) -> Option<RawTime> {
-        self.client.next_due()
+        let grants = self.serving.grants.next();
+        self.client.next_due().into_iter().chain(grants).min()
+    }
+
+    /// The pace that what is granted allows within that of the plan.
+    pub fn pace(&self, of_plan: Pace) -> Pace {
+        of_plan.serving(self.serving.grants.intervals_ns())
     }
 
     /// Follows a new plan, as far as it keeps to its own caps.
@@ -76,6 +93,7 @@ impl Exchanger {
             .clone()
             .map(|peer| (peer.event_address(), peer.general_port));
         self.responder.admit(addresses, now);
+        self.serving.follow(&self.responder);
         self.packets_per_s = plan.caps.packets_per_s;
         let burst = (self.packets_per_s / 10).max(ANSWER_PACKETS);
         self.budget.limit(self.packets_per_s, burst);
@@ -119,6 +137,13 @@ impl Exchanger {
                 Some(message) if received.by == Port::Event && message.body == Body::DelayReq => {
                     self.consider(&message, &received);
                 }
+                Some(Message {
+                    source,
+                    body: Body::Signaling { tlvs, .. },
+                    ..
+                }) if self.serving.allows(received.from.ip(), &self.responder) => {
+                    self.negotiate((source, &tlvs), &received);
+                }
                 Some(message) => {
                     let heard = self.client.hear(received.from, &message, received.arrival);
                     self.note(heard, received.from, backend_ns(received.arrival.at));
@@ -127,6 +152,7 @@ impl Exchanger {
             }
         }
         self.ask(&backend_ns);
+        self.serve();
         self.send(&backend_ns)?;
         set(
             &self.counters.receive_queue_overflows,
@@ -150,6 +176,7 @@ impl Exchanger {
         let at_ns = backend_ns(now);
         self.notices.tell_shed(self.packets_per_s, at_ns);
         self.tell_stamps();
+        self.serving.grants.expire(heard_until);
         let settlement = self.client.settle(heard_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
         settlement.windows
@@ -163,6 +190,10 @@ impl Exchanger {
     /// Answers a request, or not.
     fn consider(&mut self, message: &Message, received: &Received) {
         let now = self.ports.now();
+        let id = (received.from.ip(), message.source);
+        if self.serving.grants.knows(id) {
+            return self.respond(message, received);
+        }
         match self.responder.request(message, received.from, now) {
             Ok(answer) if self.budget.take(ANSWER_PACKETS, now) => {
                 let answer = Answer {
@@ -185,6 +216,65 @@ impl Exchanger {
             Ok(_) => self.notices.shed(),
             Err(Refusal::Duplicate) => add(&self.counters.duplicates, 1),
             Err(Refusal::Stranger | Refusal::TooMany) => add(&self.counters.packets_rejected, 1),
+        }
+    }
+
+    /// Answers the Delay_Req of a client of the standard, which gets its Sync at other times.
+    fn respond(&mut self, message: &Message, received: &Received) {
+        let now = self.ports.now();
+        let id = (received.from.ip(), message.source);
+        let (Some(way), Some(stamp)) = (
+            self.serving.grants.delay_resp(id, now),
+            received.arrival.stamp,
+        ) else {
+            return add(&self.counters.packets_rejected, 1);
+        };
+        if !self.budget.take(1, now) {
+            return self.notices.shed();
+        }
+        let response = Message {
+            source: self.identity,
+            body: Body::DelayResp {
+                receive_ns: self.ports.on_the_wire(stamp),
+                requester: message.source,
+                tally: None,
+            },
+            ..*message
+        };
+        self.ports.queue_general(&response, way.general, way.local);
+    }
+
+    /// Grants what a client asks for.
+    fn negotiate(&mut self, asked: (PortIdentity, &Tlvs), received: &Received) {
+        let now = self.ports.now();
+        if !self.budget.take(1, now) {
+            return self.notices.shed();
+        }
+        let known = self.responder.event_port_of(received.from);
+        let (from, local) = (received.from, received.to);
+        if let Some(answer) = self.serving.negotiate(asked, from, local, known, now) {
+            self.ports.queue_general(&answer, from, local);
+        }
+    }
+
+    /// Queues what has been granted and is due.
+    fn serve(&mut self) {
+        let now = raw_now();
+        while let Some(due) = self.serving.grants.next_due(now) {
+            let packets = 1 + u32::from(due.service == Service::Sync);
+            if !self.budget.take(packets, now) {
+                self.notices.shed();
+                continue;
+            }
+            let message = self.serving.message(&due, self.ports.on_the_wire(now));
+            let way = due.way;
+            if due.service == Service::Sync {
+                let departure = Departure::Granted(due.sequence_id, way);
+                self.ports
+                    .queue_event(&message, way.event, way.local, departure, 0);
+            } else {
+                self.ports.queue_general(&message, way.general, way.local);
+            }
         }
     }
 
@@ -220,7 +310,7 @@ impl Exchanger {
             }
             match packet.token {
                 Departure::Request(id) if left.is_err() => client.refused(&id),
-                Departure::Request(_) => {}
+                Departure::Request(_) | Departure::Granted(..) => {}
                 Departure::Sync(answer) => {
                     if left.is_ok() {
                         responder.synced(&answer);
@@ -243,6 +333,17 @@ impl Exchanger {
                     let message = self.reply(&answer, Body::FollowUp { origin_ns });
                     self.ports
                         .queue_general(&message, answer.general, answer.local);
+                }
+                (Departure::Granted(sequence_id, way), Some(t1)) => {
+                    let message = Message {
+                        source: self.identity,
+                        sequence_id,
+                        correction: Correction(0),
+                        body: Body::FollowUp {
+                            origin_ns: self.ports.on_the_wire(t1),
+                        },
+                    };
+                    self.ports.queue_general(&message, way.general, way.local);
                 }
                 (_, None) => {}
             }

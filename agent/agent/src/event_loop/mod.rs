@@ -11,6 +11,7 @@ mod notices;
 mod pace;
 mod ports;
 mod schedule;
+mod serving;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -22,6 +23,7 @@ use sinemora_wire as wire;
 
 use crate::clock::RawTime;
 use crate::counters::Counters;
+use crate::network::Network;
 use crate::plan::{BackendClock, Plan};
 use crate::timestamp::{self, BindError, raw_now};
 use exchanger::Exchanger;
@@ -71,20 +73,22 @@ impl From<std::io::Error> for LoopError {
     }
 }
 
-/// Measures by the newest plan until `stop` is set, then hands over what it has and returns.
+/// Measures by the newest plan until `stop` is set, then hands over what it has and returns. Beside the plan's peers
+/// the stock clients of `guests` are served.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the loop owns its ends of the channels"
 )]
 pub fn run(
     listen: Listen,
+    guests: Arc<[Network]>,
     plans: mpsc::Receiver<Arc<Plan>>,
     windows: mpsc::Sender<wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
 ) -> Result<(), LoopError> {
-    let mut exchanger = Exchanger::open(listen, counters.clone())?;
+    let mut exchanger = Exchanger::open(listen, guests, counters.clone())?;
     counters.set_clock_source(&timestamp::clock_source());
     let report = |closed: Vec<wire::MeshWindow>| {
         counters
@@ -93,7 +97,8 @@ pub fn run(
         let mut closed = closed.into_iter();
         closed.try_for_each(|window| windows.send(window).map_err(|_| LoopError::NoReports))
     };
-    let mut pace = Pace::idle();
+    let mut plan_pace = Pace::idle();
+    let mut pace = plan_pace;
     let mut rest = pace.rest(raw_now(), None);
     let mut settle_at = rest.look_at;
     while !stop.load(Relaxed) {
@@ -108,12 +113,14 @@ pub fn run(
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(plan) = plans.try_iter().last() {
             exchanger.follow(&plan, began);
-            pace = Pace::of(&plan);
+            plan_pace = Pace::of(&plan);
+            pace = exchanger.pace(plan_pace);
         }
         exchanger.turn(&ready, backend_ns)?;
         if began >= settle_at {
             report(exchanger.settle(heard_until, backend_ns))?;
             settle_at = began.plus(SETTLE_NS);
+            pace = exchanger.pace(plan_pace);
         }
         rest = pace.rest(began, exchanger.next_due());
     }

@@ -61,6 +61,20 @@ impl Pace {
         }
     }
 
+    /// The pace that also serves what is granted, every `intervals_ns`.
+    pub fn serving(self, intervals_ns: impl Iterator<Item = i64>) -> Self {
+        let (mut messages_hz, mut shortest_ns) = (0.0, f64::INFINITY);
+        for interval_ns in intervals_ns {
+            messages_hz += 1e9 / interval_ns as f64;
+            shortest_ns = interval_ns.min(shortest_ns as i64) as f64;
+        }
+        let gathering_ns = TOGETHER as f64 * 1e9 / messages_hz;
+        let granted_ns = gathering_ns.min(SHARE * shortest_ns) as i64;
+        Self {
+            tick_ns: self.tick_ns.min(granted_ns.max(SHORTEST_NS)),
+        }
+    }
+
     /// How to rest after a turn that began at `began`, with the next request due at `next_due`.
     ///
     /// A request that is due shortly after the tick takes the packets that wait along with it: one turn, not two.
@@ -118,6 +132,17 @@ mod tests {
             }],
             ..Plan::idle()
         })
+    }
+
+    #[test]
+    fn what_is_granted_quickens_it() {
+        let slow = pace(100, 1, 1);
+        let served =
+            |intervals_ms: &[i64]| slow.serving(intervals_ms.iter().map(|ms| ms * MS)).tick_ns / MS;
+        assert_eq!(served(&[]), 50);
+        assert_eq!(served(&[1000; 3]), 50);
+        assert_eq!(served(&[8]), 5);
+        assert_eq!(served(&[62]), 39);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use super::client::RequestId;
 use super::door::Door;
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
-use crate::ptp::{Answer, Arrival, MAX_LEN, Message};
+use crate::ptp::{Answer, Arrival, MAX_LEN, Message, Way};
 use crate::timestamp::{
     BATCH, BindError, ClockMap, Datagram, Departed, Inbox, Outgoing, Ready, Socket, Stamps,
     raw_now, sight,
@@ -21,6 +21,8 @@ const GIVE_UP: u32 = 64;
 pub(super) enum Departure {
     Request(RequestId),
     Sync(Answer),
+    /// A Sync that was granted: its sequence id, and where its Follow_Up goes.
+    Granted(u16, Way),
 }
 
 /// Where a message came in.

@@ -120,7 +120,9 @@ impl<T: Copy> Exchange<T> {
                 self.correction_ns += correction_ns;
             }
             Body::DelayResp { receive_ns, .. } => self.t4_ns = Some(receive_ns - correction_ns),
-            Body::DelayReq => return Verdict::Foreign,
+            Body::DelayReq | Body::Announce { .. } | Body::Signaling { .. } => {
+                return Verdict::Foreign;
+            }
         }
         self.verdict()
     }

@@ -76,13 +76,19 @@ impl Writer<'_> {
 ///
 ///  0  8  clock identity
 ///  8  2  port number
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PortIdentity {
     pub clock: u64,
     pub port: u16,
 }
 
 impl PortIdentity {
+    /// Whoever it reaches (13.12.2).
+    pub const ANY: Self = Self {
+        clock: u64::MAX,
+        port: u16::MAX,
+    };
+
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         Ok(Self {
             clock: from.u64()?,

@@ -74,7 +74,9 @@ impl<T: Copy> Ledger<T> {
     /// Files a message that the responder sent.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let tally = match message.body {
-            Body::DelayReq => return Verdict::Foreign,
+            Body::DelayReq | Body::Announce { .. } | Body::Signaling { .. } => {
+                return Verdict::Foreign;
+            }
             Body::DelayResp { requester, .. } if requester != self.requester => {
                 return Verdict::Foreign;
             }

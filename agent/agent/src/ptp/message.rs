@@ -1,7 +1,8 @@
-//! The four messages of an exchange, byte by byte.
+//! The messages of exchanges and of their negotiation, byte by byte.
 
 use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
 use super::tally::{TLV_LEN, TLV_TYPE, Tally};
+use super::unicast::Tlvs;
 
 /// Length of the longest message we send, bytes.
 pub const MAX_LEN: usize = 54 + TLV_LEN;
@@ -10,10 +11,15 @@ pub const MAX_LEN: usize = 54 + TLV_LEN;
 const TWO_STEP: u16 = 0x0200;
 /// Sent to one port only (table 37).
 const UNICAST: u16 = 0x0400;
+/// The time scale is TAI and not one of the responder's own (7.2.1, table 37).
+const PTP_TIME_SCALE: u16 = 0x0008;
 /// Messages that answer or that are not sent at a fixed rate have no interval (table 42).
 const NO_INTERVAL: u8 = 0x7f;
 
-/// A message of an exchange. Its header (13.3.1, table 35):
+/// Source of time (table 6).
+const INTERNAL_OSCILLATOR: u8 = 0xa0;
+
+/// A message of an exchange or about exchanges. Its header (13.3.1, table 35):
 ///
 ///  0  1  majorSdoId, 0 | message type
 ///  1  1  minor version, 0 or 1 | version, 2
@@ -60,6 +66,26 @@ pub enum Body {
         requester: PortIdentity,
         tally: Option<Tally>,
     },
+    /// 13.5, type 0xb:
+    ///
+    /// 34 10  origin timestamp, not used
+    /// 44  2  current UTC offset, s
+    /// 46  1  reserved
+    /// 47  1  priority 1
+    /// 48  4  clock class, accuracy and variance
+    /// 52  1  priority 2
+    /// 53  8  grandmaster identity
+    /// 61  2  steps removed
+    /// 63  1  time source
+    ///
+    /// `utc_offset_s` is by how many seconds the responder's time scale is ahead of UTC; `None` when the scale is its
+    /// own (ARB), as ours is: nobody shall set a clock by us.
+    Announce { utc_offset_s: Option<i16> },
+    /// 13.12, type 0xc:
+    ///
+    /// 34 10  target port identity, all ones for any
+    /// 44  …  TLVs
+    Signaling { target: PortIdentity, tlvs: Tlvs },
 }
 
 impl Body {
@@ -71,6 +97,11 @@ impl Body {
             Self::DelayReq => (0x1, 1, UNICAST),
             Self::FollowUp { .. } => (0x8, 2, UNICAST),
             Self::DelayResp { .. } => (0x9, 3, UNICAST),
+            Self::Announce {
+                utc_offset_s: Some(_),
+            } => (0xb, 5, UNICAST | PTP_TIME_SCALE),
+            Self::Announce { .. } => (0xb, 5, UNICAST),
+            Self::Signaling { .. } => (0xc, 5, UNICAST),
         }
     }
 }
@@ -112,6 +143,19 @@ impl Message {
                 requester: PortIdentity::read(&mut from)?,
                 tally: find_tally(from)?,
             },
+            0xb => {
+                from.take::<10>()?;
+                let offset_s = i16::from_be_bytes(from.take()?);
+                from.take::<18>()?;
+                let of_ptp = flags & PTP_TIME_SCALE != 0;
+                Body::Announce {
+                    utc_offset_s: of_ptp.then_some(offset_s),
+                }
+            }
+            0xc => Body::Signaling {
+                target: PortIdentity::read(&mut from)?,
+                tlvs: Tlvs::read(from)?,
+            },
             other => return Err(Malformed::Type(other)),
         };
         Ok(Self {
@@ -148,6 +192,18 @@ impl Message {
                 if let Some(tally) = tally {
                     tally.write(&mut to);
                 }
+            }
+            Body::Announce { utc_offset_s } => {
+                write_time(0, &mut to);
+                to.put(&utc_offset_s.unwrap_or(0).to_be_bytes());
+                // Class 248, the default: a clock that does not claim to know the time.
+                to.put(&[0, 128, 248, 0xfe, 0xff, 0xff, 128]);
+                to.put(&self.source.clock.to_be_bytes());
+                to.put(&[0, 0, INTERNAL_OSCILLATOR]);
+            }
+            Body::Signaling { target, tlvs } => {
+                target.write(&mut to);
+                tlvs.write(&mut to);
             }
         }
         let len = to.len;

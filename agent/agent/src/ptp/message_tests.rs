@@ -1,4 +1,5 @@
 use super::*;
+use crate::ptp::{Service, Tlv};
 
 const CLIENT: PortIdentity = PortIdentity {
     clock: 0x0253_4dff_fe00_0007,
@@ -26,7 +27,7 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
 }
 
 /// Messages and their bytes, laid out by hand from the tables of the standard.
-fn golden() -> [(Message, String); 4] {
+fn golden() -> [(Message, String); 8] {
     [
         (
             message(
@@ -73,6 +74,77 @@ fn golden() -> [(Message, String); 4] {
             "09 12 005c 00 00 0400 ffffffffffffffff 00000000 02534dfffe000009 0001 1234 03 7f \
              0001 00000000 00000001 02534dfffe000007 0003 \
              0003 0022 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005"
+                .into(),
+        ),
+        (
+            message(RESPONDER, 0, Body::Announce { utc_offset_s: None }),
+            "0b 12 0040 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 05 7f \
+             0000 00000000 00000000 0000 00 80 f8feffff 80 02534dfffe000009 0000 a0"
+                .into(),
+        ),
+        (
+            message(
+                RESPONDER,
+                0,
+                Body::Announce {
+                    utc_offset_s: Some(37),
+                },
+            ),
+            "0b 12 0040 00 00 0408 0000000000000000 00000000 02534dfffe000009 0001 1234 05 7f \
+             0000 00000000 00000000 0025 00 80 f8feffff 80 02534dfffe000009 0000 a0"
+                .into(),
+        ),
+        (
+            message(
+                CLIENT,
+                0,
+                Body::Signaling {
+                    target: PortIdentity::ANY,
+                    tlvs: [
+                        Tlv::Request {
+                            service: Service::Sync,
+                            interval: -7,
+                            duration_s: 300,
+                        },
+                        Tlv::Request {
+                            service: Service::DelayResp,
+                            interval: 1,
+                            duration_s: 300,
+                        },
+                    ]
+                    .into_iter()
+                    .collect(),
+                },
+            ),
+            "0c 12 0040 00 00 0400 0000000000000000 00000000 02534dfffe000007 0003 1234 05 7f \
+             ffffffffffffffff ffff 0004 0006 00 f9 0000012c 0004 0006 90 01 0000012c"
+                .into(),
+        ),
+        (
+            message(
+                RESPONDER,
+                0,
+                Body::Signaling {
+                    target: CLIENT,
+                    tlvs: [
+                        Tlv::Grant {
+                            service: Service::Announce,
+                            interval: 0,
+                            duration_s: 10,
+                        },
+                        Tlv::Cancel {
+                            service: Service::Sync,
+                        },
+                        Tlv::Acknowledge {
+                            service: Service::DelayResp,
+                        },
+                    ]
+                    .into_iter()
+                    .collect(),
+                },
+            ),
+            "0c 12 0044 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 05 7f \
+             02534dfffe000007 0003 0005 0008 b0 00 0000000a 00 01 0006 0002 00 00 0007 0002 90 00"
                 .into(),
         ),
     ]
@@ -131,7 +203,7 @@ fn what_is_not_ours_is_refused() {
     let cases = [
         (0, 0x11, Malformed::Domain),
         (4, 1, Malformed::Domain),
-        (0, 0x0b, Malformed::Type(0x0b)),
+        (0, 0x0a, Malformed::Type(0x0a)),
         (3, 33, Malformed::Short),
         (3, 43, Malformed::Short),
         (40, 0x3c, Malformed::Timestamp),
@@ -205,13 +277,32 @@ impl Random {
         z ^ (z >> 31)
     }
 
+    fn tlv(&mut self) -> Tlv {
+        let service = Service::ALL[self.next() as usize % 3];
+        let (interval, duration_s) = (self.next() as i8, self.next() as u32);
+        match self.next() % 4 {
+            0 => Tlv::Request {
+                service,
+                interval,
+                duration_s,
+            },
+            1 => Tlv::Grant {
+                service,
+                interval,
+                duration_s,
+            },
+            2 => Tlv::Cancel { service },
+            _ => Tlv::Acknowledge { service },
+        }
+    }
+
     fn message(&mut self) -> Message {
         let port = |r: &mut Self| PortIdentity {
             clock: r.next(),
             port: r.next() as u16,
         };
         let time = |r: &mut Self| (r.next() >> 1) as i64;
-        let body = match self.next() % 5 {
+        let body = match self.next() % 7 {
             0 => Body::Sync {
                 two_step: self.next() % 2 == 0,
                 origin_ns: time(self),
@@ -219,6 +310,13 @@ impl Random {
             1 => Body::DelayReq,
             2 => Body::FollowUp {
                 origin_ns: time(self),
+            },
+            5 => Body::Announce {
+                utc_offset_s: (self.next() % 2 == 0).then(|| self.next() as i16),
+            },
+            6 => Body::Signaling {
+                target: port(self),
+                tlvs: (0..self.next() % 5).map(|_| self.tlv()).collect(),
             },
             kind => Body::DelayResp {
                 receive_ns: time(self),

@@ -15,15 +15,19 @@
 mod budget;
 mod exchange;
 mod field;
+mod grants;
 mod ledger;
 mod message;
 mod responder;
 mod tally;
+mod unicast;
 
 pub use budget::Budget;
 pub use exchange::{Arrival, Opening, Settled, Verdict};
 pub use field::{Correction, Malformed, PortIdentity};
+pub use grants::{Due, Grants, Way, interval_ns};
 pub use ledger::Ledger;
 pub use message::{Body, MAX_LEN, Message};
 pub use responder::{Answer, Refusal, Responder};
 pub use tally::Tally;
+pub use unicast::{Service, Tlv, Tlvs};

@@ -94,6 +94,18 @@ impl Responder {
         self.peers.values().map(Vec::len).sum()
     }
 
+    /// Whether a peer of the plan has that address.
+    pub fn has_peer(&self, address: IpAddr) -> bool {
+        self.peers.contains_key(&address)
+    }
+
+    /// The event port of the peer whose general address this is.
+    pub fn event_port_of(&self, general: SocketAddr) -> Option<u16> {
+        let mut here = self.peers.get(&general.ip())?.iter();
+        let known = here.find(|known| known.general_port == general.port())?;
+        Some(known.event_port)
+    }
+
     /// Forgets what has been received, so that nothing is said about packets that this machine may have dropped.
     pub fn forget(&mut self) {
         let all = self.peers.values_mut().flatten();

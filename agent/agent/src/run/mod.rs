@@ -21,6 +21,7 @@ use crate::enrol::{SelfDescription, refresh};
 use crate::event_loop::{self, Listen};
 use crate::identity::Identity;
 use crate::metrics::MetricsServer;
+use crate::network::Network;
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::StateDir;
@@ -117,7 +118,16 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     spawn("plan", move || poller.run())?;
     spawn("upload", move || uploader.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
-    let measured = measure(listen, plans, window_sender, backend_clock, counters, stop)?;
+    let guests = config.guests.clone().into();
+    let measured = measure(
+        listen,
+        guests,
+        plans,
+        window_sender,
+        backend_clock,
+        counters,
+        stop,
+    )?;
     // The loop is gone and with it the last sender, so the batcher comes to its end.
     if batching.join().is_err() {
         tracing::error!("the last windows could not be spooled");
@@ -128,6 +138,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
 /// Runs the packet loop in its own thread until it ends or is told to.
 fn measure(
     listen: Listen,
+    guests: Arc<[Network]>,
     plans: mpsc::Receiver<Arc<crate::plan::Plan>>,
     windows: mpsc::Sender<crate::wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
@@ -139,6 +150,7 @@ fn measure(
     spawn("packets", move || {
         let result = event_loop::run(
             listen,
+            guests,
             plans,
             windows,
             backend_clock,

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use sinemora_agent::counters::Counters;
 use sinemora_agent::event_loop::{self, Listen, LoopError};
+use sinemora_agent::network::Network;
 use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Role};
 use sinemora_agent::wire::MeshWindow;
 
@@ -82,6 +83,12 @@ pub struct Agent {
 
 impl Agent {
     pub fn start(listen: Listen) -> Self {
+        Self::start_with(listen, &[])
+    }
+
+    /// An agent that serves the stock clients of some networks.
+    pub fn start_with(listen: Listen, guests: &[&str]) -> Self {
+        let guests: Arc<[Network]> = guests.iter().map(|text| text.parse().unwrap()).collect();
         let (plans, plan_receiver) = mpsc::channel();
         let (window_sender, windows) = mpsc::channel();
         let (counters, stop) = (
@@ -93,6 +100,7 @@ impl Agent {
             let clock = Arc::new(BackendClock::new());
             event_loop::run(
                 listen,
+                guests,
                 plan_receiver,
                 window_sender,
                 clock,

@@ -1,0 +1,245 @@
+//! Unicast grants: which IEEE 1588 clients are served, with what, how often and until when (16.1).
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+
+use super::budget::Budget;
+use super::field::PortIdentity;
+use super::unicast::{Service, Tlv};
+use crate::clock::RawTime;
+
+/// Clients served at a time; others are denied.
+const MOST_CLIENTS: usize = 512;
+/// No message more often than 128 times a second, and Announce not more often than 8 times (log2 s).
+const SHORTEST_INTERVAL: i8 = -7;
+const SHORTEST_ANNOUNCE: i8 = -3;
+/// None less often than every 16 s.
+const LONGEST_INTERVAL: i8 = 4;
+/// The longest grant, s: a client that is gone is served no longer than this (16.1.4.2.5).
+const LONGEST_S: u32 = 1000;
+/// Slots that a late loop makes up for; more are left out.
+const CATCH_UP: i64 = 2;
+
+/// One process of a client: the same machine may run several.
+pub type ClientId = (IpAddr, PortIdentity);
+
+/// A message that is due to a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Due {
+    pub service: Service,
+    pub sequence_id: u16,
+    pub way: Way,
+}
+
+/// How messages reach a client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Way {
+    pub event: SocketAddr,
+    pub general: SocketAddr,
+    /// The address the client knows us by.
+    pub local: Option<IpAddr>,
+}
+
+/// When a service of a client is due, by its place among the services.
+type Entry = Reverse<(RawTime, ClientId, usize)>;
+
+/// Everything granted.
+#[derive(Debug, Default)]
+pub struct Grants {
+    clients: HashMap<ClientId, Client>,
+    /// Of Announce and Sync; entries of services that have changed since are passed over.
+    due: BinaryHeap<Entry>,
+}
+
+#[derive(Debug)]
+struct Client {
+    way: Way,
+    granted: [Option<Granted>; 3],
+    requests: Budget,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Granted {
+    interval_ns: i64,
+    until: RawTime,
+    next: RawTime,
+    sequence_id: u16,
+}
+
+impl Grants {
+    /// Answers a request for a service; the client must be allowed to ask. The answer may deny: duration 0.
+    pub fn request(
+        &mut self,
+        id: ClientId,
+        way: Way,
+        (service, interval, duration_s): (Service, i8, u32),
+        now: RawTime,
+    ) -> Tlv {
+        let duration_s = duration_s.min(LONGEST_S);
+        let shortest = match service {
+            Service::Announce => SHORTEST_ANNOUNCE,
+            _ => SHORTEST_INTERVAL,
+        };
+        let interval = interval.clamp(shortest, LONGEST_INTERVAL);
+        self.expire(now);
+        let full = self.clients.len() >= MOST_CLIENTS && !self.clients.contains_key(&id);
+        if full || duration_s == 0 {
+            return Tlv::Grant {
+                service,
+                interval,
+                duration_s: 0,
+            };
+        }
+        let client = self.clients.entry(id).or_insert_with(|| Client {
+            way,
+            granted: [None; 3],
+            requests: Budget::new(0, 0, now),
+        });
+        client.way = way;
+        let interval_ns = interval_ns(interval);
+        let until = now.plus(i64::from(duration_s) * 1_000_000_000);
+        let place = service.place();
+        let before = client.granted[place].filter(|before| before.interval_ns == interval_ns);
+        // A renewal changes nothing but the end; a new grant starts at a place that differs between clients.
+        let granted = before.unwrap_or_else(|| Granted {
+            interval_ns,
+            until,
+            next: now.plus(phase(id, interval_ns)),
+            sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
+        });
+        client.granted[place] = Some(Granted { until, ..granted });
+        if before.is_none() && service == Service::DelayResp {
+            // Twice the rate, since clients space their requests at random (9.5.11.2).
+            let hz = u32::try_from(2_000_000_000 / interval_ns)
+                .unwrap_or(1)
+                .max(2);
+            client.requests = Budget::new(hz, hz.max(16), now);
+        } else if before.is_none() {
+            self.due.push(Reverse((granted.next, id, place)));
+        }
+        Tlv::Grant {
+            service,
+            interval,
+            duration_s,
+        }
+    }
+
+    /// Ends a service of a client; whether there was one.
+    pub fn cancel(&mut self, id: ClientId, service: Service) -> bool {
+        let Some(client) = self.clients.get_mut(&id) else {
+            return false;
+        };
+        let there = client.granted[service.place()].take().is_some();
+        if client.granted.iter().all(Option::is_none) {
+            self.clients.remove(&id);
+        }
+        there
+    }
+
+    /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get; `None` if it was granted none, or asks
+    /// far more often than it was granted.
+    pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Option<Way> {
+        let client = self.clients.get_mut(&id)?;
+        client.granted[Service::DelayResp.place()].filter(|granted| now < granted.until)?;
+        client.requests.take(1, now).then_some(client.way)
+    }
+
+    /// Whether Delay_Resp is granted to that client: its Delay_Req is one of the standard, not of our exchange.
+    pub fn knows(&self, id: ClientId) -> bool {
+        let client = self.clients.get(&id);
+        client.is_some_and(|client| client.granted[Service::DelayResp.place()].is_some())
+    }
+
+    /// The next Announce or Sync that is due at `now`.
+    pub fn next_due(&mut self, now: RawTime) -> Option<Due> {
+        while let Some(&Reverse((at, id, place))) = self.due.peek() {
+            if at > now {
+                return None;
+            }
+            self.due.pop();
+            let Some(client) = self.clients.get_mut(&id) else {
+                continue;
+            };
+            let Some(granted) = client.granted[place].as_mut().filter(|g| g.next == at) else {
+                continue;
+            };
+            if granted.until <= at {
+                client.granted[place] = None;
+                continue;
+            }
+            let behind = now.since(at) / granted.interval_ns;
+            let left_out = if behind > CATCH_UP { behind } else { 0 };
+            granted.next = at.plus((left_out + 1) * granted.interval_ns);
+            let due = Due {
+                service: Service::ALL[place],
+                sequence_id: granted.sequence_id,
+                way: client.way,
+            };
+            granted.sequence_id = granted.sequence_id.wrapping_add(1);
+            let next = granted.next;
+            self.due.push(Reverse((next, id, place)));
+            return Some(due);
+        }
+        None
+    }
+
+    /// When the next message is due.
+    pub fn next(&self) -> Option<RawTime> {
+        self.due.peek().map(|Reverse(entry)| entry.0)
+    }
+
+    /// How many clients are served.
+    pub fn len(&self) -> usize {
+        self.clients.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+
+    /// The interval of everything granted, ns.
+    pub fn intervals_ns(&self) -> impl Iterator<Item = i64> + '_ {
+        let all = self.clients.values().flat_map(|client| client.granted);
+        all.flatten().map(|granted| granted.interval_ns)
+    }
+
+    /// Ends the grants of clients that may not ask any more.
+    pub fn retain(&mut self, allowed: impl Fn(IpAddr) -> bool) {
+        self.clients.retain(|id, _| allowed(id.0));
+    }
+
+    /// Forgets what has run out at `now`.
+    pub fn expire(&mut self, now: RawTime) {
+        self.clients.retain(|_, client| {
+            for granted in &mut client.granted {
+                *granted = granted.filter(|granted| now < granted.until);
+            }
+            client.granted.iter().any(Option::is_some)
+        });
+    }
+}
+
+/// Nanoseconds between messages of a log2 interval that is within the limits above.
+pub fn interval_ns(log_s: i8) -> i64 {
+    if log_s < 0 {
+        1_000_000_000 >> -i32::from(log_s)
+    } else {
+        1_000_000_000 << log_s
+    }
+}
+
+/// A place within the interval that differs from client to client, so that their messages do not bunch up.
+fn phase((ip, identity): ClientId, interval_ns: i64) -> i64 {
+    let tail = match ip {
+        IpAddr::V4(ip) => u64::from(u32::from(ip)),
+        IpAddr::V6(ip) => u128::from(ip) as u64,
+    };
+    // Fibonacci hashing: neighbouring addresses land far apart.
+    let spread = (tail ^ identity.clock).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    ((u128::from(spread) * u128::from(interval_ns.unsigned_abs())) >> 64) as i64
+}
+
+#[cfg(test)]
+#[path = "grants_tests.rs"]
+mod tests;

@@ -1,0 +1,184 @@
+//! What is granted, to whom, and for how long.
+
+use super::*;
+
+const S: i64 = 1_000_000_000;
+
+fn id(last: u8, clock: u64) -> ClientId {
+    (
+        IpAddr::from([10, 0, 0, last]),
+        PortIdentity { clock, port: 1 },
+    )
+}
+
+fn way(last: u8) -> Way {
+    Way {
+        event: SocketAddr::from(([10, 0, 0, last], 319)),
+        general: SocketAddr::from(([10, 0, 0, last], 320)),
+        local: None,
+    }
+}
+
+fn ask(grants: &mut Grants, last: u8, service: Service, interval: i8, s: u32, at: i64) -> Tlv {
+    grants.request(id(last, 1), way(last), (service, interval, s), RawTime(at))
+}
+
+/// Messages served in `[from, until)`, in turns of 5 ms.
+fn served(grants: &mut Grants, from: i64, until: i64) -> Vec<Due> {
+    let mut all = Vec::new();
+    let mut now = from;
+    while now < until {
+        while let Some(due) = grants.next_due(RawTime(now)) {
+            all.push(due);
+        }
+        now += 5_000_000;
+    }
+    all
+}
+
+#[test]
+fn serves_at_the_granted_rate_until_the_grant_ends() {
+    let mut grants = Grants::default();
+    let granted = ask(&mut grants, 1, Service::Sync, -4, 10, 0);
+    let expected = Tlv::Grant {
+        service: Service::Sync,
+        interval: -4,
+        duration_s: 10,
+    };
+    assert_eq!(granted, expected);
+    let all = served(&mut grants, 0, 20 * S);
+    assert!((159..=160).contains(&all.len()), "{}", all.len());
+    assert!(
+        all.windows(2)
+            .all(|w| w[1].sequence_id == w[0].sequence_id + 1)
+    );
+    assert!(grants.next_due(RawTime(21 * S)).is_none());
+}
+
+#[test]
+fn a_renewal_goes_on_where_it_was() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, 0, 10, 0);
+    let before = served(&mut grants, 0, 5 * S);
+    ask(&mut grants, 1, Service::Sync, 0, 10, 5 * S);
+    let after = served(&mut grants, 5 * S, 16 * S);
+    assert_eq!((before.len(), after.len()), (5, 10));
+    assert_eq!(after[0].sequence_id, 5);
+}
+
+#[test]
+fn another_rate_holds_from_the_next_message() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, -7, 10, 0);
+    served(&mut grants, 0, S);
+    ask(&mut grants, 1, Service::Sync, 0, 10, S);
+    let after = served(&mut grants, S, 6 * S);
+    assert_eq!(after.len(), 5, "the old rate is gone");
+}
+
+#[test]
+fn limits_what_is_asked_for() {
+    let cases = [
+        (Service::Sync, -9, 300, -7, 300),
+        (Service::Announce, -7, 300, -3, 300),
+        (Service::DelayResp, 9, 5000, 4, 1000),
+        (Service::Sync, i8::MIN, 0, -7, 0),
+    ];
+    for (service, interval, duration_s, given, given_s) in cases {
+        let mut grants = Grants::default();
+        let expected = Tlv::Grant {
+            service,
+            interval: given,
+            duration_s: given_s,
+        };
+        assert_eq!(
+            ask(&mut grants, 1, service, interval, duration_s, 0),
+            expected
+        );
+        assert_eq!(grants.is_empty(), given_s == 0);
+    }
+}
+
+#[test]
+fn a_full_table_denies_until_a_grant_runs_out() {
+    let mut grants = Grants::default();
+    for clock in 0..MOST_CLIENTS as u64 {
+        grants.request(id(1, clock), way(1), (Service::Sync, 0, 10), RawTime(0));
+    }
+    let mut more = |at: i64| {
+        let request = (Service::Sync, 0, 10);
+        match grants.request(id(2, 9), way(2), request, RawTime(at)) {
+            Tlv::Grant { duration_s, .. } => duration_s,
+            _ => 0,
+        }
+    };
+    assert_eq!((more(9 * S), more(10 * S)), (0, 10));
+}
+
+#[test]
+fn what_is_cancelled_ends_at_once() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, -4, 10, 0);
+    ask(&mut grants, 1, Service::DelayResp, -4, 10, 0);
+    assert!(grants.knows(id(1, 1)) && !grants.knows(id(1, 2)));
+    assert!(grants.cancel(id(1, 1), Service::Sync));
+    assert!(!grants.cancel(id(1, 1), Service::Sync), "only once");
+    assert!(served(&mut grants, 0, S).is_empty());
+    assert!(grants.delay_resp(id(1, 1), RawTime(0)).is_some());
+    assert!(grants.cancel(id(1, 1), Service::DelayResp));
+    assert!(grants.is_empty());
+}
+
+#[test]
+fn delay_resp_is_given_to_its_client_at_about_its_rate() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::DelayResp, 0, 10, 0);
+    assert_eq!(grants.delay_resp(id(2, 1), RawTime(0)), None);
+    let answered = (0..1000)
+        .filter(|i| {
+            grants
+                .delay_resp(id(1, 1), RawTime(i * 1_000_000))
+                .is_some()
+        })
+        .count();
+    assert!(answered <= 18, "{answered} in a second");
+    assert_eq!(grants.delay_resp(id(1, 1), RawTime(11 * S)), None);
+}
+
+#[test]
+fn clients_of_a_rate_are_spread_over_its_interval() {
+    let mut grants = Grants::default();
+    for last in 1..=100 {
+        ask(&mut grants, last, Service::Sync, 0, 100, 0);
+    }
+    served(&mut grants, 0, S);
+    let most = (100..200)
+        .map(|tick| {
+            let now = RawTime(tick * 10_000_000);
+            std::iter::from_fn(|| grants.next_due(now)).count()
+        })
+        .max();
+    assert!(most <= Some(6), "{most:?} of 100 in a hundredth");
+}
+
+#[test]
+fn a_pause_is_not_made_up_for() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, -7, 100, 0);
+    served(&mut grants, 0, S);
+    let burst = std::iter::from_fn(|| grants.next_due(RawTime(5 * S))).count();
+    assert!(burst <= 1, "{burst}");
+}
+
+#[test]
+fn whoever_leaves_the_plan_is_served_no_more() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, -7, 100, 0);
+    ask(&mut grants, 2, Service::Sync, -7, 100, 0);
+    grants.retain(|ip| ip == id(2, 1).0);
+    assert!(
+        served(&mut grants, 0, S)
+            .iter()
+            .all(|due| due.way == way(2))
+    );
+}

@@ -1,0 +1,344 @@
+//! The responder before hand-made clients of the standard, with real packets: what stock daemons trip over, one by one.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+#[allow(dead_code, reason = "these tests need a part of it")]
+mod support;
+
+use std::net::UdpSocket;
+use std::time::{Duration, Instant};
+
+use sinemora_agent::event_loop::Listen;
+use sinemora_agent::plan::Role;
+use sinemora_agent::ptp::{Body, Correction, MAX_LEN, Message, PortIdentity, Service, Tlv, Tlvs};
+use support::{Agent, listen, peer, plan};
+
+const CLIENT: PortIdentity = PortIdentity {
+    clock: 0x0011_22ff_fe33_4455,
+    port: 1,
+};
+
+/// A client with its two sockets.
+struct Client {
+    responder: Listen,
+    event: UdpSocket,
+    general: UdpSocket,
+}
+
+/// A responder and a client that is in its plan.
+fn pair(net: u8) -> (Agent, Client) {
+    let responder = Agent::start(listen(&format!("127.78.{net}.1")));
+    let client = Client::new(responder.listen, listen(&format!("127.78.{net}.2")));
+    let at = client.at();
+    responder.follow(plan(1, 8, vec![peer(2, at, Role::Responder)]));
+    (responder, client)
+}
+
+impl Client {
+    fn new(responder: Listen, at: Listen) -> Self {
+        let open = |port| {
+            let socket = UdpSocket::bind((at.address, port)).unwrap();
+            socket
+                .set_read_timeout(Some(Duration::from_millis(20)))
+                .unwrap();
+            socket
+        };
+        Self {
+            responder,
+            event: open(at.event_port),
+            general: open(at.general_port),
+        }
+    }
+
+    fn at(&self) -> Listen {
+        let port = |socket: &UdpSocket| socket.local_addr().unwrap().port();
+        Listen {
+            address: self.event.local_addr().unwrap().ip(),
+            event_port: port(&self.event),
+            general_port: port(&self.general),
+            flow_port: 0,
+        }
+    }
+
+    /// Sends bytes to the responder's general port.
+    fn say(&self, bytes: &[u8]) {
+        let to = (self.responder.address, self.responder.general_port);
+        self.general.send_to(bytes, to).unwrap();
+    }
+
+    fn signal(&self, tlvs: impl IntoIterator<Item = Tlv>) {
+        self.say(&signaling(tlvs));
+    }
+
+    fn ask_delay(&self, sequence_id: u16, correction: i64) {
+        let message = Message {
+            source: CLIENT,
+            sequence_id,
+            correction: Correction(correction),
+            body: Body::DelayReq,
+        };
+        let to = (self.responder.address, self.responder.event_port);
+        self.event.send_to(&bytes(&message), to).unwrap();
+    }
+
+    /// What comes in for `ms`, event messages first.
+    fn hear(&self, ms: u64) -> (Vec<Message>, Vec<Message>) {
+        let until = Instant::now() + Duration::from_millis(ms);
+        let (mut events, mut generals) = (Vec::new(), Vec::new());
+        while Instant::now() < until {
+            for (socket, heard) in [(&self.event, &mut events), (&self.general, &mut generals)] {
+                let mut buffer = [0; 256];
+                if let Ok(length) = socket.recv(&mut buffer) {
+                    assert_eq!(buffer[33], 0x7f, "unicast messages carry no interval");
+                    assert_ne!(buffer[6] & 0x04, 0, "the unicast flag");
+                    heard.push(Message::read(&buffer[..length]).unwrap());
+                }
+            }
+        }
+        (events, generals)
+    }
+
+    /// Listens until a grant for each of `services` has come; the grants in their order.
+    fn grants(&self, services: usize) -> Vec<Tlv> {
+        let mut grants = Vec::new();
+        support::eventually("the grants", || {
+            grants.extend(self.hear(50).1.iter().flat_map(tlvs_of));
+            grants.len() >= services
+        });
+        grants
+    }
+}
+
+fn bytes(message: &Message) -> Vec<u8> {
+    let mut buffer = [0; MAX_LEN];
+    let length = message.write(&mut buffer);
+    buffer[..length].to_vec()
+}
+
+fn signaling(tlvs: impl IntoIterator<Item = Tlv>) -> Vec<u8> {
+    bytes(&Message {
+        source: CLIENT,
+        sequence_id: 7,
+        correction: Correction(0),
+        body: Body::Signaling {
+            target: PortIdentity::ANY,
+            tlvs: tlvs.into_iter().collect::<Tlvs>(),
+        },
+    })
+}
+
+fn request(service: Service, interval: i8) -> Tlv {
+    Tlv::Request {
+        service,
+        interval,
+        duration_s: 60,
+    }
+}
+
+fn grant(service: Service, interval: i8) -> Tlv {
+    Tlv::Grant {
+        service,
+        interval,
+        duration_s: 60,
+    }
+}
+
+fn tlvs_of(message: &Message) -> Vec<Tlv> {
+    match message.body {
+        Body::Signaling { target, tlvs } => {
+            assert_eq!(target, CLIENT);
+            tlvs.iter().collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+const ALL: [Tlv; 3] = [
+    Tlv::Request {
+        service: Service::Announce,
+        interval: 0,
+        duration_s: 60,
+    },
+    Tlv::Request {
+        service: Service::Sync,
+        interval: -5,
+        duration_s: 60,
+    },
+    Tlv::Request {
+        service: Service::DelayResp,
+        interval: -5,
+        duration_s: 60,
+    },
+];
+
+#[test]
+fn requests_are_granted_one_by_one_and_together() {
+    let (_responder, client) = pair(1);
+    let expected = [
+        grant(Service::Announce, 0),
+        grant(Service::Sync, -5),
+        grant(Service::DelayResp, -5),
+    ];
+    client.signal(ALL);
+    assert_eq!(client.grants(3), expected, "in one message");
+    for (tlv, expected) in ALL.into_iter().zip(expected) {
+        client.signal([tlv]);
+        assert_eq!(client.grants(1), [expected], "alone");
+    }
+}
+
+#[test]
+fn what_is_granted_comes_as_often_as_granted_and_fits_together() {
+    let (_responder, client) = pair(2);
+    client.signal(ALL);
+    client.grants(3);
+    let (syncs, generals) = client.hear(3000);
+    assert!((80..=110).contains(&syncs.len()), "{}", syncs.len());
+    let follow_ups: Vec<_> = generals
+        .iter()
+        .filter(|m| matches!(m.body, Body::FollowUp { .. }))
+        .collect();
+    // What belongs to the first and the last may have been read before, or be on its way.
+    for sync in &syncs[3..syncs.len() - 3] {
+        let Body::Sync {
+            two_step: true,
+            origin_ns: about,
+        } = sync.body
+        else {
+            panic!("{sync:?}");
+        };
+        let follow_up = follow_ups
+            .iter()
+            .find(|m| m.sequence_id == sync.sequence_id)
+            .unwrap_or_else(|| panic!("no Follow_Up of {sync:?}"));
+        let Body::FollowUp { origin_ns } = follow_up.body else {
+            unreachable!();
+        };
+        assert_eq!(follow_up.source, sync.source);
+        assert!((0..1_000_000_000).contains(&(origin_ns - about)));
+    }
+    let announces: Vec<_> = generals
+        .iter()
+        .filter_map(|m| match m.body {
+            Body::Announce { utc_offset_s } => Some(utc_offset_s),
+            _ => None,
+        })
+        .collect();
+    assert!((2..=4).contains(&announces.len()), "{announces:?}");
+    // Were the PTP time scale claimed, ptp4l would be 37 s off.
+    assert!(announces.iter().all(Option::is_none), "{announces:?}");
+}
+
+#[test]
+fn delay_resp_echoes_who_asked_and_the_correction() {
+    let (_responder, client) = pair(3);
+    client.signal(ALL);
+    client.grants(3);
+    client.ask_delay(4711, 0x1_2345);
+    let mut heard = Vec::new();
+    support::eventually("the Delay_Resp", || {
+        heard = client.hear(100).1;
+        heard.retain(|m| matches!(m.body, Body::DelayResp { .. }));
+        !heard.is_empty()
+    });
+    assert_eq!(heard.len(), 1, "{heard:?}");
+    assert_eq!(
+        (heard[0].sequence_id, heard[0].correction.0),
+        (4711, 0x1_2345)
+    );
+    let Body::DelayResp {
+        requester, tally, ..
+    } = heard[0].body
+    else {
+        unreachable!()
+    };
+    assert_eq!((requester, tally), (CLIENT, None));
+}
+
+#[test]
+fn a_cancelled_service_is_acknowledged_and_ends() {
+    let (_responder, client) = pair(4);
+    client.signal([request(Service::Sync, -5)]);
+    client.grants(1);
+    assert!(!client.hear(300).0.is_empty());
+    let service = Service::Sync;
+    client.signal([Tlv::Cancel { service }]);
+    let mut answers = client.grants(1);
+    answers.retain(|tlv| !matches!(tlv, Tlv::Grant { .. }));
+    assert_eq!(answers, [Tlv::Acknowledge { service }]);
+    assert_eq!(client.hear(300).0, []);
+}
+
+#[test]
+fn minor_version_0_and_octets_after_the_message_are_understood() {
+    let (_responder, client) = pair(5);
+    let mut old = signaling([request(Service::Sync, 0)]);
+    old[1] = 0x02;
+    old.extend([0, 0]);
+    client.say(&old);
+    assert_eq!(client.grants(1), [grant(Service::Sync, 0)]);
+}
+
+#[test]
+fn a_stranger_is_granted_nothing() {
+    let (responder, _client) = pair(6);
+    let stranger = Client::new(responder.listen, listen("127.78.6.9"));
+    stranger.signal(ALL);
+    assert_eq!(stranger.hear(300), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn a_guest_is_served_at_the_ports_of_the_standard() {
+    let responder = Agent::start_with(listen("127.78.7.1"), &["127.78.7.0/24"]);
+    responder.follow(plan(
+        1,
+        8,
+        vec![peer(2, listen("127.78.7.2"), Role::Responder)],
+    ));
+    let guest = Client::new(responder.listen, listen("127.78.7.9"));
+    guest.signal([request(Service::Announce, -2)]);
+    assert_eq!(guest.grants(1), [grant(Service::Announce, -2)]);
+    let announced = guest.hear(1500).1;
+    assert!(!announced.is_empty());
+}
+
+#[test]
+fn whoever_leaves_the_plan_is_served_no_more() {
+    let (responder, client) = pair(8);
+    client.signal(ALL);
+    client.grants(3);
+    responder.follow(plan(1, 8, Vec::new()));
+    client.hear(300);
+    assert_eq!(client.hear(300), (Vec::new(), Vec::new()));
+}
+
+#[test]
+fn a_stock_client_and_our_own_on_one_machine_get_each_their_answer() {
+    // The same address and port, told apart by the port identity: no Delay_Resp was granted to the second.
+    let (_responder, client) = pair(9);
+    client.signal([request(Service::DelayResp, 0)]);
+    client.grants(1);
+    client.ask_delay(1, 0);
+    let other = Message {
+        source: PortIdentity { clock: 5, port: 1 },
+        sequence_id: 2,
+        correction: Correction(0),
+        body: Body::DelayReq,
+    };
+    let to = (client.responder.address, client.responder.event_port);
+    client.event.send_to(&bytes(&other), to).unwrap();
+    let (syncs, generals) = client.hear(500);
+    assert_eq!(syncs.iter().map(|m| m.sequence_id).collect::<Vec<_>>(), [2]);
+    let with_tally: Vec<_> = generals
+        .iter()
+        .filter_map(|m| match m.body {
+            Body::DelayResp { tally, .. } => Some((m.sequence_id, tally.is_some())),
+            _ => None,
+        })
+        .collect();
+    assert!(with_tally.contains(&(1, false)) && with_tally.contains(&(2, true)));
+}

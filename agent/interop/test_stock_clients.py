@@ -1,0 +1,79 @@
+"""Stock ptpd and ptp4l measure against our responder by unicast negotiation, beside an agent of ours."""
+
+import statistics
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+import daemons
+from agents import Agent, Fleet
+from lab import Lab, wait_until
+
+RATE_HZ, LOG_INTERVAL = 16, -4
+
+
+@dataclass
+class Scene:
+    """What runs: our responder, one client of each kind, and since when."""
+
+    responder: Agent
+    client: Agent
+    ptpd: daemons.PtpdClient
+    ptp4l: daemons.Ptp4lClient
+    since_s: float
+
+
+@pytest.fixture(scope="module")
+def scene() -> Iterator[Scene]:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        responder = fleet.agent(lab.host("responder"), guests="10.77.0.0/16")
+        client = fleet.agent(lab.host("client"))
+        responder.follow([client.peer("responder")], RATE_HZ)
+        client.follow([responder.peer("client")], RATE_HZ)
+        address = responder.host.address
+        ptpd = daemons.ptpd_client(lab.host("ptpd"), address, LOG_INTERVAL)
+        ptp4l = daemons.ptp4l_client(lab.host("ptp4l"), address, LOG_INTERVAL)
+        since_s = time.time()
+        wait_until("ptpd's measurements", lambda: len(ptpd.raw_delays_ns("D")) > 100)
+        wait_until("ptp4l's measurements", lambda: len(ptp4l.raw_delays_ns()) > 100)
+        yield Scene(responder, client, ptpd, ptp4l, since_s)
+
+
+def test_ptpd_reads_the_delay_that_our_client_reads(scene: Scene) -> None:
+    both = [statistics.median(scene.ptpd.raw_delays_ns(way)) for way in ("S", "D")]
+    assert scene.ptpd.is_slave
+    _alike(sum(both) / 2, scene)
+
+
+def test_ptp4l_reads_the_delay_that_our_client_reads(scene: Scene) -> None:
+    _alike(statistics.median(scene.ptp4l.raw_delays_ns()), scene)
+
+
+def test_no_client_takes_our_time_scale_for_tai(scene: Scene) -> None:
+    # All hosts share a clock; read as TAI without an offset, ours would look 37 s wrong.
+    offsets_ns = scene.ptp4l.offsets_ns()
+    assert max(map(abs, offsets_ns[-20:])) < 1e9
+
+
+def test_ptp4l_renews_its_grants(scene: Scene) -> None:
+    # It asks for 10 s at a time.
+    wait_until("the end of the first grants", lambda: time.time() > scene.since_s + 14)
+    before = len(scene.ptp4l.raw_delays_ns())
+    time.sleep(2)
+    assert len(scene.ptp4l.raw_delays_ns()) - before > RATE_HZ
+
+
+def test_stock_clients_cost_our_own_client_nothing(scene: Scene) -> None:
+    windows = scene.client.await_windows(5, scene.since_s + 1)
+    assert [sum(window.round_trip.lost) for window in windows] == [0] * 5
+
+
+def _alike(delay_ns: float, scene: Scene) -> None:
+    """One way of the same kind of path at the same rate: half our round trip, within what a busy machine adds."""
+    windows = scene.client.await_windows(5, scene.since_s + 1)
+    ours_ns = statistics.median(window.round_trip.mean_ns[0] for window in windows) / 2
+    assert delay_ns > 0
+    assert ours_ns / 8 < delay_ns < ours_ns * 8
