@@ -24,6 +24,10 @@ def main(upgrade: bool) -> None:
         [uv, *_UV_COMPILE, "--quiet", "--all-extras", *newer, "pyproject.toml", "-o", "requirements.lock"],
         ROOT / "backend",
     )
+    _run(  # what runs in containers: the same versions without the embedded servers and the tools
+        [uv, *_UV_COMPILE, "--quiet", "--constraints", "requirements.lock", "pyproject.toml", "-o", "production.lock"],
+        ROOT / "backend",
+    )
     npm = TOOLS / "node" / "bin" / "npm"
     for folder in ("frontend", "e2e"):
         if (ROOT / folder / "package.json").exists():

@@ -1,0 +1,140 @@
+"""The exact policy against other solvers, and what a problem refuses."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from ortools.graph.python import min_cost_flow
+
+from sinemora.recommender.curves.table import CurveTable
+from sinemora.recommender.placement import costs, exact
+from sinemora.recommender.placement.pairs import fill
+from sinemora.recommender.placement.plan import moved_tasks, moves
+from sinemora.recommender.placement.problem import Assignment, Jobs, Machines, Problem, ProblemError
+from sinemora.recommender.placement.transport import Transport
+from tests.recommender.placements import Dense, random_problem, true_costs
+
+
+def other_solver(problem: Problem) -> int:
+    """The same transportation problem through OR-tools, every pair an arc."""
+    matrix = true_costs(problem)
+    jobs, machines = matrix.shape
+    flow = min_cost_flow.SimpleMinCostFlow()
+    sink = jobs + machines
+    waiting = exact.waiting_costs(problem, costs.table(problem.curves)[problem.jobs.curve])
+    for job in range(jobs):
+        flow.set_node_supply(job, int(problem.jobs.size[job]))
+        flow.add_arc_with_capacity_and_unit_cost(job, sink, int(problem.jobs.size[job]), int(waiting[job]))
+        for machine in range(machines):
+            if job not in problem.allowed or problem.allowed[job][machine]:
+                size = int(problem.jobs.size[job])
+                flow.add_arc_with_capacity_and_unit_cost(job, jobs + machine, size, int(matrix[job, machine]))
+    for machine, free in enumerate(problem.free_slots()):
+        flow.add_arc_with_capacity_and_unit_cost(jobs + machine, sink, int(free), 0)
+    flow.set_node_supply(sink, -int(problem.jobs.size.sum()))
+    assert flow.solve() == flow.OPTIMAL
+    return flow.optimal_cost()
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_costs_what_another_solver_finds(seed: int) -> None:
+    problem = random_problem(np.random.default_rng(seed), limits=seed % 3 == 0)
+    plan = exact.solve(problem)
+    assert plan.cost == other_solver(problem)
+    assert plan.certificate is not None
+    assert plan.certificate.primal == plan.certificate.dual == plan.cost
+    assert (plan.assignment.on_machines(len(problem.machines)) <= problem.free_slots()).all()
+    assert (plan.assignment.of_jobs(len(problem.jobs)) + plan.waiting == problem.jobs.size).all()
+
+
+def test_warm_plans_cost_what_cold_ones_do() -> None:
+    rng = np.random.default_rng(5)
+    problem = random_problem(rng, jobs=12, machines=40)
+    tables = costs.table(problem.curves)[problem.jobs.curve]
+    waiting = exact.waiting_costs(problem, tables)
+    matrix = exact.cost_matrix(problem, tables, int(waiting.max()))
+    warm = Transport(matrix, problem.jobs.size, problem.free_slots(), waiting)
+    warm.solve()
+    for _ in range(20):
+        drifted = Dense(np.rint(problem.latency.ns * rng.uniform(0.7, 1.3, (40, 40))).astype(np.int32))
+        problem = dataclasses.replace(problem, latency=drifted)
+        exact.fill_costs(problem, tables, matrix)
+        warm.reprice()
+        warm.solve()
+        found = warm.certificate()
+        assert found.gap == 0
+        assert found.primal == exact.solve(problem).cost
+
+
+def test_jobs_arrive_at_a_solved_network() -> None:
+    rng = np.random.default_rng(6)
+    problem = random_problem(rng, jobs=15, machines=40)
+    tables = costs.table(problem.curves)[problem.jobs.curve]
+    waiting = exact.waiting_costs(problem, tables)
+    matrix = exact.cost_matrix(problem, tables, int(waiting.max()))
+    free = problem.free_slots()
+    warm = Transport(matrix[:5], problem.jobs.size[:5], free, waiting[:5], room_for_jobs=15)
+    warm.solve()
+    for at in range(5, 15):
+        warm.arrive(matrix[: at + 1], problem.jobs.size[at : at + 1], waiting[at : at + 1])
+        warm.solve()
+        assert warm.certificate().gap == 0
+    assert warm.certificate().primal == exact.solve(problem).cost
+
+
+def test_pinned_tasks_stay_and_are_paid() -> None:
+    rng = np.random.default_rng(7)
+    problem = random_problem(rng, jobs=4, machines=12)
+    free = exact.solve(problem)
+    entries = dataclasses.replace(free.assignment, machine=free.assignment.machine[::-1].copy())
+    fits = entries.merged().on_machines(12) <= problem.free_slots()
+    keep = fits[entries.machine]
+    current = Assignment(entries.job[keep], entries.machine[keep], entries.count[keep]).merged()
+    held = dataclasses.replace(problem, current=current, pinned=current.count)
+    plan = exact.solve(held)
+    went = plan.assignment
+    placed = {(j, m): c for j, m, c in zip(went.job, went.machine, went.count, strict=True)}
+    for job, machine, count in zip(current.job, current.machine, current.count, strict=True):
+        assert placed[job, machine] >= count
+    matrix = true_costs(held)
+    value = sum(int(matrix[j, m]) * int(c) for (j, m), c in placed.items())
+    assert plan.cost == value + int((plan.waiting * exact.waiting_costs(held, matrix.astype(np.int32))).sum())
+    assert plan.cost >= free.cost
+    assert moved_tasks(current, plan.assignment) == 0
+
+
+def test_latency_between_two_steps_goes_to_the_nearer() -> None:
+    table = np.arange(100, 201, dtype=np.int32)[None, :]
+    out = np.zeros((1, 7), np.int32)
+    fill(np.array([[0, 4_999, 5_000, 14_999, 999_999_999, 1_000_000, 994_999]], np.int32), 10_000, table, 0, out)
+    assert out.tolist() == [[100, 100, 101, 101, 200, 200, 199]]
+
+
+def test_moves_pair_what_leaves_with_what_arrives() -> None:
+    before = Assignment.of([(0, 1, 3), (0, 2, 1), (1, 5, 2)])
+    after = Assignment.of([(0, 1, 1), (0, 3, 3), (1, 5, 1), (2, 9, 4)])
+    found = [(m.job, m.source, m.target, m.count) for m in moves(before, after)]
+    assert found == [(0, 1, 3, 2), (0, 2, 3, 1)]
+    assert moved_tasks(before, after) == 3
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "where"),
+    [
+        ({"size": [3, -1]}, "out_of_range", "jobs.size[1]"),
+        ({"root": [0, 9]}, "out_of_range", "jobs.root[1]"),
+        ({"root": [0, -1]}, "root_undecided", "b"),
+        ({"curve": [0, 1]}, "out_of_range", "jobs.curve[1]"),
+        ({"current": [(0, 1, 4)]}, "too_many_tasks", "current, a"),
+        ({"current": [(0, 0, 2), (1, 0, 2)]}, "machine_overfull", "x"),
+    ],
+)
+def test_refuses_what_makes_no_sense(change: dict[str, list[int]], code: str, where: str) -> None:
+    current = Assignment.of(change.pop("current", []))  # type: ignore[arg-type]
+    fields = {"size": [3, 2], "root": [0, 1], "curve": [0, 0]} | change
+    curves = CurveTable(10.0, np.ones((3, 1)), np.zeros((3, 1)))
+    machines = Machines(np.full(4, 4), np.zeros(4, np.int64), np.zeros(4, np.int64), ("x", "y", "z", "w"))
+    problem = Problem(Jobs.of(**fields, names=("a", "b")), machines, Dense(np.zeros((4, 4), np.int32)), curves, current)
+    with pytest.raises(ProblemError) as refused:
+        exact.solve(problem)
+    assert (refused.value.code, refused.value.where) == (code, where)
