@@ -22,6 +22,7 @@ from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.recommender import routes as recommender
 from sinemora.recommender.applications import routes as applications
+from sinemora.recommender.recommendations import routes as recommendations
 from sinemora.tenants import routes as tenants
 
 ROUTERS = (
@@ -38,6 +39,7 @@ ROUTERS = (
     measurements.router,
     recommender.router,
     applications.router,
+    recommendations.router,
 )
 
 

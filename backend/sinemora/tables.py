@@ -8,7 +8,8 @@ from sinemora.measurements import models as measurements
 from sinemora.meshes import models as meshes
 from sinemora.recommender import models as recommender
 from sinemora.recommender.applications import models as applications
+from sinemora.recommender.recommendations import models as recommendations
 from sinemora.tenants import models as tenants
 
-FEATURES = (idempotency, tenants, jobs, inventory, meshes, measurements, recommender, applications)
+FEATURES = (idempotency, tenants, jobs, inventory, meshes, measurements, recommender, applications, recommendations)
 metadata = Base.metadata

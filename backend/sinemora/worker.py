@@ -12,6 +12,7 @@ from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
 from sinemora.measurements import tasks as measurements
+from sinemora.recommender.recommendations import tasks as recommendations
 from sinemora.tenants import tasks as tenants
 
 app = celery
@@ -35,6 +36,17 @@ SCHEDULE["measurements.partitions"] = {
     "task": measurements.partitions.name,
     "schedule": crontab(minute="5"),
     "options": {"expires": 3600},
+}
+
+SCHEDULE["recommendations.follow"] = {
+    "task": recommendations.follow.name,
+    "schedule": 30.0,
+    "options": {"expires": 30},
+}
+SCHEDULE["recommendations.ask"] = {
+    "task": recommendations.ask.name,
+    "schedule": crontab(minute="*/5"),
+    "options": {"expires": 300},
 }
 
 

@@ -107,7 +107,7 @@ def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch
 
 def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
     """The VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now."""
-    zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name, body.zone.physical_id)
+    zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name)
     vm = queries.ensure_vm(session, body.hostname, zone, body.event_port, body.general_port)
     vm.zone = zone
     vm.probe_address = body.probe_address

@@ -25,7 +25,7 @@ OPEN_MAX = 100
 
 def submit(
     session: Session,
-    actor: Actor,
+    actor: Actor | None,
     kind: Kind,
     title: str,
     params: dict[str, Any],
@@ -34,7 +34,7 @@ def submit(
     digest: bytes | None = None,
     fresh_for: timedelta = timedelta(0),
 ) -> Job:
-    """Ask for a job; it leaves with the commit of `session`.
+    """Ask for a job; it leaves with the commit of `session`. No `actor`: the product itself asks.
 
     With a `digest` of the question, a job that was asked the same within `fresh_for` is given instead of a new one.
     ProductError `jobs_too_many`.
@@ -51,7 +51,14 @@ def submit(
             f"{waiting} jobs wait or run already. Wait for some to end, or cancel them.",
             headers={"Retry-After": "30"},
         )
-    job = Job(kind=kind.name, title=title, queue=kind.queue, params=params, requested_by=actor.name, digest=digest)
+    job = Job(
+        kind=kind.name,
+        title=title,
+        queue=kind.queue,
+        params=params,
+        requested_by=actor.name if actor else "Sinemora",
+        digest=digest,
+    )
     session.add(job)
     session.flush()
     for number, data in enumerate(_pieces(input)):

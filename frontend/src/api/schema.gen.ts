@@ -1056,6 +1056,158 @@ export interface paths {
         patch: operations["update_vm_capacity"];
         trace?: never;
     };
+    "/v1/recommendations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Recommendations
+         * @description Recommendations, newest first.
+         */
+        get: operations["list_recommendations"];
+        put?: never;
+        /**
+         * Create Recommendation
+         * @description Look for moves worth making; the job's result names the recommendation.
+         */
+        post: operations["create_recommendation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recommendations/accuracy": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Recommendation Accuracy
+         * @description How right recommendations were, of those that were applied and verified.
+         */
+        get: operations["read_recommendation_accuracy"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recommendations/{recommendation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Recommendation
+         * @description One recommendation: its moves, what they gain, what proves it, what came of it.
+         */
+        get: operations["read_recommendation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recommendations/{recommendation_id}/accept": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Accept Recommendation
+         * @description Say that the moves will be made. Sinemora never makes them itself.
+         */
+        post: operations["accept_recommendation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recommendations/{recommendation_id}/dismiss": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Dismiss Recommendation
+         * @description Say that the moves will not be made, and why.
+         */
+        post: operations["dismiss_recommendation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/recommendations/{recommendation_id}/apply": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Apply Recommendation
+         * @description Say that the moves were made: its tasks are where it put them from now on, and its outcome is measured.
+         */
+        post: operations["apply_recommendation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/recommendation-schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Recommendation Schedule
+         * @description What is asked of a mesh regularly.
+         */
+        get: operations["read_recommendation_schedule"];
+        /**
+         * Write Recommendation Schedule
+         * @description Ask this question of a mesh every so often.
+         */
+        put: operations["write_recommendation_schedule"];
+        post?: never;
+        /**
+         * Delete Recommendation Schedule
+         * @description Ask no more.
+         */
+        delete: operations["delete_recommendation_schedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1075,6 +1227,42 @@ export interface components {
             timescaledb: boolean | null;
             /** Timescaledb Version */
             timescaledb_version: string | null;
+        };
+        /**
+         * Accuracy
+         * @description How right recommendations were: of those verified, how many kept their interval, and the mean error of gains.
+         */
+        Accuracy: {
+            /** Verified */
+            verified: number;
+            /** Held */
+            held: number;
+            /** Mean Error */
+            mean_error: number | null;
+            /** Mean Gain Predicted */
+            mean_gain_predicted: number | null;
+            /** Mean Gain Observed */
+            mean_gain_observed: number | null;
+            /** Entries */
+            entries: components["schemas"]["AccuracyEntry"][];
+        };
+        /**
+         * AccuracyEntry
+         * @description One verified recommendation.
+         */
+        AccuracyEntry: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["Named"];
+            /**
+             * Verified At
+             * Format: date-time
+             */
+            verified_at: string;
+            outcome: components["schemas"]["Outcome"];
         };
         /**
          * AgentDescription
@@ -1270,6 +1458,26 @@ export interface components {
             readonly status: components["schemas"]["AgentStatus"];
         };
         /**
+         * Answer
+         * @description What was found.
+         */
+        Answer: {
+            policy: components["schemas"]["Policy"];
+            total: components["schemas"]["GainRead"] | null;
+            /** Applications */
+            applications: components["schemas"]["ApplicationGain"][];
+            certificate: components["schemas"]["CertificateRead"] | null;
+            /** Front */
+            front: components["schemas"]["FrontPoint"][];
+            /** Constraints */
+            constraints: string[];
+            /** Rejected */
+            rejected: string[];
+            evidence: components["schemas"]["Evidence"];
+            /** Price Change Per Hour */
+            price_change_per_hour: number | null;
+        };
+        /**
          * ApiKeyCreate
          * @description A key to be made. `write` includes `read`.
          */
@@ -1408,6 +1616,16 @@ export interface components {
             apart_from?: string[];
             /** Name */
             name: string;
+        };
+        /**
+         * ApplicationGain
+         * @description What the moves do to one application.
+         */
+        ApplicationGain: {
+            application: components["schemas"]["Named"];
+            /** Objective */
+            objective: number | null;
+            expected: components["schemas"]["GainRead"];
         };
         /**
          * ApplicationPerformance
@@ -1631,6 +1849,22 @@ export interface components {
             price_per_hour?: number | string | null;
             /** Host */
             host?: string | null;
+        };
+        /**
+         * CertificateRead
+         * @description What proves the choice: cost of the placement and the bound no placement can be below, in the solver's points.
+         */
+        CertificateRead: {
+            /** Primal */
+            primal: number;
+            /** Dual */
+            dual: number;
+            /** Gap */
+            gap: number;
+            /** Proven */
+            proven: boolean;
+            /** Words */
+            words: string;
         };
         /**
          * CostRead
@@ -1939,6 +2173,17 @@ export interface components {
             message: string;
         };
         /**
+         * Decision
+         * @description Why.
+         */
+        Decision: {
+            /**
+             * Reason
+             * @default
+             */
+            reason: string;
+        };
+        /**
          * Dependency
          * @description One thing we need. `needed`: without it no request can be served; else the product runs with less.
          */
@@ -2097,6 +2342,42 @@ export interface components {
             created_at: string;
         };
         /**
+         * Evidence
+         * @description What was looked at: windows used to choose, others to judge, how many paths were known, and how noisy they were.
+         *
+         *     `hysteresis` is what a move must gain its task at least, lest it follows noise.
+         */
+        Evidence: {
+            window: components["schemas"]["Span"];
+            statistic: components["schemas"]["Percentile"];
+            /** Chosen On */
+            chosen_on: number;
+            /** Judged On */
+            judged_on: number;
+            /** Paths */
+            paths: number;
+            /** Paths Known */
+            paths_known: number;
+            /** Paths Assumed */
+            paths_assumed: number;
+            /** Hysteresis */
+            hysteresis: number;
+        };
+        /**
+         * ExpectedRead
+         * @description A mean with its interval of 95 %, from so many windows.
+         */
+        ExpectedRead: {
+            /** Mean */
+            mean: number;
+            /** Low */
+            low: number;
+            /** High */
+            high: number;
+            /** Windows */
+            windows: number;
+        };
+        /**
          * FieldError
          * @description One thing wrong with the input. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
          */
@@ -2105,6 +2386,28 @@ export interface components {
             pointer: string;
             /** Message */
             message: string;
+        };
+        /**
+         * FrontPoint
+         * @description What the best placement with at most so many moves gains; `positions` are moves of `options`.
+         */
+        FrontPoint: {
+            /** Moves */
+            moves: number;
+            expected: components["schemas"]["GainRead"];
+            /** Positions */
+            positions: number[];
+        };
+        /**
+         * GainRead
+         * @description Before, after and the difference; `probability` that it exceeds what the moves cost.
+         */
+        GainRead: {
+            before: components["schemas"]["ExpectedRead"];
+            after: components["schemas"]["ExpectedRead"];
+            gain: components["schemas"]["ExpectedRead"];
+            /** Probability */
+            probability: number;
         };
         /**
          * Health
@@ -2389,6 +2692,39 @@ export interface components {
          */
         Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
         /**
+         * MoveRead
+         * @description One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours.
+         */
+        MoveRead: {
+            /** Position */
+            position: number;
+            /** Group */
+            group: number;
+            application: components["schemas"]["Named"];
+            task: components["schemas"]["Named"];
+            source: components["schemas"]["Place"];
+            target: components["schemas"]["Place"];
+            via: components["schemas"]["Named"] | null;
+            gain: components["schemas"]["GainRead"];
+            /** Round Trip Before Ns */
+            round_trip_before_ns: number;
+            /** Round Trip After Ns */
+            round_trip_after_ns: number;
+            /** Slot Price */
+            slot_price: number | null;
+            /** Makes Room */
+            makes_room: string[];
+            runner_up: components["schemas"]["RunnerUp"] | null;
+            /** Slack Us */
+            slack_us: number | null;
+            /** Disturbs */
+            disturbs: string[];
+            /** Explanation */
+            explanation: string;
+            /** Rollback */
+            rollback: string;
+        };
+        /**
          * Named
          * @description Something with a name.
          */
@@ -2456,6 +2792,21 @@ export interface components {
          * @enum {string}
          */
         Origin: "published" | "own";
+        /**
+         * Outcome
+         * @description What was measured after the moves, beside what was expected; `held`: it lies in the interval stated before.
+         */
+        Outcome: {
+            observed: components["schemas"]["ExpectedRead"];
+            predicted: components["schemas"]["ExpectedRead"];
+            /** Gain Observed */
+            gain_observed: number;
+            /** Gain Predicted */
+            gain_predicted: number;
+            /** Held */
+            held: boolean;
+            window: components["schemas"]["Span"];
+        };
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -2533,6 +2884,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[RecommendationSummary] */
+        Page_RecommendationSummary_: {
+            /** Items */
+            items: components["schemas"]["RecommendationSummary"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[VmRead] */
         Page_VmRead_: {
             /** Items */
@@ -2581,6 +2939,12 @@ export interface components {
             round_trip: components["schemas"]["DirectionRead"] | null;
         };
         /**
+         * Percentile
+         * @description Which round trip of each window counts.
+         * @enum {string}
+         */
+        Percentile: "p50" | "p90" | "p99";
+        /**
          * PerformanceRead
          * @description Share of the best performance that is kept. `extrapolated`: beyond the domain, where `low` is 0 if known.
          */
@@ -2593,6 +2957,25 @@ export interface components {
             high: number | null;
             /** Extrapolated */
             extrapolated: boolean;
+        };
+        /**
+         * Place
+         * @description A VM with where it stands and what it costs an hour.
+         */
+        Place: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Zone */
+            zone: string;
+            /** Host */
+            host: string | null;
+            /** Price Per Hour */
+            price_per_hour: number | null;
         };
         /**
          * PlanCaps
@@ -2673,6 +3056,12 @@ export interface components {
             meshes: components["schemas"]["PlanMesh"][];
         };
         /**
+         * Policy
+         * @description How places are chosen: roots stay (`exact`), or roots move with their tasks (`gang`).
+         * @enum {string}
+         */
+        Policy: "exact" | "gang";
+        /**
          * Problem
          * @description Problem details (RFC 9457).
          */
@@ -2695,6 +3084,38 @@ export interface components {
             errors?: components["schemas"]["FieldError"][] | null;
         };
         /**
+         * Question
+         * @description What a recommendation is to look at, and how far it may go.
+         */
+        Question: {
+            /**
+             * Applications
+             * @description Names or ids; all on the mesh when empty
+             */
+            applications?: string[];
+            /** @default exact */
+            policy: components["schemas"]["Policy"];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description How far back windows are looked at
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Moves Max
+             * @description Most tasks that may move
+             * @default 10
+             */
+            moves_max: number;
+            /**
+             * Move Cost
+             * @description What each move must gain at least; what the applications say by default
+             */
+            move_cost?: number | null;
+        };
+        /**
          * Queue
          * @description Who does it: `fast` must never wait, `bulk` moves data, `solve` computes long.
          * @enum {string}
@@ -2714,6 +3135,119 @@ export interface components {
             dependencies: {
                 [key: string]: components["schemas"]["Dependency"];
             };
+        };
+        /**
+         * RecommendationCreate
+         * @description A question about a mesh, by name or id.
+         */
+        RecommendationCreate: {
+            /**
+             * Applications
+             * @description Names or ids; all on the mesh when empty
+             */
+            applications?: string[];
+            /** @default exact */
+            policy: components["schemas"]["Policy"];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description How far back windows are looked at
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Moves Max
+             * @description Most tasks that may move
+             * @default 10
+             */
+            moves_max: number;
+            /**
+             * Move Cost
+             * @description What each move must gain at least; what the applications say by default
+             */
+            move_cost?: number | null;
+            /** Mesh */
+            mesh: string;
+        };
+        /**
+         * RecommendationRead
+         * @description A recommendation with everything it rests on.
+         */
+        RecommendationRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["Named"];
+            state: components["schemas"]["RecommendationState"];
+            trigger: components["schemas"]["Trigger"];
+            policy: components["schemas"]["Policy"];
+            /** Moves */
+            moves: number;
+            total: components["schemas"]["GainRead"] | null;
+            /** Requested By */
+            requested_by: string;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Decided At */
+            decided_at: string | null;
+            /** Applied At */
+            applied_at: string | null;
+            /** Verified At */
+            verified_at: string | null;
+            question: components["schemas"]["Question"];
+            answer: components["schemas"]["Answer"];
+            /** Steps */
+            steps: components["schemas"]["MoveRead"][];
+            /** Reason */
+            reason: string | null;
+            outcome: components["schemas"]["Outcome"] | null;
+        };
+        /**
+         * RecommendationState
+         * @description Where a recommendation stands. What was applied is measured, and then verified whatever it showed.
+         * @enum {string}
+         */
+        RecommendationState: "proposed" | "accepted" | "applied" | "verified" | "dismissed";
+        /**
+         * RecommendationSummary
+         * @description A recommendation as an item of the list.
+         */
+        RecommendationSummary: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["Named"];
+            state: components["schemas"]["RecommendationState"];
+            trigger: components["schemas"]["Trigger"];
+            policy: components["schemas"]["Policy"];
+            /** Moves */
+            moves: number;
+            total: components["schemas"]["GainRead"] | null;
+            /** Requested By */
+            requested_by: string;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /** Decided At */
+            decided_at: string | null;
+            /** Applied At */
+            applied_at: string | null;
+            /** Verified At */
+            verified_at: string | null;
         };
         /**
          * Resolution
@@ -2789,6 +3323,15 @@ export interface components {
             loss: (number | null)[];
         };
         /**
+         * RunnerUp
+         * @description The next best VM for the task, and by how much it is worse (a share of the task's performance).
+         */
+        RunnerUp: {
+            vm: components["schemas"]["Named"];
+            /** Worse By */
+            worse_by: number;
+        };
+        /**
          * SampleRead
          * @description One sample beside the curve. `standardised` is the residual in units of its standard error.
          */
@@ -2821,6 +3364,54 @@ export interface components {
             spread?: number | null;
             /** Repeats */
             repeats?: number | null;
+        };
+        /**
+         * ScheduleRead
+         * @description What is asked of a mesh, how often, and when last.
+         */
+        ScheduleRead: {
+            /** Every H */
+            every_h: number;
+            question: components["schemas"]["Question"];
+            /** Asked At */
+            asked_at: string | null;
+        };
+        /**
+         * ScheduleWrite
+         * @description The same question every so often.
+         */
+        ScheduleWrite: {
+            /**
+             * Applications
+             * @description Names or ids; all on the mesh when empty
+             */
+            applications?: string[];
+            /** @default exact */
+            policy: components["schemas"]["Policy"];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description How far back windows are looked at
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Moves Max
+             * @description Most tasks that may move
+             * @default 10
+             */
+            moves_max: number;
+            /**
+             * Move Cost
+             * @description What each move must gain at least; what the applications say by default
+             */
+            move_cost?: number | null;
+            /**
+             * Every H
+             * @default 24
+             */
+            every_h: number;
         };
         /**
          * Scope
@@ -3008,6 +3599,12 @@ export interface components {
             high_us: number | null;
         };
         /**
+         * Trigger
+         * @description Why a recommendation was made.
+         * @enum {string}
+         */
+        Trigger: "asked" | "scheduled" | "objective";
+        /**
          * UserRead
          * @description A person.
          */
@@ -3175,7 +3772,7 @@ export interface components {
         };
         /**
          * ZoneName
-         * @description A zone as an agent names it; made when it does not exist. With a `physical_id` it is the zone of that id.
+         * @description A zone as an agent names it; made when it does not exist.
          */
         ZoneName: {
             /** Provider */
@@ -3184,8 +3781,6 @@ export interface components {
             region: string;
             /** Name */
             name: string;
-            /** Physical Id */
-            physical_id?: string | null;
         };
         /**
          * ZoneRead
@@ -8082,6 +8677,738 @@ export interface operations {
                 content: {
                     "application/json": components["schemas"]["CapacityRead"];
                 };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_recommendations: {
+        parameters: {
+            query?: {
+                /** @description Only on this mesh */
+                mesh_id?: string | null;
+                /** @description Only these */
+                state?: components["schemas"]["RecommendationState"][] | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RecommendationSummary_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_recommendation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RecommendationCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_recommendation_accuracy: {
+        parameters: {
+            query?: {
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Accuracy"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_recommendation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                recommendation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecommendationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    accept_recommendation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+                "if-match"?: string | null;
+            };
+            path: {
+                recommendation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecommendationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    dismiss_recommendation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+                "if-match"?: string | null;
+            };
+            path: {
+                recommendation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Decision"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecommendationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    apply_recommendation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+                "if-match"?: string | null;
+            };
+            path: {
+                recommendation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecommendationRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_recommendation_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    write_recommendation_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleWrite"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_recommendation_schedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description Unauthorized */
             401: {

@@ -48,8 +48,6 @@ pub struct PeerClock {
     /// Exchanges that look like a step of the clock; they belong to nothing yet.
     suspects: Vec<(Leg, Leg)>,
     proofs: usize,
-    /// By how much the clock may have stepped if they are, ns.
-    suspected_ns: f64,
     /// For the next era: what is known of the difference between the routes, ns.
     lean_ns: f64,
 }
@@ -62,11 +60,8 @@ impl PeerClock {
     /// Takes in a complete exchange. What it proves to have changed.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.look(outbound, inbound) {
-            Look::Stepped { by_ns } => {
-                self.proofs += 1;
-                self.suspected_ns = self.suspected_ns.max(by_ns);
-            }
-            Look::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
+            Look::Stepped => self.proofs += 1,
+            Look::Short => {}
             Look::Plain => {
                 let cleared = self.clear();
                 return self.add(outbound, inbound).or(cleared).map(Change::Route);
@@ -92,7 +87,7 @@ impl PeerClock {
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
-        (self.proofs, self.suspected_ns) = (0, 0.0);
+        self.proofs = 0;
         let Some(era) = self.era.take() else { return };
         self.lean_ns = era.lean_ns();
         if self.past.len() == PAST {
@@ -119,14 +114,10 @@ impl PeerClock {
         let past = self.past.iter().find(|(_, until)| at < *until);
         let era = past.map(|(era, _)| era).or(self.era.as_ref())?;
         let estimate = era.estimate_at(at);
-        let suspected_ns = match self.suspects.first() {
-            Some((outbound, _)) if past.is_none() && at >= outbound.local => self.suspected_ns,
-            _ => 0.0,
-        };
         Some(Offset {
             offset_ns: era.offset_ns(&estimate),
-            error_ns: (estimate.bound_ns() + suspected_ns).ceil() as u64,
-            random_ns: (estimate.error_ns + suspected_ns).ceil() as u64,
+            error_ns: estimate.bound_ns().ceil() as u64,
+            random_ns: estimate.error_ns.ceil() as u64,
             skew_ppb: estimate.skew.round() as i32,
         })
     }
@@ -144,7 +135,6 @@ impl PeerClock {
     /// There was no step: the suspects are exchanges like any other.
     fn clear(&mut self) -> Option<RouteChange> {
         self.proofs = 0;
-        self.suspected_ns = 0.0;
         let suspects = std::mem::take(&mut self.suspects);
         let changes = suspects.into_iter().map(|(o, i)| self.add(o, i));
         changes.fold(None, |found, change| found.or(change))
@@ -159,13 +149,12 @@ impl PeerClock {
         let (a, b, error_ns) = era.excess(outbound, inbound);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
-        // When one way is shorter and the other one as it was, that is a shorter route.
-        if low >= -gate_ns || high <= gate_ns {
+        if low >= -gate_ns {
             Look::Plain
-        } else if (low + high).abs() < -low / 2.0 {
-            Look::Stepped { by_ns: -low }
+        } else if high > gate_ns && (low + high).abs() < -low / 2.0 {
+            Look::Stepped
         } else {
-            Look::Short { by_ns: -low }
+            Look::Short
         }
     }
 }
@@ -175,9 +164,9 @@ enum Look {
     /// As it should, delayed or not.
     Plain,
     /// Shorter one way and as much longer the other.
-    Stepped { by_ns: f64 },
-    /// Shorter one way than it can be, and not as much longer the other: perhaps a step, in a queue.
-    Short { by_ns: f64 },
+    Stepped,
+    /// Shorter one way than it can be: after a step in a queue, or on a shorter route.
+    Short,
 }
 
 #[cfg(test)]

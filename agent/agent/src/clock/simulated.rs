@@ -30,12 +30,13 @@ pub struct World {
 pub struct Outcome {
     /// Worst error of the offset looked up right after an exchange, once settled, ns.
     pub error_ns: f64,
-    /// Exchanges looked up, at once and when their window of 10 s was over, and those outside the bound.
+    /// Largest bound once settled, ns.
+    pub bound_ns: u64,
+    /// Exchanges looked up when their window of 10 s was over, and those outside the bound.
     pub looked_up: u64,
     pub outside: u64,
-    /// Worst error and largest bound in those windows, once settled, ns.
+    /// Worst error of them once settled, ns.
     pub window_error_ns: f64,
-    pub bound_ns: u64,
     pub changes: Vec<(f64, Change)>,
 }
 
@@ -116,7 +117,10 @@ impl World {
                 .changes
                 .extend(change.map(|c| (at as f64 / S as f64, c)));
             let truth = self.offset_at(inbound.local.0) + event.clock_ns;
-            outcome.look(clock, inbound.local, truth, at >= settled_s * S);
+            let stepped = matches!(change, Some(Change::Stepped));
+            if at >= settled_s * S && !stepped {
+                outcome.look(clock, inbound.local, truth);
+            }
             window.push((inbound.local, truth));
             if (at + S / self.rate_hz) % (10 * S) < S / self.rate_hz {
                 clock.refresh();
@@ -127,7 +131,6 @@ impl World {
                     outcome.outside += u64::from(error > offset.error_ns as f64);
                     if local.0 >= settled_s * S {
                         outcome.window_error_ns = outcome.window_error_ns.max(error);
-                        outcome.bound_ns = outcome.bound_ns.max(offset.error_ns);
                     }
                 }
             }
@@ -137,13 +140,10 @@ impl World {
 }
 
 impl Outcome {
-    fn look(&mut self, clock: &PeerClock, at: RawTime, truth: f64, settled: bool) {
+    fn look(&mut self, clock: &PeerClock, at: RawTime, truth: f64) {
         let offset = clock.offset_at(at).unwrap();
         let error = (offset.offset_ns as f64 - truth).abs();
-        self.looked_up += 1;
-        self.outside += u64::from(error > offset.error_ns as f64);
-        if settled {
-            self.error_ns = self.error_ns.max(error);
-        }
+        self.error_ns = self.error_ns.max(error);
+        self.bound_ns = self.bound_ns.max(offset.error_ns);
     }
 }

@@ -12,9 +12,6 @@ mod pace;
 mod ports;
 mod schedule;
 mod serving;
-#[cfg(feature = "synthetic-clock")]
-mod synthetic;
-mod time_scale;
 
 use std::net::IpAddr;
 use std::sync::Arc;

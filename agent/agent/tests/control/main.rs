@@ -2,7 +2,6 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod backend;
-mod cloud;
 mod documentation;
 mod enrolment;
 mod pair;

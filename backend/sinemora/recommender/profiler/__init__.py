@@ -1,1 +1,0 @@
-"""The profiler: runs a benchmark under injected latency until its curve is known. A tool of the command line."""

@@ -1,0 +1,269 @@
+"""A choice in words and numbers: what a reader needs to believe a move, or to refuse it."""
+
+from uuid import UUID
+
+import numpy as np
+
+from sinemora.measurements.history import History
+from sinemora.measurements.schemas import Span
+from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.recommendations import limits
+from sinemora.recommender.recommendations.choose import POINTS, Choice, Group, expected, moved, of_task
+from sinemora.recommender.recommendations.groups import Step, TaskMove
+from sinemora.recommender.recommendations.judge import Expected, Gain
+from sinemora.recommender.recommendations.schemas import (
+    Answer,
+    ApplicationGain,
+    CertificateRead,
+    Evidence,
+    ExpectedRead,
+    FrontPoint,
+    GainRead,
+    MoveRead,
+    Place,
+    Question,
+    RunnerUp,
+)
+from sinemora.recommender.recommendations.world import World
+
+
+def answer(world: World, seen: History, question: Question, choice: Choice) -> Answer:
+    """What was found, without the moves themselves."""
+    here = tuple(one.at for one in world.applications)
+    chosen = [place for place, one in enumerate(world.applications) if one.chosen]
+    total = expected(world, here, choice.after, chosen, 0.0) if choice.kept else None
+    touched = sorted({move.task[0] for group in choice.kept for move in group.moves})
+    gains = [(place, expected(world, here, choice.after, [place], 0.0)) for place in touched]
+    size = len(world.machines)
+    off_diagonal = ~np.eye(size, dtype=bool)
+    known = int((choice.assumed.known & off_diagonal).sum())
+    span = seen.span
+    return Answer(
+        policy=question.policy,
+        total=None if total is None else gain_read(total),
+        applications=[
+            ApplicationGain(
+                application=_named(world.applications[place].id, world.applications[place].name),
+                objective=world.applications[place].objective,
+                expected=gain_read(found),
+            )
+            for place, found in gains
+            if found is not None
+        ],
+        certificate=_certificate(choice),
+        front=_front(world, choice, chosen),
+        constraints=limits.stated(world),
+        rejected=[_rejected(world, group) for group in choice.groups if group.rejected is not None],
+        evidence=Evidence(
+            window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
+            statistic=question.statistic,
+            chosen_on=len(world.choosing),
+            judged_on=len(world.judging),
+            paths=size * (size - 1),
+            paths_known=known,
+            paths_assumed=size * (size - 1) - known,
+            hysteresis=choice.hysteresis,
+        ),
+        price_change_per_hour=None,
+    )
+
+
+def moves(world: World, choice: Choice) -> list[MoveRead]:
+    """The moves in the order to make them."""
+    here = tuple(one.at for one in world.applications)
+    group_of = {move: number for number, group in enumerate(choice.kept) for move in group.moves}
+    leaving = {move.source: move for group in choice.kept for move in group.moves}
+    found = []
+    for position, step in enumerate(choice.steps):
+        move = step.move
+        one = world.applications[move.task[0]]
+        gained = of_task(world, move, here, choice.after)
+        if gained is None:
+            continue
+        trips = (_trip_ns(world, choice, move, here), _trip_ns(world, choice, move, choice.after))
+        other = leaving.get(move.target)
+        runner, slack = _alternatives(world, choice, move)
+        found.append(
+            MoveRead(
+                position=position,
+                group=group_of[move],
+                application=_named(one.id, one.name),
+                task=_named(one.tasks[move.task[1]].id, one.tasks[move.task[1]].name),
+                source=_place(world, move.source),
+                target=_place(world, move.target),
+                via=None if step.via is None else _machine(world, step.via),
+                gain=gain_read(gained),
+                round_trip_before_ns=trips[0],
+                round_trip_after_ns=trips[1],
+                slot_price=_slot_price(choice, move.target),
+                makes_room=[] if other is None else [_task_name(world, other)],
+                runner_up=runner,
+                slack_us=slack,
+                disturbs=_disturbed(world, move),
+                explanation=_explanation(world, move, gained, trips, other, runner, slack),
+                rollback=_rollback(world, step),
+            )
+        )
+    return found
+
+
+def gain_read(found: Gain) -> GainRead:
+    """A gain as it is shown."""
+    return GainRead(
+        before=expected_read(found.before),
+        after=expected_read(found.after),
+        gain=expected_read(found.gain),
+        probability=found.probability,
+    )
+
+
+def expected_read(found: Expected) -> ExpectedRead:
+    """A mean with its interval as it is shown."""
+    return ExpectedRead(mean=found.mean, low=found.low, high=found.high, windows=found.windows)
+
+
+def _certificate(choice: Choice) -> CertificateRead | None:
+    proof = None if choice.plan is None else choice.plan.certificate
+    if proof is None:
+        return None
+    words = (
+        "No placement of these tasks on these VMs is better under the round trips it was chosen on."
+        if proof.proven
+        else f"No placement can be better by more than {proof.gap} points of {proof.primal}."
+    )
+    return CertificateRead(primal=proof.primal, dual=proof.dual, gap=proof.gap, proven=proof.proven, words=words)
+
+
+def _front(world: World, choice: Choice, chosen: list[int]) -> list[FrontPoint]:
+    """What the first group of moves gains, the first two, and so on."""
+    here = tuple(one.at for one in world.applications)
+    place_of = {step.move: position for position, step in enumerate(choice.steps)}
+    made: list[TaskMove] = []
+    points = []
+    for group in choice.kept:
+        made += group.moves
+        found = expected(world, here, moved(here, made), chosen, 0.0)
+        if found is not None:
+            positions = sorted(place_of[move] for move in made if move in place_of)
+            points.append(FrontPoint(moves=len(made), expected=gain_read(found), positions=positions))
+    return points
+
+
+def _alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp | None, float | None]:
+    """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does."""
+    plan, problem = choice.plan, choice.problem
+    if plan is None or problem is None or plan.slot_price is None:
+        return None, None
+    one = world.applications[move.task[0]]
+    assert one.root is not None
+    trips = choice.assumed.round_trips_ns[int(one.at[one.root])]
+    cost = POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))) + plan.slot_price
+    usable = np.array([machine.slots > 0 for machine in world.machines])
+    if one.allowed is not None:
+        usable &= one.allowed
+    usable[[move.source, move.target]] = False
+    runner = None
+    rivals = [float(cost[move.source])]
+    if usable.any():
+        best = int(np.where(usable, cost, np.inf).argmin())
+        worse = max(float(cost[best] - cost[move.target]) / POINTS, 0.0)
+        runner = RunnerUp(vm=_machine(world, best), worse_by=worse)
+        rivals.append(float(cost[best]))
+    floor = 1 - (min(rivals) - float(plan.slot_price[move.target])) / POINTS
+    budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
+    if budget is None:
+        return runner, None
+    return runner, max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
+
+
+def _explanation(
+    world: World,
+    move: TaskMove,
+    gained: Gain,
+    trips: tuple[int, int],
+    other: TaskMove | None,
+    runner: RunnerUp | None,
+    slack: float | None,
+) -> str:
+    one = world.applications[move.task[0]]
+    partner = "its neighbours" if one.root is None else one.tasks[one.root].name
+    source, target = world.machines[move.source].name, world.machines[move.target].name
+    words = [
+        f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs instead of {trips[0] / 1e3:.0f} µs on"
+        f" {source}: performance {gained.after.mean:.1%} instead of {gained.before.mean:.1%}."
+    ]
+    if other is not None:
+        words.append(f"{_task_name(world, other)} makes room by moving to {world.machines[other.target].name}.")
+    if runner is not None:
+        words.append(f"The next best VM, {runner.vm.name}, would be worse by {runner.worse_by:.1%}.")
+    if slack is not None:
+        words.append(f"The move pays as long as that round trip grows by less than {slack:.0f} µs.")
+    return " ".join(words)
+
+
+def _rollback(world: World, step: Step) -> str:
+    move = step.move
+    name = world.applications[move.task[0]].tasks[move.task[1]].name
+    return (
+        f"Move {name} from {world.machines[move.target].name} back to {world.machines[move.source].name};"
+        " undo moves in the reverse order."
+    )
+
+
+def _rejected(world: World, group: Group) -> str:
+    told = ", ".join(
+        f"{_task_name(world, move)} from {world.machines[move.source].name} to {world.machines[move.target].name}"
+        for move in group.moves[:5]
+    )
+    more = f" and {len(group.moves) - 5} more" if len(group.moves) > 5 else ""
+    return f"{told}{more}: {group.rejected}."
+
+
+def _disturbed(world: World, move: TaskMove) -> list[str]:
+    """Applications with tasks on the VMs a move touches, besides its own."""
+    return [
+        one.name
+        for place, one in enumerate(world.applications)
+        if place != move.task[0] and np.isin(one.at, (move.source, move.target)).any()
+    ]
+
+
+def _trip_ns(world: World, choice: Choice, move: TaskMove, at: tuple[np.ndarray, ...]) -> int:
+    """The mean round trip (ns) over the links of a task, by the median of the judging windows."""
+    place, task = move.task
+    links = world.applications[place].links
+    mine = (links.sources == task) | (links.targets == task)
+    sources, targets = at[place][links.sources[mine]], at[place][links.targets[mine]]
+    judged = world.judging[:, sources, targets]
+    found = [
+        0.0
+        if a == b
+        else float(np.nanmedian(judged[:, row]))
+        if np.isfinite(judged[:, row]).any()
+        else float(choice.assumed.round_trips_ns[a, b])
+        for row, (a, b) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True))
+    ]
+    return round(float(np.mean(found)))
+
+
+def _slot_price(choice: Choice, machine: int) -> float | None:
+    price = None if choice.plan is None else choice.plan.slot_price
+    return None if price is None else float(price[machine]) / POINTS
+
+
+def _task_name(world: World, move: TaskMove) -> str:
+    one = world.applications[move.task[0]]
+    return f"{one.name}/{one.tasks[move.task[1]].name}"
+
+
+def _place(world: World, machine: int) -> Place:
+    vm = world.machines[machine]
+    return Place(id=vm.id, name=vm.name, zone=vm.zone, host=vm.host, price_per_hour=vm.price_per_hour)
+
+
+def _machine(world: World, machine: int) -> Named:
+    return _named(world.machines[machine].id, world.machines[machine].name)
+
+
+def _named(identity: UUID, name: str) -> Named:
+    return Named(id=identity, name=name)

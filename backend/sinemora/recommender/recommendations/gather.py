@@ -1,0 +1,131 @@
+"""From rows to a `World`."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.errors import ProductError
+from sinemora.measurements import history
+from sinemora.measurements.history import History
+from sinemora.measurements.matrix import Statistic
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state
+from sinemora.recommender.applications import attach, queries
+from sinemora.recommender.applications.models import Application
+from sinemora.recommender.applications.performance import Flags
+from sinemora.recommender.applications.reading import links_of
+from sinemora.recommender.recommendations.schemas import Question
+from sinemora.recommender.recommendations.world import Deployed, Machine, Need, World
+
+FRAMES_BUDGET = 12_000
+"""Blocks read at most: a large mesh is judged on fewer windows, so that the answer comes at once."""
+WINDOWS_LEAST = 2
+_BLOCK = 256
+
+
+def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, History]:
+    """What a question is about. ProductError `mesh_unknown`, `application_unknown`, `matrix_missing`."""
+    mesh = mesh_state(session, mesh_id)
+    seen = recent(session, mesh, Statistic(question.statistic), question.minutes)
+    if seen.started_at_s.size < WINDOWS_LEAST:
+        raise ProductError(
+            "matrix_missing",
+            409,
+            f"The mesh {mesh.name} has {seen.started_at_s.size} windows in the last {question.minutes} minutes;"
+            f" at least {WINDOWS_LEAST} are needed, one to choose on and another to judge by. Are its agents running?",
+        )
+    applications = queries.applications_of(session, mesh_id)
+    chosen = _chosen(applications, question.applications)
+    machines = _machines(session, mesh, applications)
+    even = np.arange(seen.started_at_s.size) % 2 == 0
+    deployed = _deployed(session, applications, machines, chosen)
+    return World(machines, deployed, seen.round_trips_ns[even], seen.round_trips_ns[~even]), seen
+
+
+def recent(session: Session, mesh: MeshState, statistic: Statistic, minutes: int) -> History:
+    """The newest windows of a mesh, at most `minutes` back and no more than `FRAMES_BUDGET` allows."""
+    now = datetime.now(UTC)
+    size = max(len(mesh.members), 1)
+    blocks = size * -(-size // (2 * _BLOCK))
+    affordable = max(FRAMES_BUDGET // blocks, 4)
+    span = timedelta(minutes=min(minutes, affordable))
+    return history.round_trips(session, mesh, now - span, now, statistic)
+
+
+def _chosen(applications: list[Application], named: list[str]) -> set[UUID]:
+    if not named:
+        return {one.id for one in applications}
+    known = {key: one.id for one in applications for key in (one.name, str(one.id))}
+    missing = [
+        {"pointer": f"#/applications/{place}", "message": f"there is no application {name} on this mesh"}
+        for place, name in enumerate(named)
+        if name not in known
+    ]
+    if missing:
+        raise ProductError("application_unknown", 422, f"{missing[0]['message'].capitalize()}.", errors=missing)
+    return {known[name] for name in named}
+
+
+def _machines(session: Session, mesh: MeshState, applications: list[Application]) -> tuple[Machine, ...]:
+    carriers = {one.vm.id: one for one in queries.carriers(session, mesh.id)}
+    zones = {member.id: (member.zone_id, member.zone_name) for member in mesh.members}
+    found = []
+    for member in mesh.members:
+        carrier = carriers[member.id]
+        declared = carrier.capacity
+        price = None if declared is None or declared.price_per_hour is None else float(declared.price_per_hour)
+        found.append(
+            Machine(
+                id=member.id,
+                name=member.name,
+                zone_id=zones[member.id][0],
+                zone=zones[member.id][1],
+                host=None if declared is None else declared.host,
+                # What runs there already fits, whatever was said.
+                slots=max(carrier.slots, carrier.slots_taken),
+                cpu_millicores=carrier.cpu_millicores,
+                memory_mib=carrier.memory_mib,
+                price_per_hour=price,
+            )
+        )
+    return tuple(found)
+
+
+def _deployed(
+    session: Session, applications: list[Application], machines: tuple[Machine, ...], chosen: set[UUID]
+) -> tuple[Deployed, ...]:
+    entries = attach.entries(session, applications)
+    machine_of = {machine.id: at for at, machine in enumerate(machines)}
+    place = {one.id: at for at, one in enumerate(applications)}
+    found = []
+    for one in applications:
+        apart = {place[other.other_id] for other in one.apart_from if other.other_id in place}
+        apart |= {place[other.id] for other in applications if any(s.other_id == one.id for s in other.apart_from)}
+        fields = ("id", "name", "objective", "moves_max", "move_cost", "per_vm_max", "per_host_max", "per_zone_max")
+        roots = [position for position, task in enumerate(one.tasks) if task.root]
+        found.append(
+            Deployed(
+                **{field: getattr(one, field) for field in fields},
+                tasks=tuple(
+                    Need(task.id, task.name, task.pinned, task.slots, task.cpu_millicores, task.memory_mib)
+                    for task in one.tasks
+                ),
+                root=roots[0] if roots else None,
+                links=links_of(one),
+                sensitivity=attach.sensitivity(one, entries[one.id]),
+                at=np.array([-1 if t.vm_id is None else machine_of.get(t.vm_id, -1) for t in one.tasks], np.intp),
+                allowed=_allowed(one, machines),
+                apart_from=frozenset(apart),
+                chosen=one.id in chosen,
+            )
+        )
+    return tuple(found)
+
+
+def _allowed(application: Application, machines: tuple[Machine, ...]) -> Flags | None:
+    if not application.zones:
+        return None
+    zones = {zone.zone_id for zone in application.zones}
+    return np.array([machine.zone_id in zones for machine in machines])

@@ -1,0 +1,245 @@
+"""Shapes of recommendations on the wire. Performance, gains and prices are shares: 0.05 is five percent."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated
+from uuid import UUID
+
+from pydantic import Field
+
+from sinemora.kit.schemas import Read, Write
+from sinemora.measurements.schemas import Span
+from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.recommendations.models import RecommendationState, Trigger
+
+MOVES_MAX = 10
+MINUTES = 30
+
+
+class Policy(StrEnum):
+    """How places are chosen: roots stay (`exact`), or roots move with their tasks (`gang`)."""
+
+    EXACT = "exact"
+    GANG = "gang"
+
+
+class Percentile(StrEnum):
+    """Which round trip of each window counts."""
+
+    P50 = "p50"
+    P90 = "p90"
+    P99 = "p99"
+
+
+class Question(Write):
+    """What a recommendation is to look at, and how far it may go."""
+
+    applications: Annotated[
+        list[str], Field(max_length=1_000, description="Names or ids; all on the mesh when empty")
+    ] = Field(default_factory=list)
+    policy: Policy = Policy.EXACT
+    statistic: Percentile = Percentile.P50
+    minutes: Annotated[int, Field(ge=2, le=1440, description="How far back windows are looked at")] = MINUTES
+    moves_max: Annotated[int, Field(ge=0, le=10_000, description="Most tasks that may move")] = MOVES_MAX
+    move_cost: Annotated[
+        float | None,
+        Field(ge=0, le=1, description="What each move must gain at least; what the applications say by default"),
+    ] = None
+
+
+class RecommendationCreate(Question):
+    """A question about a mesh, by name or id."""
+
+    mesh: Annotated[str, Field(max_length=100)]
+
+
+class ScheduleWrite(Question):
+    """The same question every so often."""
+
+    every_h: Annotated[int, Field(ge=1, le=720)] = 24
+
+
+class ScheduleRead(Read):
+    """What is asked of a mesh, how often, and when last."""
+
+    every_h: int
+    question: Question
+    asked_at: datetime | None
+
+
+class ExpectedRead(Read):
+    """A mean with its interval of 95 %, from so many windows."""
+
+    mean: float
+    low: float
+    high: float
+    windows: int
+
+
+class GainRead(Read):
+    """Before, after and the difference; `probability` that it exceeds what the moves cost."""
+
+    before: ExpectedRead
+    after: ExpectedRead
+    gain: ExpectedRead
+    probability: float
+
+
+class Place(Read):
+    """A VM with where it stands and what it costs an hour."""
+
+    id: UUID
+    name: str
+    zone: str
+    host: str | None
+    price_per_hour: float | None
+
+
+class RunnerUp(Read):
+    """The next best VM for the task, and by how much it is worse (a share of the task's performance)."""
+
+    vm: Named
+    worse_by: float
+
+
+class MoveRead(Read):
+    """One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours."""
+
+    position: int
+    group: int
+    application: Named
+    task: Named
+    source: Place
+    target: Place
+    via: Named | None
+    gain: GainRead
+    round_trip_before_ns: int
+    round_trip_after_ns: int
+    slot_price: float | None
+    makes_room: list[str]
+    runner_up: RunnerUp | None
+    slack_us: float | None
+    disturbs: list[str]
+    explanation: str
+    rollback: str
+
+
+class FrontPoint(Read):
+    """What the best placement with at most so many moves gains; `positions` are moves of `options`."""
+
+    moves: int
+    expected: GainRead
+    positions: list[int]
+
+
+class CertificateRead(Read):
+    """What proves the choice: cost of the placement and the bound no placement can be below, in the solver's points."""
+
+    primal: int
+    dual: int
+    gap: int
+    proven: bool
+    words: str
+
+
+class ApplicationGain(Read):
+    """What the moves do to one application."""
+
+    application: Named
+    objective: float | None
+    expected: GainRead
+
+
+class Evidence(Read):
+    """What was looked at: windows used to choose, others to judge, how many paths were known, and how noisy they were.
+
+    `hysteresis` is what a move must gain its task at least, lest it follows noise.
+    """
+
+    window: Span
+    statistic: Percentile
+    chosen_on: int
+    judged_on: int
+    paths: int
+    paths_known: int
+    paths_assumed: int
+    hysteresis: float
+
+
+class Answer(Read):
+    """What was found."""
+
+    policy: Policy
+    total: GainRead | None
+    applications: list[ApplicationGain]
+    certificate: CertificateRead | None
+    front: list[FrontPoint]
+    constraints: list[str]
+    rejected: list[str]
+    evidence: Evidence
+    price_change_per_hour: float | None
+
+
+class Outcome(Read):
+    """What was measured after the moves, beside what was expected; `held`: it lies in the interval stated before."""
+
+    observed: ExpectedRead
+    predicted: ExpectedRead
+    gain_observed: float
+    gain_predicted: float
+    held: bool
+    window: Span
+
+
+class RecommendationSummary(Read):
+    """A recommendation as an item of the list."""
+
+    id: UUID
+    mesh: Named
+    state: RecommendationState
+    trigger: Trigger
+    policy: Policy
+    moves: int
+    total: GainRead | None
+    requested_by: str
+    version: int
+    created_at: datetime
+    decided_at: datetime | None
+    applied_at: datetime | None
+    verified_at: datetime | None
+
+
+class RecommendationRead(RecommendationSummary):
+    """A recommendation with everything it rests on."""
+
+    question: Question
+    answer: Answer
+    steps: list[MoveRead]
+    reason: str | None
+    outcome: Outcome | None
+
+
+class Decision(Write):
+    """Why."""
+
+    reason: Annotated[str, Field(max_length=2_000)] = ""
+
+
+class Accuracy(Read):
+    """How right recommendations were: of those verified, how many kept their interval, and the mean error of gains."""
+
+    verified: int
+    held: int
+    mean_error: float | None
+    mean_gain_predicted: float | None
+    mean_gain_observed: float | None
+    entries: list["AccuracyEntry"]
+
+
+class AccuracyEntry(Read):
+    """One verified recommendation."""
+
+    id: UUID
+    mesh: Named
+    verified_at: datetime
+    outcome: Outcome

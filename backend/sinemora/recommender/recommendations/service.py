@@ -1,0 +1,315 @@
+"""Use cases of recommendations: asking, deciding, and seeing whether they came true."""
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.etag import IfMatch
+from sinemora.measurements import history
+from sinemora.measurements.matrix import Statistic
+from sinemora.measurements.schemas import Span
+from sinemora.meshes.models import Mesh
+from sinemora.meshes.service import mesh_state
+from sinemora.recommender.applications import attach
+from sinemora.recommender.applications import queries as applications
+from sinemora.recommender.applications.reading import links_of
+from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.placement.problem import ProblemError
+from sinemora.recommender.recommendations import choose, describe, gather, judge, queries
+from sinemora.recommender.recommendations.models import (
+    OPEN,
+    Recommendation,
+    RecommendationSchedule,
+    RecommendationState,
+    Trigger,
+)
+from sinemora.recommender.recommendations.schemas import (
+    Accuracy,
+    AccuracyEntry,
+    Answer,
+    ExpectedRead,
+    MoveRead,
+    Outcome,
+    Question,
+    RecommendationRead,
+    RecommendationSummary,
+    ScheduleRead,
+    ScheduleWrite,
+)
+from sinemora.recommender.recommendations.world import NothingKnown
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+SETTLED = timedelta(minutes=2)
+"""How long after the moves windows do not count: caches warm up, connections are made anew."""
+OBSERVED = timedelta(minutes=10)
+"""How long windows are watched before a recommendation is verified."""
+
+
+def recommend(
+    session: Session, mesh_id: UUID, question: Question, trigger: Trigger, requested_by: str
+) -> Recommendation:
+    """Look for moves worth making, and keep what was found, even if it is that everything should stay.
+
+    ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `matrix_missing`,
+    `placement_impossible`.
+    """
+    world, seen = gather.world(session, mesh_id, question)
+    if not any(one.chosen for one in world.applications):
+        raise ProductError(
+            "applications_missing", 409, "No application is declared on this mesh: there is nothing to place."
+        )
+    try:
+        choice = choose.choose(world, question.moves_max, question.move_cost)
+    except NothingKnown:
+        raise ProductError(
+            "matrix_missing", 409, "No path of this mesh was measured lately. Are its agents running?"
+        ) from None
+    except ProblemError as error:
+        raise ProductError(
+            "placement_impossible", 409, f"{error.where}: {error}", reason=error.code, where=error.where
+        ) from None
+    found = Recommendation(
+        mesh_id=mesh_id,
+        state=RecommendationState.proposed,
+        trigger=trigger,
+        requested_by=requested_by,
+        question=question.model_dump(mode="json"),
+        answer=describe.answer(world, seen, question, choice).model_dump(mode="json", by_alias=True),
+        moves=[one.model_dump(mode="json") for one in describe.moves(world, choice)],
+    )
+    session.add(found)
+    session.flush()
+    session.refresh(found)
+    return found
+
+
+def get_recommendation(session: Session, recommendation_id: UUID) -> Recommendation:
+    """The tenant's recommendation. ProductError `recommendation_unknown`."""
+    found = session.get(Recommendation, recommendation_id)
+    if found is None:
+        raise NotFound("recommendation")
+    return found
+
+
+def accept(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
+    """Say that it will be done. ProductError `recommendation_unknown`, `recommendation_decided`, `version_changed`."""
+    found = _deciding(session, recommendation_id, precondition, (RecommendationState.proposed,))
+    _decide(session, actor, found, RecommendationState.accepted)
+    return found
+
+
+def dismiss(
+    session: Session, actor: Actor, recommendation_id: UUID, reason: str, precondition: IfMatch
+) -> Recommendation:
+    """Say that it will not be done, and why. ProductErrors as `accept`."""
+    found = _deciding(session, recommendation_id, precondition, OPEN)
+    found.reason = reason or None
+    _decide(session, actor, found, RecommendationState.dismissed)
+    return found
+
+
+def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
+    """Say that the moves were made: the tasks are then where it put them. ProductErrors as `accept`, `moves_none`."""
+    found = _deciding(session, recommendation_id, precondition, OPEN)
+    steps = steps_of(found)
+    if not steps:
+        raise ProductError("moves_none", 409, "It recommends no moves: there is nothing to apply.")
+    target_of = {step.task.id: step.target.id for step in steps}
+    for task in queries.tasks(session, list(target_of)):
+        task.vm_id = target_of[task.id]
+    found.applied_at = datetime.now(UTC)
+    _decide(session, actor, found, RecommendationState.applied)
+    return found
+
+
+def notice(session: Session, recommendation_id: UUID) -> bool:
+    """Mark a recommendation applied when all its tasks are where it put them; whether it was."""
+    found = queries.locked(session, recommendation_id)
+    if found is None or found.state not in OPEN or not found.moves:
+        return False
+    target_of = {step.task.id: step.target.id for step in steps_of(found)}
+    if queries.places(session, list(target_of)) != target_of:
+        return False
+    found.applied_at = datetime.now(UTC)
+    _decide(session, None, found, RecommendationState.applied)
+    return True
+
+
+def verify(session: Session, recommendation_id: UUID) -> bool:
+    """Compare what was measured since it was applied with what it said; False while too little was measured."""
+    found = queries.locked(session, recommendation_id)
+    if found is None or found.state != RecommendationState.applied or found.applied_at is None:
+        return False
+    question, answer = Question.model_validate(found.question), Answer.model_validate(found.answer)
+    start = found.applied_at + SETTLED
+    mesh = mesh_state(session, found.mesh_id)
+    seen = history.round_trips(session, mesh, start, datetime.now(UTC), Statistic(question.statistic))
+    observed = _observed(session, found, seen, {axis.id: at for at, axis in enumerate(mesh.members)})
+    if observed is None or answer.total is None or seen.span is None:
+        return False
+    predicted = _mean([one.expected.after for one in answer.applications])
+    before = float(np.mean([one.expected.before.mean for one in answer.applications]))
+    outcome = Outcome(
+        observed=observed,
+        predicted=predicted,
+        gain_observed=observed.mean - before,
+        gain_predicted=predicted.mean - before,
+        # Both are uncertain: they agree when their intervals meet.
+        held=observed.low <= predicted.high and predicted.low <= observed.high,
+        window=Span(from_=seen.span[0], to=seen.span[1]),
+    )
+    found.outcome = outcome.model_dump(mode="json", by_alias=True)
+    found.verified_at = datetime.now(UTC)
+    _decide(session, None, found, RecommendationState.verified)
+    return True
+
+
+def accuracy(session: Session, limit: int) -> Accuracy:
+    """How right the newest `limit` verified recommendations were."""
+    entries = [
+        AccuracyEntry(
+            id=one.id,
+            mesh=Named.model_validate(one.mesh),
+            verified_at=one.verified_at,
+            outcome=Outcome.model_validate(one.outcome),
+        )
+        for one in queries.verified(session, limit)
+    ]
+    gains = [(entry.outcome.gain_predicted, entry.outcome.gain_observed) for entry in entries]
+    means = np.mean(gains, axis=0).tolist() if gains else [None, None]
+    return Accuracy(
+        verified=len(entries),
+        held=sum(entry.outcome.held for entry in entries),
+        mean_error=float(np.mean([observed - predicted for predicted, observed in gains])) if gains else None,
+        mean_gain_predicted=means[0],
+        mean_gain_observed=means[1],
+        entries=entries,
+    )
+
+
+def summary(found: Recommendation) -> RecommendationSummary:
+    """As an item of the list."""
+    return RecommendationSummary(**_summary(found))
+
+
+def read(found: Recommendation) -> RecommendationRead:
+    """With everything it rests on."""
+    return RecommendationRead(
+        **_summary(found),
+        question=Question.model_validate(found.question),
+        answer=Answer.model_validate(found.answer),
+        steps=steps_of(found),
+        reason=found.reason,
+        outcome=None if found.outcome is None else Outcome.model_validate(found.outcome),
+    )
+
+
+def steps_of(found: Recommendation) -> list[MoveRead]:
+    """Its moves in the order to make them."""
+    return [MoveRead.model_validate(one) for one in found.moves]
+
+
+def mesh_of(session: Session, given: str) -> Mesh:
+    """The mesh of this name or id. ProductError `mesh_unknown`."""
+    try:
+        mesh = session.get(Mesh, UUID(given))
+    except ValueError:
+        mesh = applications.mesh_named(session, given)
+    if mesh is None:
+        raise ProductError(
+            "mesh_unknown",
+            422,
+            f"There is no mesh {given}.",
+            errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
+        )
+    return mesh
+
+
+def schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite) -> ScheduleRead:
+    """Ask this question of a mesh regularly, in place of what was asked before. ProductError `mesh_unknown`."""
+    mesh = mesh_state(session, mesh_id)
+    row = session.get(RecommendationSchedule, mesh_id)
+    if row is None:
+        row = RecommendationSchedule(mesh_id=mesh_id)
+        session.add(row)
+    row.every_h = body.every_h
+    row.question = body.model_dump(mode="json", exclude={"every_h"})
+    session.flush()
+    audit.record(session, actor, "recommendation.scheduled", mesh_id, mesh.name, every_h=body.every_h)
+    return schedule_read(row)
+
+
+def scheduled(session: Session, mesh_id: UUID) -> RecommendationSchedule:
+    """What is asked of a mesh regularly. ProductError `schedule_unknown`."""
+    row = session.get(RecommendationSchedule, mesh_id)
+    if row is None:
+        raise NotFound("schedule")
+    return row
+
+
+def schedule_read(row: RecommendationSchedule) -> ScheduleRead:
+    """As it is shown."""
+    return ScheduleRead(every_h=row.every_h, question=Question.model_validate(row.question), asked_at=row.asked_at)
+
+
+def _observed(
+    session: Session, found: Recommendation, seen: history.History, machine_of: dict[UUID, int]
+) -> ExpectedRead | None:
+    """The mean performance since of the applications it moved tasks of."""
+    ids = {step.application.id for step in steps_of(found)}
+    moved = [one for one in applications.applications_of(session, found.mesh_id) if one.id in ids]
+    if not moved or not seen.started_at_s.size:
+        return None
+    entries = attach.entries(session, moved)
+    lines = []
+    for one in moved:
+        at = np.array([machine_of.get(task.vm_id, -1) if task.vm_id else -1 for task in one.tasks], np.intp)
+        lines.append(judge.series(links_of(one), at, seen.round_trips_ns, attach.sensitivity(one, entries[one.id])))
+    told = judge.gain(lines, lines, 0.0)
+    return None if told is None or told.after.windows < 2 else describe.expected_read(told.after)
+
+
+def _mean(found: list[ExpectedRead]) -> ExpectedRead:
+    """The mean over applications of what was expected of each."""
+    means, lows, highs = (float(np.mean([getattr(one, part) for one in found])) for part in ("mean", "low", "high"))
+    return ExpectedRead(mean=means, low=lows, high=highs, windows=min(one.windows for one in found))
+
+
+def _deciding(
+    session: Session, recommendation_id: UUID, precondition: IfMatch, states: tuple[RecommendationState, ...]
+) -> Recommendation:
+    found = queries.locked(session, recommendation_id)
+    if found is None:
+        raise NotFound("recommendation")
+    precondition.check(found)
+    if found.state not in states:
+        raise ProductError(
+            "recommendation_decided",
+            409,
+            f"It is {found.state} already; this takes one that is {' or '.join(states)}.",
+        )
+    return found
+
+
+def _decide(session: Session, actor: Actor | None, found: Recommendation, state: RecommendationState) -> None:
+    found.state = state
+    found.decided_at = datetime.now(UTC)
+    session.flush()
+    session.refresh(found)
+    audit.record(session, actor, f"recommendation.{state}", found.id, found.mesh.name)
+
+
+def _summary(found: Recommendation) -> dict[str, Any]:
+    fields = ("id", "state", "trigger", "requested_by", "version", "created_at")
+    times = ("decided_at", "applied_at", "verified_at")
+    return {field: getattr(found, field) for field in (*fields, *times)} | {
+        "mesh": Named.model_validate(found.mesh),
+        "policy": found.question["policy"],
+        "moves": len(found.moves),
+        "total": found.answer["total"],
+    }

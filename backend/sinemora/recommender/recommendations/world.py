@@ -1,0 +1,141 @@
+"""What a recommendation looks at, as values: VMs, applications on them, and round trips in windows apart."""
+
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.recommender.applications.performance import Flags, Indices, Links, Sensitivity
+from sinemora.recommender.curves.curve import Floats
+
+Trips = npt.NDArray[np.float32]
+"""Round trips in ns, NaN where unknown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A VM: how many tasks it may hold in all, and what it is made of and costs, where that was said."""
+
+    id: UUID
+    name: str
+    zone_id: UUID
+    zone: str
+    host: str | None
+    slots: int
+    cpu_millicores: int | None
+    memory_mib: int | None
+    price_per_hour: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What a task takes of a VM."""
+
+    id: UUID
+    name: str
+    pinned: bool
+    slots: int
+    cpu_millicores: int
+    memory_mib: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Deployed:
+    """An application and where its tasks run: `at` is the machine of each, -1 for none.
+
+    `root` is the position of a star's root, None for a graph. `allowed` says which machines its tasks may use; spread
+    limits are None where nothing was said. `apart_from` are positions of other applications.
+    """
+
+    id: UUID
+    name: str
+    tasks: tuple[Need, ...]
+    root: int | None
+    links: Links
+    sensitivity: Sensitivity
+    at: Indices
+    objective: float | None
+    moves_max: int | None
+    move_cost: float
+    allowed: Flags | None
+    per_vm_max: int | None
+    per_host_max: int | None
+    per_zone_max: int | None
+    apart_from: frozenset[int]
+    chosen: bool
+    """Whether the question is about it; the others stay and keep their slots."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class World:
+    """VMs of a mesh, all its applications, and two sets of windows: some to choose on, others to judge by.
+
+    `choosing` and `judging` have shape (windows, machines, machines).
+    """
+
+    machines: tuple[Machine, ...]
+    applications: tuple[Deployed, ...]
+    choosing: Trips
+    judging: Trips
+
+    @property
+    def racks(self) -> Indices:
+        """The host each machine is on; a machine whose host nobody named has one of its own."""
+        return _numbered([machine.host or machine.id for machine in self.machines])
+
+    @property
+    def zones(self) -> Indices:
+        """The zone each machine is in."""
+        return _numbered([machine.zone_id for machine in self.machines])
+
+    def taken(self, applications: tuple[Deployed, ...] | None = None) -> Indices:
+        """Slots taken on each machine by the tasks of `applications` (all by default)."""
+        taken = np.zeros(len(self.machines), np.intp)
+        for one in self.applications if applications is None else applications:
+            for need, machine in zip(one.tasks, one.at.tolist(), strict=True):
+                if machine >= 0:
+                    taken[machine] += need.slots
+        return taken
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Assumed:
+    """Round trips with every gap filled, ns, and which were `known`; diagonal 0 and known."""
+
+    round_trips_ns: Floats
+    known: Flags
+
+
+class NothingKnown(ValueError):
+    """No pair of the mesh was measured."""
+
+
+def filled(trips: Trips, zones: Indices) -> Assumed:
+    """The median of each pair over windows; where there is none, the median between its zones, else of the mesh.
+
+    Raises `NothingKnown`.
+    """
+    size = zones.size
+    counted = np.isfinite(trips).sum(axis=0)
+    known = counted > 0
+    if not (known & ~np.eye(size, dtype=bool)).any():
+        raise NothingKnown("no path of the mesh was measured")
+    median = np.full((size, size), np.nan)
+    median[known] = np.nanmedian(trips[:, known], axis=0)
+    np.fill_diagonal(median, np.nan)
+    everywhere = float(np.nanmedian(median))
+    pairs = zones[:, None] * (int(zones.max()) + 1) + zones[None, :]
+    of_pair = np.full(int(pairs.max()) + 1, everywhere)
+    measured = np.isfinite(median)
+    for pair in np.unique(pairs[measured]):
+        of_pair[pair] = np.median(median[measured & (pairs == pair)])
+    round_trips = np.where(measured, median, of_pair[pairs])
+    np.fill_diagonal(round_trips, 0.0)
+    return Assumed(round_trips, measured | np.eye(size, dtype=bool))
+
+
+def _numbered(names: list[Any]) -> Indices:
+    place: dict[Any, int] = {}
+    return np.array([place.setdefault(name, len(place)) for name in names], np.intp)

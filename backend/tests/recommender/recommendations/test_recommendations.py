@@ -1,0 +1,284 @@
+"""Recommendations through HTTP, on round trips whose truth is known."""
+
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from sinemora.jobs import working
+from sinemora.jobs.dispatch import TASKS
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.recommender.curves.library import published
+from sinemora.recommender.recommendations import service, tasks
+from tests.callers import Caller, Member, MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw
+
+CURVE = published("memcached-server").curve
+PATH = "/v1/recommendations"
+WINDOWS = 12
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch):
+    """Does what was asked for, at once, in this process."""
+    left: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
+
+    def work() -> None:
+        while left:
+            ids = left.pop(0)
+            working.run(UUID(ids["tenant_id"]), UUID(ids["job_id"]))
+
+    return work
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    """Six agents: a-1, b-1, c-1, a-2, b-2, c-2."""
+    return make_mesh(owner, 6)
+
+
+def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise_us: float = 3, ago: int = 1) -> None:
+    """Every pair measured in `WINDOWS` windows; pairs not named have 300 µs."""
+    rng = np.random.default_rng(4)
+    names = {agent.name: agent for agent in mesh.agents}
+    for window in range(WINDOWS):
+        for at, agent in enumerate(mesh.agents):
+            peers = {}
+            for other in mesh.agents[at + 1 :]:
+                pair = (agent.name, other.name)
+                trip = round_trip_us.get(pair, round_trip_us.get(pair[::-1], 300.0))
+                one_way = ((trip + noise_us * rng.standard_normal(8)) * 500).astype(int)
+                peers[names[other.name].vm_key] = Raw(
+                    (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
+                )
+            if peers:
+                sent(agent, report_of(mesh.key, peers, window_start(ago + window), sequence=window + 1))
+
+
+def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
+    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+    return mesh.owner.created(
+        "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **more}
+    )
+
+
+def asked(mesh: MeshWorld, worker, **more) -> dict:
+    """The recommendation for a question."""
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
+    assert answer.status_code == 202, answer.text
+    worker()
+    job = mesh.owner.get(answer.headers["Location"]).json()
+    assert job["state"] == "succeeded", job["error"]
+    return mesh.owner.get(f"{PATH}/{job['result']['recommendation_id']}").json()
+
+
+# From a-1, c-2 and b-2 are near, where its tasks are is far.
+NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0}
+
+
+def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    steps = {(one["task"]["name"], one["source"]["name"], one["target"]["name"]) for one in found["steps"]}
+    assert {(source, target) for _, source, target in steps} <= {
+        ("b-1", "c-2"),
+        ("b-1", "b-2"),
+        ("c-1", "c-2"),
+        ("c-1", "b-2"),
+    }
+    assert len(steps) == 2
+    total = found["answer"]["total"]
+    truth = [np.mean([float(CURVE(us)) for us in pair]) for pair in ((400, 250), (30, 60))]
+    assert total["before"]["mean"] == pytest.approx(truth[0], abs=0.01)
+    assert total["after"]["mean"] == pytest.approx(truth[1], abs=0.01)
+    assert total["gain"]["low"] <= truth[1] - truth[0] + 0.01
+    assert total["probability"] > 0.99
+    proof = found["answer"]["certificate"]
+    assert (proof["proven"], proof["gap"], proof["primal"]) == (True, 0, proof["dual"])
+    evidence = found["answer"]["evidence"]
+    assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (6, 6, 0)
+    for step in found["steps"]:
+        assert "instead of" in step["explanation"]
+        assert step["runner_up"]["worse_by"] >= 0
+        assert step["rollback"].startswith("Move cache-")
+    assert [point["moves"] for point in found["answer"]["front"]] == [1, 2]
+
+
+def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, {}, noise_us=40)
+    found = asked(mesh, worker)
+    assert (found["steps"], found["answer"]["total"]) == ([], None)
+    assert found["moves"] == 0
+    answer = mesh.owner.post(f"{PATH}/{found['id']}/apply")
+    assert (answer.status_code, answer.json()["code"]) == (409, "moves_none")
+
+
+@pytest.mark.parametrize(
+    ("declaration", "question", "moves"),
+    [
+        ({}, {"moves_max": 1}, 1),
+        ({"moves_max": 1}, {}, 1),
+        ({}, {"moves_max": 0}, 0),
+        ({"zones": ["a", "b"]}, {}, 2),
+        ({}, {"move_cost": 0.9}, 0),
+        ({"move_cost": 0.9}, {}, 0),
+    ],
+)
+def test_limits_are_kept(mesh: MeshWorld, worker, declaration, question, moves):
+    declared(mesh, **declaration)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, **question)
+    assert len(found["steps"]) == moves
+    if "zones" in declaration:
+        assert {step["target"]["zone"] for step in found["steps"]} <= {"a", "b"}
+
+
+def test_pinned_tasks_stay_and_others_slots_are_theirs(mesh: MeshWorld, worker):
+    application = declared(mesh)
+    pinned = [
+        {"name": task["name"], "vm": task["vm"]["name"], "root": task["root"], "pinned": task["name"] == "cache-1"}
+        for task in application["tasks"]
+    ]
+    mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": pinned})
+    declared(mesh, "other", ("b-2", "c-2"))
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, applications=["cache"])
+    # b-2 and c-2 hold tasks of the other application, which is not asked about: only a-2 is free, and no better.
+    assert found["steps"] == []
+    assert "1 pinned tasks" in found["answer"]["constraints"]
+
+
+def test_two_applications_change_places(mesh: MeshWorld, worker):
+    declared(mesh, "east", ("a-1", "b-2"))
+    declared(mesh, "west", ("b-1", "a-2"))
+    measured(mesh, {("a-1", "a-2"): 30.0, ("b-1", "b-2"): 30.0, ("a-1", "b-2"): 400.0, ("b-1", "a-2"): 400.0})
+    found = asked(mesh, worker)
+    moved = {(step["application"]["name"], step["source"]["name"], step["target"]["name"]) for step in found["steps"]}
+    assert moved == {("east", "b-2", "a-2"), ("west", "a-2", "b-2")}
+    # A circle between full machines borrows a slot from one that is free.
+    assert [step["via"] is not None for step in found["steps"]] == [True, False]
+    assert {one["application"]["name"] for one in found["answer"]["applications"]} == {"east", "west"}
+
+
+def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    path = f"{PATH}/{found['id']}"
+    assert mesh.owner.post(f"{path}/accept").json()["state"] == "accepted"
+    applied = mesh.owner.post(f"{path}/apply").json()
+    assert applied["state"] == "applied"
+    targets = {step["task"]["name"]: step["target"]["name"] for step in found["steps"]}
+    application = mesh.owner.get("/v1/applications").json()["items"][0]
+    assert {task["name"]: task["vm"]["name"] for task in application["tasks"] if not task["root"]} == targets
+    with tenant_session(mesh.owner.tenant_id) as session:
+        # As if the moves had been made before the windows measured above.
+        session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
+    tasks.follow()
+    outcome = mesh.owner.get(path).json()["outcome"]
+    assert outcome["held"]
+    assert outcome["gain_observed"] == pytest.approx(outcome["gain_predicted"], abs=0.02)
+    told = mesh.owner.get(f"{PATH}/accuracy").json()
+    assert (told["verified"], told["held"]) == (1, 1)
+    assert told["mean_error"] == pytest.approx(0, abs=0.02)
+
+
+def test_moves_seen_in_the_inventory_count_as_applied(mesh: MeshWorld, worker):
+    application = declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    tasks.follow()
+    assert mesh.owner.get(f"{PATH}/{found['id']}").json()["state"] == "proposed"
+    target_of = {step["task"]["id"]: step["target"]["id"] for step in found["steps"]}
+    with tenant_session(mesh.owner.tenant_id) as session:
+        for task_id, vm_id in target_of.items():
+            session.execute(text("UPDATE tasks SET vm_id = :vm WHERE id = :id"), {"vm": vm_id, "id": task_id})
+    tasks.follow()
+    assert mesh.owner.get(f"{PATH}/{found['id']}").json()["state"] == "applied"
+    assert mesh.owner.delete(f"/v1/applications/{application['id']}").status_code == 204
+
+
+def test_decisions_are_made_once(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    path = f"{PATH}/{asked(mesh, worker)['id']}"
+    seen = mesh.owner.get(path).headers["ETag"]
+    dismissed = mesh.owner.post(f"{path}/dismiss", json={"reason": "maintenance"}, headers={"If-Match": seen}).json()
+    assert (dismissed["state"], dismissed["reason"]) == ("dismissed", "maintenance")
+    again = mesh.owner.post(f"{path}/accept")
+    assert (again.status_code, again.json()["code"]) == (409, "recommendation_decided")
+    assert [one["state"] for one in mesh.owner.get(PATH, params={"state": "dismissed"}).json()["items"]] == [
+        "dismissed"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ({"mesh": "nowhere"}, "mesh_unknown"),
+        ({"minutes": 0}, "request_invalid"),
+        ({"policy": "best"}, "request_invalid"),
+    ],
+)
+def test_bad_questions_are_answered_at_once(mesh: MeshWorld, question, code):
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **question})
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+@pytest.mark.parametrize(
+    ("applications", "windows", "code"),
+    [(False, True, "applications_missing"), (True, False, "matrix_missing"), (None, True, "application_unknown")],
+)
+def test_what_is_missing_is_named_by_the_job(mesh: MeshWorld, worker, applications, windows, code):
+    if applications is not False:
+        declared(mesh)
+    if windows:
+        measured(mesh, NEAR)
+    named = {"applications": ["cahce"]} if applications is None else {}
+    job = mesh.owner.post(PATH, json={"mesh": mesh.name, **named}).json()
+    worker()
+    ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+    assert (ended["state"], ended["error"]["code"]) == ("failed", code)
+
+
+def test_it_asks_by_itself(mesh: MeshWorld, worker):
+    declared(mesh, objective=0.99)
+    measured(mesh, NEAR)
+    tasks.ask()
+    worker()
+    assert [one["trigger"] for one in mesh.owner.get(PATH).json()["items"]] == ["objective"]
+    tasks.ask()
+    worker()
+    assert len(mesh.owner.get(PATH).json()["items"]) == 1
+    schedule = f"/v1/meshes/{mesh.id}/recommendation-schedules"
+    assert mesh.owner.get(schedule).json()["code"] == "schedule_unknown"
+    assert mesh.owner.put(schedule, json={"every_h": 24, "moves_max": 3}).json()["question"]["moves_max"] == 3
+    for _ in range(2):
+        tasks.ask()
+        worker()
+    assert [one["trigger"] for one in mesh.owner.get(PATH).json()["items"]] == ["scheduled", "objective"]
+    assert mesh.owner.delete(schedule).status_code == 204
+
+
+def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Member, client: Caller, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    mine = f"{PATH}/{asked(mesh, worker)['id']}"
+    for method, path, body in (
+        ("GET", mine, None),
+        ("POST", f"{mine}/accept", None),
+        ("POST", f"{mine}/apply", None),
+        ("POST", f"{mine}/dismiss", {"reason": ""}),
+    ):
+        assert client.request(method, path, json=body).status_code == 401
+        for caller, where in ((other_owner, path), (mesh.owner, path.replace(mine, f"{PATH}/{uuid4()}"))):
+            assert caller.request(method, where, json=body).json()["code"] == "recommendation_unknown"
+    assert other_owner.get(PATH).json()["items"] == []
+    with system_session() as session:
+        assert service.queries.open_ones(session)
