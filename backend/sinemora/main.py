@@ -18,6 +18,7 @@ from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
 from sinemora.measurements import routes as measurements
 from sinemora.measurements import runtime
+from sinemora.measurements.pins import routes as pins
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.recommender import routes as recommender
@@ -37,6 +38,7 @@ ROUTERS = (
     jobs.router,
     meshes.router,
     measurements.router,
+    pins.router,
     recommender.router,
     applications.router,
     recommendations.router,

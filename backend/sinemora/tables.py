@@ -5,11 +5,23 @@ from sinemora.jobs import models as jobs
 from sinemora.kit import idempotency
 from sinemora.kit.db import Base
 from sinemora.measurements import models as measurements
+from sinemora.measurements.pins import models as pins
 from sinemora.meshes import models as meshes
 from sinemora.recommender import models as recommender
 from sinemora.recommender.applications import models as applications
 from sinemora.recommender.recommendations import models as recommendations
 from sinemora.tenants import models as tenants
 
-FEATURES = (idempotency, tenants, jobs, inventory, meshes, measurements, recommender, applications, recommendations)
+FEATURES = (
+    idempotency,
+    tenants,
+    jobs,
+    inventory,
+    meshes,
+    measurements,
+    pins,
+    recommender,
+    applications,
+    recommendations,
+)
 metadata = Base.metadata

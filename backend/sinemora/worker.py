@@ -37,6 +37,11 @@ SCHEDULE["measurements.partitions"] = {
     "schedule": crontab(minute="5"),
     "options": {"expires": 3600},
 }
+SCHEDULE["measurements.shorten"] = {
+    "task": measurements.shorten.name,
+    "schedule": crontab(minute="35"),
+    "options": {"expires": 3600},
+}
 
 SCHEDULE["recommendations.follow"] = {
     "task": recommendations.follow.name,

@@ -66,7 +66,7 @@ def test_operations_have_their_own_names_and_say_what_they_do(servers: Any):
 def test_paths_are_plural_kebab_case(servers: Any):
     singular = {"auth", "sign-in", "sign-out", "session", "self", "plan", "enrol", "about", "revoke", "roster"}
     singular |= {"accept", "dismiss", "apply", "accuracy"}
-    singular |= {"matrix", "series", "live", "cost", "manifest", "performance", "capacity"}
+    singular |= {"usage", "matrix", "series", "live", "cost", "manifest", "performance", "capacity"}
     singular |= {"output", "cancel"}
     for _, path, _ in operations():
         for part in path.split("/")[2:]:
@@ -75,10 +75,19 @@ def test_paths_are_plural_kebab_case(servers: Any):
             assert part.startswith("{") or part.endswith("s") or part in singular, path
 
 
-@pytest.mark.parametrize("kind", ["zones", "vms", "agents", "meshes", "api-keys", "enrolment-tokens"])
+@pytest.mark.parametrize("kind", ["zones", "vms", "agents", "meshes", "api-keys", "enrolment-tokens", "pins"])
 def test_what_is_another_tenants_does_not_exist(owner: Member, other_owner: Member, make_mesh: Any, kind: str):
     """Mine is 200, another tenant's is 404 for whatever is tried, and it is still there afterwards."""
-    make_mesh(owner, 2)
+    mesh = make_mesh(owner, 2)
+    owner.created(
+        "/v1/pins",
+        {
+            "mesh_id": str(mesh.id),
+            "started_at": "2026-11-20T10:00:00Z",
+            "ended_at": "2026-11-20T11:00:00Z",
+            "reason": "kept",
+        },
+    )
     owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
     mine = owner.get(f"/v1/{kind}").json()["items"]
     assert mine

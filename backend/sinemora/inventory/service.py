@@ -2,6 +2,7 @@
 
 from uuid import UUID
 
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sinemora.inventory import queries
@@ -9,8 +10,9 @@ from sinemora.inventory.models import Vm, Zone
 from sinemora.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.etag import IfMatch
-from sinemora.tenants import audit
+from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
+from sinemora.tenants.quotas import Resource
 
 
 def get_zone(session: Session, zone_id: UUID) -> Zone:
@@ -66,9 +68,10 @@ def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfM
 
 
 def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
-    """A new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`."""
+    """A new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`, `quota_exceeded`."""
     zone = get_zone(session, body.zone_id)
     _vm_name_free(session, body.name)
+    _room_for_a_vm(session)
     vm = Vm(**body.model_dump(), zone=zone)
     session.add(vm)
     session.flush()
@@ -106,7 +109,12 @@ def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch
 
 
 def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
-    """The VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now."""
+    """The VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now.
+
+    ProductError `quota_exceeded`.
+    """
+    if queries.vm_named(session, body.hostname) is None:
+        _room_for_a_vm(session)
     zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name)
     vm = queries.ensure_vm(session, body.hostname, zone, body.event_port, body.general_port)
     vm.zone = zone
@@ -125,3 +133,9 @@ def _zone_name_free(session: Session, provider: str, region: str, name: str) -> 
 def _vm_name_free(session: Session, name: str) -> None:
     if queries.vm_named(session, name):
         raise ProductError("vm_name_taken", 409, f"There is a VM named {name} already.")
+
+
+def _room_for_a_vm(session: Session) -> None:
+    quotas.hold(session)
+    used = session.scalar(select(func.count()).select_from(Vm)) or 0
+    quotas.check(Resource.VMS, used + 1, quotas.limits(session).vms)

@@ -58,6 +58,9 @@ class Settings(BaseSettings):
     retention_1m_days: int = Field(30, ge=1)
     retention_jobs_days: int = Field(7, ge=1)
     stale_windows: int = Field(3, ge=1)
+    quota_vms: int = Field(2000, ge=0)
+    quota_paths: int = Field(4_000_000, ge=0)
+    quota_windows_per_s: float = Field(400_000, ge=0)
 
     @field_validator("database_url", "database_owner_url")
     @classmethod

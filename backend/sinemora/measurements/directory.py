@@ -15,6 +15,7 @@ from sinemora.inventory.models import Vm
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.sketch import Ints
 from sinemora.meshes.models import Mesh
+from sinemora.tenants import quotas
 
 KEPT_S = 5.0
 # A key we do not know may be seconds old; asking again is cheap, but not once for every report that names it.
@@ -32,11 +33,12 @@ class MeshName:
 
 @dataclass(frozen=True, slots=True)
 class TenantKeys:
-    """Meshes by key and the sorted keys of all VMs of a tenant, as they were at `read_s` (monotonic)."""
+    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as they were at `read_s` (monotonic)."""
 
     read_s: float
     meshes: dict[int, MeshName]
     vm_keys: Ints
+    windows_per_s: float
 
     def knows(self, mesh_keys: set[int], targets: list[Ints]) -> bool:
         """Whether all of these are known."""
@@ -84,7 +86,8 @@ class Directory:
 def _read(tenant_id: UUID) -> TenantKeys:
     asked_s = time.monotonic()
     with tenant_session(tenant_id) as session:
-        return TenantKeys(asked_s, _meshes(session), np.sort(np.array(session.scalars(select(Vm.key)).all(), np.int64)))
+        vm_keys = np.sort(np.array(session.scalars(select(Vm.key)).all(), np.int64))
+        return TenantKeys(asked_s, _meshes(session), vm_keys, quotas.limits(session).windows_per_s)
 
 
 def _meshes(session: Session) -> dict[int, MeshName]:

@@ -18,6 +18,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import ingest, metrics, report, writes
+from sinemora.measurements.allowance import Allowances
 from sinemora.measurements.directory import Directory
 from sinemora.measurements.ingest import Admitted
 from sinemora.measurements.live import LiveHub
@@ -46,6 +47,7 @@ class Ingest:
         self.directory = Directory()
         self.publisher = Publisher()
         self._rosters = writes.RosterKeys()
+        self._allowances = Allowances()
         self._writer = BatchWriter(self._store, settings().ingest_queue_reports, settings().ingest_batch_ms)
 
     async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
@@ -68,6 +70,8 @@ class Ingest:
             agent.tenant_id, {window.mesh_key for window in windows}, [window.targets for window in windows]
         )
         admitted = ingest.admit(windows, agent.tenant_key, agent.vm_key, keys, now_s, settings().retention_raw_days)
+        counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
+        self._allowances.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic())
         size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 1024
         await self._writer.write(Intake(admitted, note), size)
         return admitted.skipped

@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import UTC, datetime, timedelta
 
 import structlog
+from sqlalchemy import select
 
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
@@ -11,6 +12,8 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import frame, merging, metrics, queries, rollup, writes
 from sinemora.measurements.queries import StoredFrame
 from sinemora.measurements.writes import FrameRow, RosterKeys
+from sinemora.tenants.models import TenantQuota
+from sinemora.tenants.quotas import effective
 
 log = structlog.get_logger(__name__)
 
@@ -102,3 +105,22 @@ def partitions() -> None:
             log.info("retention", table=table, partitions=dropped)
     with system_session() as session:
         writes.forget_latest(session, raw_from)
+
+
+@celery.task(name="measurements.shorten")
+def shorten() -> None:
+    """Delete what tenants may keep for fewer days than the installation does."""
+    now = datetime.now(UTC)
+    with system_session() as session:
+        days = {row.tenant_id: effective(row) for row in session.scalars(select(TenantQuota))}
+    for tenant_id, limits in days.items():
+        for table, kept_days, most in (
+            ("probe_frames", limits.raw_days, settings().retention_raw_days),
+            ("probe_frames_1m", limits.minute_days, settings().retention_1m_days),
+            ("spikes", limits.minute_days, settings().retention_1m_days),
+        ):
+            if kept_days < most:
+                with system_session() as session:
+                    gone = writes.delete_before(session, table, tenant_id, now - timedelta(days=kept_days))
+                if gone:
+                    log.info("retention of a tenant", tenant=str(tenant_id), table=table, rows=gone)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
+from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -285,6 +286,20 @@ def forget_latest(session: Session, before: datetime) -> None:
 
 
 def drop_before(session: Session, table: str, day: date) -> int:
-    """Drop the partitions of `table` that end before `day` begins; how many."""
-    dropped = session.scalar(text("SELECT drop_measurements_before(:table, :day)"), {"table": table, "day": day})
+    """Drop the partitions of `table` that end before `day` begins, but for kept ranges; how many went whole."""
+    dropped = session.scalar(text("SELECT forget_measurements_before(:table, :day)"), {"table": table, "day": day})
     return int(dropped or 0)
+
+
+def delete_before(session: Session, table: str, tenant_id: UUID, before: datetime) -> int:
+    """Delete what one tenant has in `table` from before a time, but for its kept ranges; how many rows."""
+    gone = session.execute(
+        text(
+            f"DELETE FROM {table} f USING tenants t"
+            " WHERE t.id = :id AND f.tenant_key = t.key AND f.started_at < :before AND NOT EXISTS ("
+            "  SELECT FROM pins p JOIN meshes m ON m.id = p.mesh_id WHERE m.key = f.mesh_key"
+            "  AND f.started_at > p.started_at - interval '1 minute' AND f.started_at < p.ended_at)"
+        ),
+        {"id": tenant_id, "before": before},
+    )
+    return int(gone.rowcount)  # type: ignore[attr-defined]

@@ -14,7 +14,7 @@ from sinemora.inventory.service import vm_for_enrolment
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.security import digest, new_secret, shown_prefix
-from sinemora.meshes import queries
+from sinemora.meshes import queries, usage
 from sinemora.meshes.models import EnrolmentToken
 from sinemora.meshes.schemas import EnrolmentTokenCreate
 from sinemora.meshes.service import get_mesh
@@ -71,7 +71,7 @@ def delete_token(session: Session, actor: Actor, token_id: UUID) -> None:
 def enrol(body: AgentEnrol) -> AgentEnrolled:
     """Give the agent on a VM its identity, and make the VM a member of the token's mesh; all or nothing.
 
-    ProductError `enrolment_token_unknown`, `…_expired`, `…_used` (401), `vm_has_agent` (409).
+    ProductError `enrolment_token_unknown`, `…_expired`, `…_used` (401), `vm_has_agent` (409), `quota_exceeded` (403).
     """
     key = digest(body.token)
     with system_session() as session:
@@ -93,7 +93,8 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
                 raise ProductError("enrolment_token_used", 401, "This enrolment token was used up. Make a new one.")
             token.uses += 1
         agent, credential = enrol_agent(session, vm, token.id, body.agent_version, body.description)
-        queries.join_mesh(session, token.mesh_id, vm.id)
+        if queries.join_mesh(session, token.mesh_id, vm.id):
+            usage.check_growth(session)
         return AgentEnrolled(
             agent_id=agent.id, vm_id=vm.id, vm_key=vm.key, tenant_id=vm.tenant_id, credential=credential
         )

@@ -16,7 +16,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.etag import Precondition, tag
 from sinemora.kit.idempotency import ProductRoute, secret_once
 from sinemora.kit.paging import Page, Paging, Slice, paginate
-from sinemora.meshes import enrolment, service
+from sinemora.meshes import enrolment, service, usage
 from sinemora.meshes.models import EnrolmentToken, Mesh
 from sinemora.meshes.plan import plan_for, plan_revision
 from sinemora.meshes.schemas import (
@@ -28,6 +28,7 @@ from sinemora.meshes.schemas import (
     MeshUpdate,
     PlanRead,
     RosterRead,
+    UsageRead,
 )
 from sinemora.meshes.watch import PlanWatch
 from sinemora.tenants.access import Editor, SignedIn, Viewer
@@ -39,6 +40,12 @@ door = APIRouter(prefix="/v1/agents", tags=["agent protocol"])
 agent_router = APIRouter(
     prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401, 422)
 )
+
+
+@router.get("/usage", tags=["tenants"])
+def read_usage(session: SessionDep, actor: Viewer) -> UsageRead:
+    """What the tenant uses of what it may use."""
+    return usage.read(session)
 
 
 @router.get("/meshes", tags=["meshes"], response_model=Page[MeshRead])

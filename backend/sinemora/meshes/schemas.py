@@ -8,6 +8,7 @@ from pydantic import Field
 
 from sinemora.inventory.schemas import Name
 from sinemora.kit.schemas import Read, Write
+from sinemora.tenants.quotas import Resource
 
 Rate = Literal[1, 2, 4, 8, 16, 32, 64, 128]
 Window = Annotated[int, Field(ge=1, le=60)]
@@ -142,3 +143,17 @@ class PlanRead(Read):
     caps: PlanCaps
     spike_threshold_ns: int
     meshes: list[PlanMesh]
+
+
+class UsageItem(Read):
+    """One quota. `used` is null for those that limit how long, not how much."""
+
+    resource: Resource
+    used: float | None
+    limit: float
+
+
+class UsageRead(Read):
+    """What the tenant uses of what it may use."""
+
+    items: list[UsageItem]

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.inventory.service import get_vm
 from sinemora.kit.errors import NotFound, ProductError, still_used
 from sinemora.kit.etag import IfMatch
-from sinemora.meshes import queries
+from sinemora.meshes import queries, usage
 from sinemora.meshes.models import Mesh, MeshVm
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.schemas import MeshCreate, MeshUpdate, RosterRead, RosterVm, RosterZone
@@ -52,10 +52,13 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
     said = body.model_dump(exclude_unset=True, exclude_none=True)
+    before_s = mesh.window_s
     if said.get("name", mesh.name) != mesh.name:
         _name_free(session, said["name"])
     for field, value in said.items():
         setattr(mesh, field, value)
+    if said.get("window_s", before_s) < before_s:
+        usage.check_growth(session)
     session.flush()
     session.refresh(mesh)
     audit.record(session, actor, "mesh.updated", mesh.id, mesh.name, fields=sorted(said))
@@ -73,9 +76,10 @@ def delete_mesh(session: Session, actor: Actor, mesh_id: UUID, precondition: IfM
 
 
 def add_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
-    """Make a VM a member; again is no error. ProductError `mesh_unknown`, `vm_unknown`."""
+    """Make a VM a member; again is no error. ProductError `mesh_unknown`, `vm_unknown`, `quota_exceeded`."""
     mesh, vm = get_mesh(session, mesh_id), get_vm(session, vm_id)
     if queries.join_mesh(session, mesh.id, vm.id):
+        usage.check_growth(session)
         audit.record(session, actor, "mesh.vm_added", mesh.id, mesh.name, vm=vm.name)
 
 

@@ -1,4 +1,4 @@
-"""The commands of an operator: `sinemora backup`, `restore`, `tenant export`, `tenant delete`, `verify`."""
+"""The commands of an operator: `sinemora backup`, `restore`, `verify`, `tenant export`, `quota` and `delete`."""
 
 import argparse
 import json
@@ -13,9 +13,10 @@ from typing import IO, Any
 
 import psycopg
 
-from sinemora.operations import backup, integrity, tenant
+from sinemora.operations import backup, integrity, quota, tenant
 from sinemora.operations.archive import ArchiveError
 from sinemora.operations.backup import RestoreError
+from sinemora.operations.quota import QuotaError
 from sinemora.operations.tenant import TenantError
 
 Action = Callable[[argparse.Namespace], int]
@@ -46,6 +47,12 @@ def add(commands: Any, wrap: Wrap) -> None:
     command.add_argument("--output", required=True, help="file to write; - for standard output")
     command.set_defaults(run=wrap(_told(_export)))
 
+    command = of_tenant.add_parser("quota", help="show what a tenant may use, or change it")
+    command.add_argument("tenant", help="name or id")
+    for name, what in quota.NAMES.items():
+        command.add_argument(f"--{name.replace('_', '-')}", help=f"{what}; 'default' for that of the settings")
+    command.set_defaults(run=wrap(_told(_quota)))
+
     command = of_tenant.add_parser("delete", help="delete everything of a tenant and prove it")
     command.add_argument("tenant", help="name or id")
     command.add_argument("--yes", action="store_true", help="without a question")
@@ -58,7 +65,7 @@ def _told(action: Action) -> Action:
     def run(options: argparse.Namespace) -> int:
         try:
             return action(options)
-        except (ArchiveError, RestoreError, TenantError, psycopg.OperationalError, OSError) as error:
+        except (ArchiveError, RestoreError, TenantError, QuotaError, psycopg.OperationalError, OSError) as error:
             print(f"sinemora: {str(error).strip()}", file=sys.stderr)
             return 1
 
@@ -123,6 +130,12 @@ def _check(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     _written(options.output, lambda out: tenant.export(options.tenant, out, _say))
+    return 0
+
+
+def _quota(options: argparse.Namespace) -> int:
+    changes = {name: given for name in quota.NAMES if (given := getattr(options, name)) is not None}
+    print(json.dumps(quota.change(options.tenant, changes)))
     return 0
 
 

@@ -6,7 +6,9 @@ from typing import Any
 from uuid import UUID
 
 from sqlalchemy import (
+    BigInteger,
     CheckConstraint,
+    Double,
     ForeignKey,
     ForeignKeyConstraint,
     Identity,
@@ -43,6 +45,23 @@ class Tenant(Identified, Base):
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
     name: Mapped[str] = mapped_column(unique=True)
+
+
+class TenantQuota(TenantOwned, Base):
+    """What a tenant may use, where it is not what the settings say (null)."""
+
+    __tablename__ = "tenant_quotas"
+    __table_args__ = (
+        CheckConstraint("vms >= 0 AND paths >= 0 AND windows_per_s >= 0", name="growth"),
+        CheckConstraint("raw_days >= 1 AND minute_days >= 1", name="days"),
+    )
+
+    tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"), primary_key=True)
+    vms: Mapped[int | None]
+    paths: Mapped[int | None] = mapped_column(BigInteger)
+    windows_per_s: Mapped[float | None] = mapped_column(Double)
+    raw_days: Mapped[int | None]
+    minute_days: Mapped[int | None]
 
 
 class User(Identified, Base):

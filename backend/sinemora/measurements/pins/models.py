@@ -1,0 +1,31 @@
+"""Table of kept ranges."""
+
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, ForeignKeyConstraint, Index, UniqueConstraint
+from sqlalchemy.orm import Mapped, relationship
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.meshes.models import Mesh
+
+
+class Pin(Identified, TenantOwned, Base):
+    """What was measured in a mesh from `started_at` to `ended_at` stays, at every tier, until the pin goes."""
+
+    __tablename__ = "pins"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        Index(None, "tenant_id", "started_at", "id"),
+        Index(None, "mesh_id", "started_at"),
+        CheckConstraint("started_at < ended_at", name="range"),
+    )
+
+    mesh_id: Mapped[UUID]
+    started_at: Mapped[datetime]
+    ended_at: Mapped[datetime]
+    reason: Mapped[str]
+    made_by: Mapped[str]
+
+    mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)
