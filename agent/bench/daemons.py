@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lab import Host, Process, tool
+from lab import Host, LabError, Process, tool
 
 # Of ptpd's statistics: how many there are, and the one that says which message a row is of.
 _COLUMNS, _EVENT = 17, 8
@@ -156,8 +156,12 @@ class Ptp4lClient:
         return [int(found) for found in re.findall(r"master offset +(-?\d+)", self.process.output())]
 
 
-def ptp4u(host: Host, binary: Path) -> Process:
+def ptp4u(host: Host) -> Process:
     """A ptp4u server with software stamps; its UTC offset is not 0, as it insists."""
+    builds = Path(__file__).resolve().parents[2] / ".tools" / "ptp4u"
+    binary = max(builds.glob("*/ptp4u"), default=None)
+    if binary is None:
+        raise LabError("ptp4u is not built.\nWhat to do: make test-interop")
     config = host.lab.folder / f"ptp4u-{host.name}.yaml"
     config.write_text(
         "clockaccuracy: 0x21\nclockclass: 6\ndraininterval: 30s\nmaxsubduration: 1h\nmetricinterval: 1m\n"

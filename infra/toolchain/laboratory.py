@@ -3,7 +3,7 @@
 import shutil
 
 import debian
-from common import VERSIONS, StepFailedError
+from common import TOOLS, VERSIONS, StepFailedError, remembered
 from steps import Log
 
 # Debian keeps these where only root's PATH leads; the laboratory looks there too (agent/bench/lab.py).
@@ -18,6 +18,23 @@ def network(log: Log) -> str:
 def daemons(log: Log) -> str:
     """ptpd and ptp4l, which the agent must understand and be understood by."""
     return _present("ptp", ["ptpd", "ptp4l"], "interoperability is tested with", log)
+
+
+def ptp4u(log: Log) -> str:
+    """facebook/time's ptp4u, built from its module in `.tools/ptp4u` when the pinned version is not there yet."""
+    wanted = VERSIONS["ptp4u"]
+    folder = TOOLS / "ptp4u" / wanted["pinned"]
+    if (folder / "ptp4u").exists():
+        return "unchanged"
+    log.run(
+        [remembered()["go"], "install", f"{wanted['module']}@{wanted['pinned']}"],
+        "check that this machine reaches its Go module proxy (GOPROXY), then again",
+        TOOLS,
+        GOBIN=str(folder),
+        GOTOOLCHAIN="local",
+        GOFLAGS="-buildvcs=false",
+    )
+    return str(wanted["pinned"])
 
 
 def _present(tools: str, programs: list[str], what_for: str, log: Log) -> str:

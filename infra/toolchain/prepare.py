@@ -34,6 +34,8 @@ CHROMIUM = ("Chromium", "chromium", tools.chromium)
 CURL = ("curl", "curl", tools.curl)
 E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
 NETWORK = ("Network tools", "network", laboratory.network)
+GO = ("Go", "go", tools.go)
+PTP4U = ("ptp4u", "ptp4u", laboratory.ptp4u)
 DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
 
 GOALS = {
@@ -42,7 +44,7 @@ GOALS = {
     "test-backend": [UV, BACKEND, CURL],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT],
-    "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
+    "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
@@ -60,6 +62,8 @@ GOALS = {
         CURL,
         NETWORK,
         DAEMONS,
+        GO,
+        PTP4U,
         E2E,
     ],
 }

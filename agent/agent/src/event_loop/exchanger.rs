@@ -9,20 +9,21 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 use sinemora_wire::MeshWindow;
 
-use super::client::Client;
+use super::client::{Client, Request};
 use super::conversation::Heard;
 use super::notices::{self, Notices};
 use super::pace::Pace;
 use super::ports::{Departure, Port, Ports, Received};
 use super::serving::Serving;
+use super::stock_client::Asked;
 use super::{Listen, LoopError};
 use crate::clock::{Change, RawTime};
 use crate::counters::{Counters, TimestampSource};
 use crate::network::Network;
 use crate::plan::{Plan, Role};
 use crate::ptp::{
-    Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Service, Tlvs,
-    Verdict,
+    Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Service, Tlv,
+    Tlvs, Verdict,
 };
 use crate::timestamp::{Ready, Socket, raw_now};
 
@@ -142,7 +143,11 @@ impl Exchanger {
                     body: Body::Signaling { tlvs, .. },
                     ..
                 }) if self.serving.allows(received.from.ip(), &self.responder) => {
-                    self.negotiate((source, &tlvs), &received);
+                    let now = self.ports.now();
+                    let asks = |tlv| matches!(tlv, Tlv::Request { .. });
+                    if !self.client.signaled(received.from, &tlvs, now) || tlvs.iter().any(asks) {
+                        self.negotiate((source, &tlvs), &received);
+                    }
                 }
                 Some(message) => {
                     let heard = self.client.hear(received.from, &message, received.arrival);
@@ -176,6 +181,9 @@ impl Exchanger {
         let at_ns = backend_ns(now);
         self.notices.tell_shed(self.packets_per_s, at_ns);
         self.tell_stamps();
+        if let Some(at) = self.client.stocks.refusing() {
+            self.notices.refuses(at, at_ns);
+        }
         self.serving.grants.expire(heard_until);
         let settlement = self.client.settle(heard_until, now, at_ns);
         add(&self.counters.exchanges_lost, settlement.lost);
@@ -184,6 +192,10 @@ impl Exchanger {
 
     /// Ends all exchanges and returns every window as it stands.
     pub fn finish(&mut self) -> Vec<MeshWindow> {
+        for signal in self.client.farewells() {
+            self.ports.queue_general(&signal.message, signal.to, None);
+        }
+        self.ports.send_generals();
         self.client.finish(self.ports.now())
     }
 
@@ -291,9 +303,23 @@ impl Exchanger {
         }) {
             add(&self.counters.requests_left_out, slot.left_out);
             if let Some(request) = slot.request {
-                let departure = Departure::Request(request.id());
-                self.ports
-                    .queue_event(&request.message, request.to, None, departure, request.flow);
+                queue_request(&mut self.ports, &request);
+            }
+        }
+        let stocks = self.client.ask_stocks(now, at_ns, || {
+            let allowed = self.budget.take(1, now);
+            if !allowed {
+                self.notices.shed();
+            }
+            allowed
+        });
+        for asked in stocks {
+            match asked {
+                Asked::Request(request) => queue_request(&mut self.ports, &request),
+                Asked::Signal(signal) => {
+                    self.ports.queue_general(&signal.message, signal.to, None);
+                }
+                Asked::Heard(from, heard) => self.note(heard, from, at_ns),
             }
         }
     }
@@ -400,6 +426,11 @@ impl Exchanger {
         };
         self.counters.set_timestamp_source(source);
     }
+}
+
+fn queue_request(ports: &mut Ports, request: &Request) {
+    let departure = Departure::Request(request.id());
+    ports.queue_event(&request.message, request.to, None, departure, request.flow);
 }
 
 /// Another one for each process, so that peers notice a restart. Locally administered, as no hardware vouches for it.

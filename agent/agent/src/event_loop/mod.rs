@@ -12,6 +12,8 @@ mod pace;
 mod ports;
 mod schedule;
 mod serving;
+mod stock;
+mod stock_client;
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -114,6 +114,18 @@ impl Notices {
         );
     }
 
+    /// A stock responder grants nothing.
+    pub fn refuses(&mut self, at: SocketAddr, at_ns: i64) {
+        if self.refused_said.due(Instant::now()) {
+            let detail = format!(
+                "the IEEE 1588 responder at {at} refuses to be measured by this VM: let it grant unicast Announce, Sync \
+                 and Delay_Resp at the rate of the mesh"
+            );
+            tracing::warn!("{detail}");
+            self.counters.events.raise(EventKind::Error, at_ns, detail);
+        }
+    }
+
     fn step(&mut self, at_ns: i64, detail: String) {
         if self.steps_said.due(Instant::now()) {
             tracing::warn!("{detail}");

@@ -102,7 +102,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Caps, MeshPlan, Peer, Role};
+    use crate::plan::{Caps, MeshPlan, Peer, Protocol, Role};
 
     const MS: i64 = 1_000_000;
 
@@ -114,6 +114,7 @@ mod tests {
             event_port: 319,
             general_port: 320,
             role: Role::Client,
+            protocol: Protocol::Lean,
             flows,
         };
         Pace::of(&Plan {

@@ -7,5 +7,5 @@ mod poll;
 
 pub use backend_clock::BackendClock;
 pub use cache::PlanCache;
-pub use model::{Caps, MeshPlan, Peer, Plan, PlanError, Role};
+pub use model::{Caps, MeshPlan, Peer, Plan, PlanError, Protocol, Role};
 pub use poll::{PollPace, Poller};

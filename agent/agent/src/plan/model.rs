@@ -52,6 +52,9 @@ pub struct Peer {
     pub general_port: u16,
     /// What *this* agent plays towards the peer.
     pub role: Role,
+    /// How the exchanges with the peer go.
+    #[serde(default)]
+    pub protocol: Protocol,
     /// Source ports used towards the peer, 1 to 16; each samples another path of an ECMP fabric.
     pub flows: u32,
 }
@@ -63,6 +66,16 @@ pub enum Role {
     Client,
     /// Answers the peer's Delay_Req.
     Responder,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Our own exchange, with an agent: the Delay_Req is answered by Sync, Follow_Up and Delay_Resp.
+    #[default]
+    Lean,
+    /// Unicast negotiation with a stock IEEE 1588 responder, which has no agent.
+    Ieee,
 }
 
 /// Why a plan is not acted on; the plan before it stays in force.

@@ -33,6 +33,10 @@ pub struct Settled<T> {
     /// Whether the responder sent a Sync.
     pub sync_sent: Option<bool>,
     pub sync_arrived: bool,
+    /// Whether the round trip was made.
+    pub answered: bool,
+    /// Further Syncs of a stock responder that should have come before, less those that were missed too early.
+    pub syncs_missed: i32,
     /// t3 and t4.
     pub outbound: Option<Leg>,
     /// t1 and t2.
@@ -56,6 +60,12 @@ pub enum Verdict {
     Absurd,
 }
 
+/// What differs when the responder is a stock one: its Sync does not answer the request.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Standard {
+    pub syncs_missed: i32,
+}
+
 /// A request and what has come back.
 #[derive(Debug)]
 pub(super) struct Exchange<T> {
@@ -69,6 +79,8 @@ pub(super) struct Exchange<T> {
     pub sync_arrived: bool,
     complete: bool,
     pub arrived: Option<bool>,
+    /// Of a stock responder: `None` when it is of our own exchange.
+    pub standard: Option<Standard>,
     /// The responder left some request near this one unanswered; nobody knows which.
     pub perhaps_shed: bool,
 }
@@ -86,6 +98,7 @@ impl<T: Copy> Exchange<T> {
             sync_arrived: false,
             complete: false,
             arrived: None,
+            standard: None,
             perhaps_shed: false,
         }
     }
@@ -99,7 +112,9 @@ impl<T: Copy> Exchange<T> {
     /// Files a part of the answer.
     pub fn file(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
         let correction_ns = message.correction.nanos();
-        self.arrived = Some(true);
+        if self.standard.is_none() || matches!(message.body, Body::DelayResp { .. }) {
+            self.arrived = Some(true);
+        }
         match message.body {
             Body::Sync { .. } if self.sync_arrived => return Verdict::Duplicate,
             Body::FollowUp { .. } if self.t1_ns.is_some() => return Verdict::Duplicate,
@@ -146,7 +161,11 @@ impl<T: Copy> Exchange<T> {
         match (self.outbound(), self.inbound()) {
             (Some(outbound), Some(inbound)) if !self.complete => {
                 self.complete = true;
-                if possible(outbound, inbound) {
+                let possible = match self.standard {
+                    None => possible(outbound, inbound),
+                    Some(_) => possible_apart(outbound, inbound),
+                };
+                if possible {
                     Verdict::Complete(outbound, inbound)
                 } else {
                     (self.t2, self.t3) = (None, None);
@@ -159,6 +178,8 @@ impl<T: Copy> Exchange<T> {
 
     pub fn settled(&self) -> Settled<T> {
         let sync_sent = match self.arrived {
+            // Which of its Syncs were lost tell their sequence ids.
+            _ if self.standard.is_some() => Some(self.sync_arrived),
             _ if self.sync_arrived => Some(true),
             Some(true) if self.perhaps_shed => None,
             other => other,
@@ -168,6 +189,11 @@ impl<T: Copy> Exchange<T> {
             request_arrived: self.arrived,
             sync_sent,
             sync_arrived: self.sync_arrived,
+            answered: match self.standard {
+                None => self.sync_arrived,
+                Some(_) => self.arrived == Some(true),
+            },
+            syncs_missed: self.standard.map_or(0, |standard| standard.syncs_missed),
             outbound: self.outbound(),
             inbound: self.inbound(),
         }
@@ -181,4 +207,16 @@ fn possible(outbound: Leg, inbound: Leg) -> bool {
     let slack_ns = passed_ns / 1000 + 1;
     let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
     (-slack_ns..=passed_ns + slack_ns).contains(&there_ns)
+}
+
+/// No round trip longer than this is waited for, ns.
+const LONGEST_NS: i64 = 60_000_000_000;
+
+/// The same for a Sync that is no answer: it may have left before the request did. What the two legs took together
+/// is more than nothing, give or take what two clocks may disagree on the time between them.
+fn possible_apart(outbound: Leg, inbound: Leg) -> bool {
+    let passed_ns = inbound.local.since(outbound.local);
+    let slack_ns = passed_ns.abs() / 1000 + 1;
+    let there_ns = inbound.remote_ns.saturating_sub(outbound.remote_ns);
+    (-slack_ns..LONGEST_NS).contains(&passed_ns.saturating_sub(there_ns))
 }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use super::exchange::{Arrival, Exchange, Opening, Settled, Verdict};
+use super::exchange::{Arrival, Exchange, Opening, Settled, Standard, Verdict};
 use super::field::PortIdentity;
 use super::message::{Body, Message};
 use super::tally::Tally;
@@ -53,6 +53,15 @@ impl<T: Copy> Ledger<T> {
         }
         let sequence_id = self.first.wrapping_add(self.open.len() as u16);
         self.open.push_back(Exchange::new(opening));
+        Some(sequence_id)
+    }
+
+    /// Opens an exchange with a stock responder, before whose Sync `syncs_missed` others should have come.
+    pub fn open_standard(&mut self, opening: Opening<T>, syncs_missed: i32) -> Option<u16> {
+        let sequence_id = self.open(opening)?;
+        if let Some(open) = self.find(sequence_id) {
+            open.standard = Some(Standard { syncs_missed });
+        }
         Some(sequence_id)
     }
 

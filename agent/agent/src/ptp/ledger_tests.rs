@@ -481,3 +481,77 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
     }
     assert_eq!(told, [truth[0], truth[1], 0]);
 }
+
+/// Opens an exchange with a stock responder at 0 and gives its departure.
+fn standard(ledger: &mut Ledger<u16>) -> u16 {
+    let deadline = RawTime(DEADLINE);
+    let opening = Opening {
+        at: RawTime(0),
+        deadline,
+        hold_until: deadline,
+        tag: 1,
+    };
+    let id = ledger.open_standard(opening, 0).unwrap();
+    ledger.departed(id, RawTime(0));
+    id
+}
+
+fn told(id: u16, body: Body) -> Message {
+    Message {
+        source: PortIdentity { clock: 9, port: 1 },
+        sequence_id: id,
+        correction: Correction(0),
+        body,
+    }
+}
+
+#[test]
+fn a_stock_responders_sync_may_leave_before_the_request_and_answers_nothing() {
+    let mut ledger = Ledger::new(REQUESTER);
+    let id = standard(&mut ledger);
+    let arrival = |us: i64| Arrival {
+        at: RawTime(us * US),
+        stamp: Some(RawTime(us * US)),
+    };
+    let sync = Body::Sync {
+        two_step: false,
+        origin_ns: -60 * US,
+    };
+    assert_eq!(
+        ledger.receive(&told(id, sync), arrival(-10)),
+        Verdict::Taken
+    );
+    let response = Body::DelayResp {
+        receive_ns: 40 * US,
+        requester: REQUESTER,
+        tally: None,
+    };
+    let verdict = ledger.receive(&told(id, response), arrival(90));
+    let Verdict::Complete(outbound, inbound) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, -60 * US));
+}
+
+#[test]
+fn an_unanswered_request_to_a_stock_responder_is_settled_at_its_deadline() {
+    let mut ledger = Ledger::new(REQUESTER);
+    let id = standard(&mut ledger);
+    let sync = Body::Sync {
+        two_step: true,
+        origin_ns: 0,
+    };
+    let arrival = Arrival {
+        at: RawTime(0),
+        stamp: Some(RawTime(0)),
+    };
+    ledger.receive(&told(id, sync), arrival);
+    let mut settled = Vec::new();
+    ledger.settle(RawTime(DEADLINE), |s| settled.push(s));
+    assert_eq!(settled.len(), 1);
+    let s = &settled[0];
+    assert_eq!(
+        (s.request_arrived, s.answered, s.sync_sent),
+        (None, false, Some(true))
+    );
+}

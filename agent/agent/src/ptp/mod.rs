@@ -19,6 +19,7 @@ mod grants;
 mod ledger;
 mod message;
 mod responder;
+mod subscription;
 mod tally;
 mod unicast;
 
@@ -29,5 +30,6 @@ pub use grants::{Due, Grants, Way, interval_ns};
 pub use ledger::Ledger;
 pub use message::{Body, MAX_LEN, Message};
 pub use responder::{Answer, Refusal, Responder};
+pub use subscription::Subscription;
 pub use tally::Tally;
 pub use unicast::{Service, Tlv, Tlvs};

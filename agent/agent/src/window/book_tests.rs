@@ -10,6 +10,8 @@ fn settled(outbound_ns: i64, inbound_ns: i64) -> Settled<()> {
         request_arrived: Some(true),
         sync_sent: Some(true),
         sync_arrived: true,
+        answered: true,
+        syncs_missed: 0,
         outbound: Some(Leg {
             local: RawTime(0),
             remote_ns: outbound_ns,
@@ -135,12 +137,14 @@ fn the_summary_holds_every_peer_in_order_and_each_direction() {
         request_arrived: Some(false),
         sync_sent: Some(false),
         sync_arrived: false,
+        answered: false,
         outbound: None,
         inbound: None,
         ..settled(0, 0)
     };
     let lost_in = Settled {
         sync_arrived: false,
+        answered: false,
         inbound: None,
         ..settled(40_000, 0)
     };
@@ -239,4 +243,44 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
     assert!(near(outbound.p50_ns[3], 360_000), "{outbound:?}");
     assert_eq!((outbound.p50_ns[1], outbound.p50_ns[2]), (50_000, 0));
     assert_eq!(inbound.min_ns, [50_000, 52_000, 0, 52_000]);
+}
+
+/// A stock responder's Syncs are no answers: their own sequence ids tell what was lost.
+#[test]
+fn syncs_of_a_stock_responder_are_counted_beside_round_trips() {
+    let mut book = WindowBook::new(7, 10);
+    let whole = settled(50_000, 52_000);
+    let alone = Settled {
+        sync_sent: Some(false),
+        sync_arrived: false,
+        inbound: None,
+        ..whole
+    };
+    let after_two_lost = Settled {
+        syncs_missed: 2,
+        ..whole
+    };
+    let late = Settled {
+        syncs_missed: -1,
+        ..whole
+    };
+    let unanswered = Settled {
+        request_arrived: None,
+        answered: false,
+        outbound: None,
+        ..whole
+    };
+    for settled in [whole, alone, after_two_lost, late, unanswered] {
+        let ticket = book.enter(12 * S).unwrap();
+        book.file(&ticket, 3, Flow::ONLY, &settled);
+    }
+    let window = book.close(30 * S).pop().unwrap();
+    let clock = clock();
+    let summary = book.summarise(window, |_| Some(&clock), 500_000).unwrap();
+    let [outbound, inbound, round_trip] =
+        [summary.outbound, summary.inbound, summary.round_trip].map(Option::unwrap);
+    assert_eq!((outbound.sent[0], outbound.lost[0]), (5, -1));
+    assert_eq!((inbound.sent[0], inbound.lost[0]), (6, 1));
+    assert_eq!((round_trip.sent[0], round_trip.lost[0]), (5, 1));
+    assert_eq!((outbound.count[0], inbound.count[0]), (4, 4));
 }

@@ -68,9 +68,13 @@ impl PeerWindow {
             }
             None => self.sync_unknown = true,
         }
-        // Without its Sync a round trip is not made. A lost Follow_Up or Delay_Resp costs a measurement, but is
+        // A late Sync takes back what an earlier window may have counted.
+        let missed = settled.syncs_missed;
+        self.syncs = self.syncs.saturating_add_signed(missed.max(0));
+        self.syncs_lost = self.syncs_lost.saturating_add_signed(missed);
+        // Without its answer a round trip is not made. A lost Follow_Up or Delay_Resp costs a measurement, but is
         // not a second chance for the network to lose it.
-        self.round_trips_lost += u32::from(!settled.sync_arrived);
+        self.round_trips_lost += u32::from(!settled.answered);
         let (outbound, inbound) = (settled.outbound, settled.inbound);
         if outbound.is_some() || inbound.is_some() {
             self.raw.push(Raw {

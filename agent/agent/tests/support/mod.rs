@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use sinemora_agent::counters::Counters;
 use sinemora_agent::event_loop::{self, Listen, LoopError};
 use sinemora_agent::network::Network;
-use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Role};
+use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use sinemora_agent::wire::MeshWindow;
 
 /// Longest that a test waits for anything; a machine under load is slow, not wrong.
@@ -43,6 +43,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
         event_port: listen.event_port,
         general_port: listen.general_port,
         role,
+        protocol: Protocol::Lean,
         flows: 1,
     }
 }

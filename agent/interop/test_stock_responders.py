@@ -1,0 +1,71 @@
+"""Our client measures stock responders by unicast negotiation: ptpd, ptp4l and facebook/time's ptp4u."""
+
+import statistics
+import time
+from collections.abc import Iterator
+
+import pytest
+from sinemora.measurements.agent_pb2 import Columns, MeshWindow
+
+import daemons
+from agents import Fleet, peer
+from lab import Lab
+
+RATE_HZ = 16
+RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13}
+OURS = 2
+# What stands between a window and its peers: negotiation takes a few seconds.
+SETTLED_S, WINDOWS = 7, 6
+
+
+@pytest.fixture(scope="module")
+def windows() -> Iterator[list[MeshWindow]]:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        client, responder = fleet.agent(lab.host("client")), fleet.agent(lab.host("responder"))
+        hosts = {name: lab.host(name) for name in RESPONDERS}
+        daemons.ptpd_master(hosts["ptpd"], -7)
+        daemons.ptp4l_master(hosts["ptp4l"])
+        daemons.ptp4u(hosts["ptp4u"])
+        responder.follow([client.peer("responder")], RATE_HZ)
+        stock = [peer(key, hosts[name].address, "client", protocol="ieee") for name, key in RESPONDERS.items()]
+        client.follow([*stock, responder.peer("client")], RATE_HZ)
+        yield client.await_windows(WINDOWS, time.time() + SETTLED_S)
+
+
+@pytest.mark.parametrize("name", RESPONDERS)
+def test_the_round_trip_is_that_of_our_own_responder(windows: list[MeshWindow], name: str) -> None:
+    theirs, ours = (_medians(windows, key, "round_trip") for key in (RESPONDERS[name], OURS))
+    assert theirs > 0
+    assert ours / 8 < theirs < ours * 8
+
+
+@pytest.mark.parametrize("name", RESPONDERS)
+def test_nothing_is_lost_in_either_direction(windows: list[MeshWindow], name: str) -> None:
+    inbound = [_entry(window, RESPONDERS[name], "inbound") for window in windows]
+    assert sum(sent for sent, _, _ in inbound) > RATE_HZ * WINDOWS * 0.8
+    assert sum(lost for _, lost, _ in inbound) == 0
+    answered = [_entry(window, RESPONDERS[name], "round_trip") for window in windows]
+    # ptp4u answers two requests that come back to back with one and the same message.
+    allowed = 0.1 if name == "ptp4u" else 0
+    assert sum(lost for _, lost, _ in answered) <= allowed * sum(sent for sent, _, _ in answered)
+
+
+@pytest.mark.parametrize("name", RESPONDERS)
+def test_the_clock_of_the_responder_is_ours_whatever_its_time_scale(windows: list[MeshWindow], name: str) -> None:
+    # All hosts share a clock; ptp4u and ptp4l say theirs is TAI, which is 37 s ahead.
+    places = [(window, list(window.peer_keys).index(RESPONDERS[name])) for window in windows]
+    offsets_ns = [window.clock_offset_ns[place] for window, place in places if window.clock_offset_ns]
+    assert offsets_ns
+    assert max(map(abs, offsets_ns)) < 1e8
+
+
+def _entry(window: MeshWindow, key: int, columns: str) -> tuple[int, int, int]:
+    """Sent, lost and mean delay of a peer."""
+    place = list(window.peer_keys).index(key)
+    of: Columns = getattr(window, columns)
+    return of.sent[place], of.lost[place], of.mean_ns[place]
+
+
+def _medians(windows: list[MeshWindow], key: int, columns: str) -> float:
+    return statistics.median(_entry(window, key, columns)[2] for window in windows)
