@@ -13,6 +13,7 @@ from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
 from sinemora.operations import commands as operations
+from sinemora.recommender.profiler import command as profiler
 from sinemora.tenants.service import create_owner
 
 
@@ -49,6 +50,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_with_database(_create_owner))
 
     operations.add(commands, _with_database)
+    profiler.add(commands)
     embedded.add(commands)
     return parser
 

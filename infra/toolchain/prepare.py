@@ -41,7 +41,7 @@ DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND],
-    "test-backend": [UV, BACKEND, CURL],
+    "test-backend": [UV, BACKEND, RUST, AGENT, CURL],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT],
     "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],

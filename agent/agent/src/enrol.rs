@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 use ureq::http::Method;
 
 use crate::backend::{Answer, Body, CallError, Client};
+use crate::cloud::{CloudVm, discover};
 use crate::config::{Config, Zone};
 use crate::event_loop::Listen;
 use crate::identity::Identity;
 
+const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 const LIMIT: Duration = Duration::from_secs(30);
 
 /// What the agent says about itself, at enrolment and whenever it starts.
@@ -34,7 +36,14 @@ pub struct Machine {
     pub architecture: &'static str,
     pub cpus: usize,
     pub clock_source: String,
+    /// Others that the kernel could use.
+    pub clock_sources: Vec<String>,
+    /// Hardware clocks by the names of their drivers (`/sys/class/ptp`): `KVM virtual PTP`, `ena-ptp-00` …
+    pub ptp_clocks: Vec<String>,
     pub listen_address: IpAddr,
+    /// What the cloud says; absent when there is none that tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cloud: Option<CloudVm>,
 }
 
 /// Why there is no identity yet.
@@ -76,8 +85,18 @@ impl From<CallError> for EnrolError {
 }
 
 impl SelfDescription {
-    /// Describes this machine as `config` has it.
+    /// Describes this machine as `config` has it, and as the cloud has it, which is asked.
     pub fn of(config: &Config, listen: &Listen, probe_address: IpAddr) -> Self {
+        let cloud = config.metadata_url.as_deref().and_then(discover);
+        let zone = match &cloud {
+            Some(vm) if !config.zone_is_said => Zone {
+                provider: vm.provider.to_owned(),
+                region: vm.region.clone(),
+                name: vm.zone.clone(),
+                physical_id: vm.physical_zone_id.clone(),
+            },
+            _ => config.zone.clone(),
+        };
         let read = |path: &str| {
             std::fs::read_to_string(path)
                 .unwrap_or_default()
@@ -86,7 +105,7 @@ impl SelfDescription {
         };
         Self {
             hostname: config.name.clone(),
-            zone: config.zone.clone(),
+            zone,
             probe_address,
             event_port: listen.event_port,
             general_port: listen.general_port,
@@ -97,10 +116,14 @@ impl SelfDescription {
                 kernel: read("/proc/sys/kernel/osrelease"),
                 architecture: std::env::consts::ARCH,
                 cpus: std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
-                clock_source: read(
-                    "/sys/devices/system/clocksource/clocksource0/current_clocksource",
-                ),
+                clock_source: read(&format!("{CLOCK_SOURCES}/current_clocksource")),
+                clock_sources: read(&format!("{CLOCK_SOURCES}/available_clocksource"))
+                    .split_whitespace()
+                    .map(str::to_owned)
+                    .collect(),
+                ptp_clocks: ptp_clocks(),
                 listen_address: listen.address,
+                cloud,
             },
         }
     }
@@ -204,6 +227,17 @@ fn refusal(answer: &Answer) -> EnrolError {
             retry_after: answer.retry_after,
         },
     }
+}
+
+fn ptp_clocks() -> Vec<String> {
+    let Ok(folders) = std::fs::read_dir("/sys/class/ptp") else {
+        return Vec::new();
+    };
+    let name = |path: std::path::PathBuf| std::fs::read_to_string(path.join("clock_name")).ok();
+    let names = folders.filter_map(|folder| name(folder.ok()?.path()));
+    let mut names: Vec<String> = names.map(|name| name.trim().to_owned()).collect();
+    names.sort();
+    names
 }
 
 fn pretty_name(os_release: &str) -> String {

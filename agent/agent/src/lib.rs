@@ -6,6 +6,7 @@ pub mod calendar;
 pub mod check;
 pub mod cli;
 pub mod clock;
+pub mod cloud;
 pub mod config;
 pub mod counters;
 pub mod enrol;

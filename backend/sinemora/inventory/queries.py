@@ -33,8 +33,28 @@ def zone_named(session: Session, provider: str, region: str, name: str) -> Zone 
     ).one_or_none()
 
 
-def ensure_zone(session: Session, provider: str, region: str, name: str) -> Zone:
-    """The tenant's zone of this name, made when missing; safe when many enrol at once."""
+def ensure_zone(session: Session, provider: str, region: str, name: str, physical_id: str | None = None) -> Zone:
+    """The tenant's zone of this name, made when missing; safe when many enrol at once.
+
+    Where the provider names the place itself, that name decides: the accounts of one customer may call one place
+    differently, and two places alike. The one that comes second then stands with its physical id behind its name.
+    """
+    if physical_id is not None:
+        at_that_place = select(Zone).where(
+            Zone.provider == provider, Zone.region == region, Zone.physical_id == physical_id
+        )
+        known = session.scalars(at_that_place.order_by(Zone.created_at, Zone.id).limit(1)).first()
+        if known is not None:
+            return known
+    zone = _zone_of_name(session, provider, region, name, physical_id)
+    if physical_id is not None and zone.physical_id is None:
+        zone.physical_id = physical_id
+    elif physical_id not in (None, zone.physical_id):
+        zone = _zone_of_name(session, provider, region, f"{name} ({physical_id})"[:100], physical_id)
+    return zone
+
+
+def _zone_of_name(session: Session, provider: str, region: str, name: str, physical_id: str | None) -> Zone:
     session.execute(
         insert(Zone)
         .values(
@@ -43,6 +63,7 @@ def ensure_zone(session: Session, provider: str, region: str, name: str) -> Zone
             provider=provider,
             region=region,
             name=name,
+            physical_id=physical_id,
             version=1,
         )
         .on_conflict_do_nothing()

@@ -142,11 +142,12 @@ class AgentRead(AgentSummary):
 
 
 class ZoneName(Told):
-    """A zone as an agent names it; made when it does not exist."""
+    """A zone as an agent names it; made when it does not exist. With a `physical_id` it is the zone of that id."""
 
     provider: Name
     region: Name
     name: Name
+    physical_id: Name | None = None
 
 
 class AgentEnrol(_Ports, Told):

@@ -115,7 +115,7 @@ def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
     """
     if queries.vm_named(session, body.hostname) is None:
         _room_for_a_vm(session)
-    zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name)
+    zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name, body.zone.physical_id)
     vm = queries.ensure_vm(session, body.hostname, zone, body.event_port, body.general_port)
     vm.zone = zone
     vm.probe_address = body.probe_address

@@ -100,6 +100,24 @@ def test_many_tokens_at_once_share_a_new_zone(client: Caller, owner: Member, mes
     assert len(owner.get("/v1/zones").json()["items"]) == 1
 
 
+def test_the_provider_s_name_of_a_place_decides_which_zone_it_is(client: Caller, owner: Member, mesh: dict[str, Any]):
+    secret = token(owner, mesh, max_uses=5)
+
+    def zone_of(vm: str, name: str, physical_id: str | None) -> tuple[str, str | None]:
+        said = {"provider": "aws", "region": "eu-west-1", "name": name, "physical_id": physical_id}
+        made = client.post("/v1/agents/enrol", json=body(secret, vm, zone=said))
+        zone = owner.get(f"/v1/vms/{made.json()['vm_id']}").json()["zone"]
+        return zone["name"], zone["physical_id"]
+
+    assert zone_of("vm-1", "eu-west-1a", None) == ("eu-west-1a", None)
+    assert zone_of("vm-2", "eu-west-1a", "euw1-az3") == ("eu-west-1a", "euw1-az3")  # and is told so from now on
+    # Another account calls that place b, and another place a.
+    assert zone_of("vm-3", "eu-west-1b", "euw1-az3") == ("eu-west-1a", "euw1-az3")
+    assert zone_of("vm-4", "eu-west-1a", "euw1-az1") == ("eu-west-1a (euw1-az1)", "euw1-az1")
+    assert zone_of("vm-5", "eu-west-1a", "euw1-az1") == ("eu-west-1a (euw1-az1)", "euw1-az1")
+    assert len(owner.get("/v1/zones").json()["items"]) == 2
+
+
 @pytest.mark.parametrize(
     ("sql", "code"),
     [

@@ -8,6 +8,7 @@ from ortools.graph.python import min_cost_flow
 
 from sinemora.recommender.curves.table import CurveTable
 from sinemora.recommender.placement import costs, exact
+from sinemora.recommender.placement import matrix as matrix_of
 from sinemora.recommender.placement.pairs import fill
 from sinemora.recommender.placement.plan import moved_tasks, moves
 from sinemora.recommender.placement.problem import Assignment, Jobs, Machines, Problem, ProblemError
@@ -21,7 +22,7 @@ def other_solver(problem: Problem) -> int:
     jobs, machines = matrix.shape
     flow = min_cost_flow.SimpleMinCostFlow()
     sink = jobs + machines
-    waiting = exact.waiting_costs(problem, costs.table(problem.curves)[problem.jobs.curve])
+    waiting = matrix_of.waiting_costs(problem, costs.table(problem.curves)[problem.jobs.curve])
     for job in range(jobs):
         flow.set_node_supply(job, int(problem.jobs.size[job]))
         flow.add_arc_with_capacity_and_unit_cost(job, sink, int(problem.jobs.size[job]), int(waiting[job]))
@@ -51,14 +52,14 @@ def test_warm_plans_cost_what_cold_ones_do() -> None:
     rng = np.random.default_rng(5)
     problem = random_problem(rng, jobs=12, machines=40)
     tables = costs.table(problem.curves)[problem.jobs.curve]
-    waiting = exact.waiting_costs(problem, tables)
-    matrix = exact.cost_matrix(problem, tables, int(waiting.max()))
+    waiting = matrix_of.waiting_costs(problem, tables)
+    matrix = matrix_of.cost_matrix(problem, tables, int(waiting.max()))
     warm = Transport(matrix, problem.jobs.size, problem.free_slots(), waiting)
     warm.solve()
     for _ in range(20):
         drifted = Dense(np.rint(problem.latency.ns * rng.uniform(0.7, 1.3, (40, 40))).astype(np.int32))
         problem = dataclasses.replace(problem, latency=drifted)
-        exact.fill_costs(problem, tables, matrix)
+        matrix_of.fill_costs(problem, tables, matrix)
         warm.reprice()
         warm.solve()
         found = warm.certificate()
@@ -70,8 +71,8 @@ def test_jobs_arrive_at_a_solved_network() -> None:
     rng = np.random.default_rng(6)
     problem = random_problem(rng, jobs=15, machines=40)
     tables = costs.table(problem.curves)[problem.jobs.curve]
-    waiting = exact.waiting_costs(problem, tables)
-    matrix = exact.cost_matrix(problem, tables, int(waiting.max()))
+    waiting = matrix_of.waiting_costs(problem, tables)
+    matrix = matrix_of.cost_matrix(problem, tables, int(waiting.max()))
     free = problem.free_slots()
     warm = Transport(matrix[:5], problem.jobs.size[:5], free, waiting[:5], room_for_jobs=15)
     warm.solve()
@@ -98,7 +99,7 @@ def test_pinned_tasks_stay_and_are_paid() -> None:
         assert placed[job, machine] >= count
     matrix = true_costs(held)
     value = sum(int(matrix[j, m]) * int(c) for (j, m), c in placed.items())
-    assert plan.cost == value + int((plan.waiting * exact.waiting_costs(held, matrix.astype(np.int32))).sum())
+    assert plan.cost == value + int((plan.waiting * matrix_of.waiting_costs(held, matrix.astype(np.int32))).sum())
     assert plan.cost >= free.cost
     assert moved_tasks(current, plan.assignment) == 0
 

@@ -3932,7 +3932,7 @@ export interface components {
         };
         /**
          * ZoneName
-         * @description A zone as an agent names it; made when it does not exist.
+         * @description A zone as an agent names it; made when it does not exist. With a `physical_id` it is the zone of that id.
          */
         ZoneName: {
             /** Provider */
@@ -3941,6 +3941,8 @@ export interface components {
             region: string;
             /** Name */
             name: string;
+            /** Physical Id */
+            physical_id?: string | null;
         };
         /**
          * ZoneRead

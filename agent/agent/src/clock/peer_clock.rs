@@ -48,6 +48,8 @@ pub struct PeerClock {
     /// Exchanges that look like a step of the clock; they belong to nothing yet.
     suspects: Vec<(Leg, Leg)>,
     proofs: usize,
+    /// By how much the clock may have stepped if they are, ns.
+    suspected_ns: f64,
     /// For the next era: what is known of the difference between the routes, ns.
     lean_ns: f64,
 }
@@ -60,8 +62,11 @@ impl PeerClock {
     /// Takes in a complete exchange. What it proves to have changed.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.look(outbound, inbound) {
-            Look::Stepped => self.proofs += 1,
-            Look::Short => {}
+            Look::Stepped { by_ns } => {
+                self.proofs += 1;
+                self.suspected_ns = self.suspected_ns.max(by_ns);
+            }
+            Look::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
             Look::Plain => {
                 let cleared = self.clear();
                 return self.add(outbound, inbound).or(cleared).map(Change::Route);
@@ -87,7 +92,7 @@ impl PeerClock {
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
-        self.proofs = 0;
+        (self.proofs, self.suspected_ns) = (0, 0.0);
         let Some(era) = self.era.take() else { return };
         self.lean_ns = era.lean_ns();
         if self.past.len() == PAST {
@@ -114,10 +119,14 @@ impl PeerClock {
         let past = self.past.iter().find(|(_, until)| at < *until);
         let era = past.map(|(era, _)| era).or(self.era.as_ref())?;
         let estimate = era.estimate_at(at);
+        let suspected_ns = match self.suspects.first() {
+            Some((outbound, _)) if past.is_none() && at >= outbound.local => self.suspected_ns,
+            _ => 0.0,
+        };
         Some(Offset {
             offset_ns: era.offset_ns(&estimate),
-            error_ns: estimate.bound_ns().ceil() as u64,
-            random_ns: estimate.error_ns.ceil() as u64,
+            error_ns: (estimate.bound_ns() + suspected_ns).ceil() as u64,
+            random_ns: (estimate.error_ns + suspected_ns).ceil() as u64,
             skew_ppb: estimate.skew.round() as i32,
         })
     }
@@ -135,6 +144,7 @@ impl PeerClock {
     /// There was no step: the suspects are exchanges like any other.
     fn clear(&mut self) -> Option<RouteChange> {
         self.proofs = 0;
+        self.suspected_ns = 0.0;
         let suspects = std::mem::take(&mut self.suspects);
         let changes = suspects.into_iter().map(|(o, i)| self.add(o, i));
         changes.fold(None, |found, change| found.or(change))
@@ -149,12 +159,13 @@ impl PeerClock {
         let (a, b, error_ns) = era.excess(outbound, inbound);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
-        if low >= -gate_ns {
+        // When one way is shorter and the other one as it was, that is a shorter route.
+        if low >= -gate_ns || high <= gate_ns {
             Look::Plain
-        } else if high > gate_ns && (low + high).abs() < -low / 2.0 {
-            Look::Stepped
+        } else if (low + high).abs() < -low / 2.0 {
+            Look::Stepped { by_ns: -low }
         } else {
-            Look::Short
+            Look::Short { by_ns: -low }
         }
     }
 }
@@ -164,9 +175,9 @@ enum Look {
     /// As it should, delayed or not.
     Plain,
     /// Shorter one way and as much longer the other.
-    Stepped,
-    /// Shorter one way than it can be: after a step in a queue, or on a shorter route.
-    Short,
+    Stepped { by_ns: f64 },
+    /// Shorter one way than it can be, and not as much longer the other: perhaps a step, in a queue.
+    Short { by_ns: f64 },
 }
 
 #[cfg(test)]

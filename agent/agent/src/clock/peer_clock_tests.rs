@@ -208,7 +208,8 @@ fn a_step_of_either_clock_is_seen_within_four_exchanges_and_both_sides_of_it_sta
                 panic!("{rate_hz}/s: {outcome:?}");
             };
             assert!(at_s <= 40.0 + 3.0 / rate_hz as f64, "{rate_hz}/s: {at_s}");
-            assert_eq!(outcome.outside, 0, "{rate_hz}/s: {outcome:?}");
+            // An exchange that was late by as much as the step hides it until the next one.
+            assert!(outcome.outside <= 1, "{rate_hz}/s: {outcome:?}");
             assert!(
                 outcome.window_error_ns < 5.0 * US,
                 "{rate_hz}/s: {outcome:?}"

@@ -30,13 +30,12 @@ pub struct World {
 pub struct Outcome {
     /// Worst error of the offset looked up right after an exchange, once settled, ns.
     pub error_ns: f64,
-    /// Largest bound once settled, ns.
-    pub bound_ns: u64,
-    /// Exchanges looked up when their window of 10 s was over, and those outside the bound.
+    /// Exchanges looked up, at once and when their window of 10 s was over, and those outside the bound.
     pub looked_up: u64,
     pub outside: u64,
-    /// Worst error of them once settled, ns.
+    /// Worst error and largest bound in those windows, once settled, ns.
     pub window_error_ns: f64,
+    pub bound_ns: u64,
     pub changes: Vec<(f64, Change)>,
 }
 
@@ -117,10 +116,7 @@ impl World {
                 .changes
                 .extend(change.map(|c| (at as f64 / S as f64, c)));
             let truth = self.offset_at(inbound.local.0) + event.clock_ns;
-            let stepped = matches!(change, Some(Change::Stepped));
-            if at >= settled_s * S && !stepped {
-                outcome.look(clock, inbound.local, truth);
-            }
+            outcome.look(clock, inbound.local, truth, at >= settled_s * S);
             window.push((inbound.local, truth));
             if (at + S / self.rate_hz) % (10 * S) < S / self.rate_hz {
                 clock.refresh();
@@ -131,6 +127,7 @@ impl World {
                     outcome.outside += u64::from(error > offset.error_ns as f64);
                     if local.0 >= settled_s * S {
                         outcome.window_error_ns = outcome.window_error_ns.max(error);
+                        outcome.bound_ns = outcome.bound_ns.max(offset.error_ns);
                     }
                 }
             }
@@ -140,10 +137,13 @@ impl World {
 }
 
 impl Outcome {
-    fn look(&mut self, clock: &PeerClock, at: RawTime, truth: f64) {
+    fn look(&mut self, clock: &PeerClock, at: RawTime, truth: f64, settled: bool) {
         let offset = clock.offset_at(at).unwrap();
         let error = (offset.offset_ns as f64 - truth).abs();
-        self.error_ns = self.error_ns.max(error);
-        self.bound_ns = self.bound_ns.max(offset.error_ns);
+        self.looked_up += 1;
+        self.outside += u64::from(error > offset.error_ns as f64);
+        if settled {
+            self.error_ns = self.error_ns.max(error);
+        }
     }
 }

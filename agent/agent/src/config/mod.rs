@@ -11,6 +11,7 @@ pub use layers::{Layers, Said, SaidBy};
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
 pub use values::{BackendUrl, LogFormat, Zone};
 
+use crate::cloud::METADATA_URL;
 use crate::event_loop::Listen;
 use crate::network::Network;
 
@@ -22,6 +23,10 @@ pub struct Config {
     pub token: Option<String>,
     pub name: String,
     pub zone: Zone,
+    /// Whether a setting says anything of the zone; else the cloud may.
+    pub zone_is_said: bool,
+    /// Of the cloud's metadata service; `None`: switched off.
+    pub metadata_url: Option<String>,
     pub listen_address: Option<IpAddr>,
     pub probe_address: Option<IpAddr>,
     pub event_port: u16,
@@ -104,7 +109,13 @@ impl Config {
                 provider: named("zone_provider", "other")?,
                 region: named("zone_region", "default")?,
                 name: named("zone_name", "default")?,
+                physical_id: None,
             },
+            zone_is_said: ["zone_provider", "zone_region", "zone_name"]
+                .iter()
+                .any(|key| layers.get(key).is_some()),
+            metadata_url: values::get(layers, "cloud_metadata", values::metadata_or_off)?
+                .unwrap_or_else(|| Some(METADATA_URL.to_owned())),
             listen_address,
             probe_address,
             event_port,

@@ -62,6 +62,13 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "cloud_metadata",
+        value_name: "WHERE",
+        default: Some("auto"),
+        help: "Where to learn zone and instance type from: auto (the address of AWS, Azure and GCP), off, or http://…",
+        is_switch: false,
+    },
+    Setting {
         key: "listen_address",
         value_name: "IP",
         default: Some("the address that reaches the backend"),

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use ureq::http::Uri;
 
 use super::{ConfigError, Layers};
+use crate::cloud::METADATA_URL;
 use crate::network::Network;
 
 /// Where a VM stands, in the provider's words.
@@ -15,6 +16,9 @@ pub struct Zone {
     pub provider: String,
     pub region: String,
     pub name: String,
+    /// The provider's name of the place itself, where it tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub physical_id: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,6 +223,15 @@ pub fn listen_or_off(text: &str) -> Result<Option<SocketAddr>, String> {
     text.parse()
         .map(Some)
         .map_err(|_| "must be IP:PORT, for example 127.0.0.1:9319, or off".to_owned())
+}
+
+pub fn metadata_or_off(text: &str) -> Result<Option<String>, String> {
+    match text {
+        "auto" => Ok(Some(METADATA_URL.to_owned())),
+        "off" | "0" | "false" => Ok(None),
+        url if url.starts_with("http://") && url.parse::<Uri>().is_ok() => Ok(Some(url.to_owned())),
+        _ => Err("must be auto, off or an address like http://169.254.169.254".to_owned()),
+    }
 }
 
 pub fn level(text: &str) -> Result<tracing::Level, String> {

@@ -14,6 +14,9 @@ mod schedule;
 mod serving;
 mod stock;
 mod stock_client;
+#[cfg(feature = "synthetic-clock")]
+mod synthetic;
+mod time_scale;
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -5,6 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::client::RequestId;
 use super::door::Door;
+use super::time_scale::TimeScale;
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
 use crate::ptp::{Answer, Arrival, MAX_LEN, Message, Way};
@@ -58,8 +59,7 @@ pub(super) struct Ports {
     general_overflows: u32,
     generals_out: Vec<Outgoing<()>>,
     map: ClockMap,
-    /// Added to the raw clock it gives the time scale of our stamps: near UTC at the start, then never steered.
-    time_scale_ns: i64,
+    time_scale: TimeScale,
     unstamped_in_a_row: u32,
     inbox: Inbox,
 }
@@ -80,7 +80,7 @@ impl Ports {
             general_overflows: 0,
             generals_out: Vec::new(),
             map: ClockMap::new(now),
-            time_scale_ns: now.real.0 - now.raw.0,
+            time_scale: TimeScale::starting(now.real.0 - now.raw.0),
             unstamped_in_a_row: 0,
             inbox: Inbox::new(),
         })
@@ -123,7 +123,7 @@ impl Ports {
 
     /// A time as messages carry it, ns.
     pub fn on_the_wire(&self, at: RawTime) -> i64 {
-        self.time_scale_ns.saturating_add(at.0)
+        self.time_scale.of(at)
     }
 
     /// Whether stamps are the kernel's in both ways.

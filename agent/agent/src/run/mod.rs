@@ -49,8 +49,6 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     };
     let client =
         Client::new(backend, config.ca_file.as_deref())?.with_credential(&identity.credential);
-    let about = SelfDescription::of(config, &listen, probe_address);
-
     let counters = Arc::new(Counters::default());
     let backend_clock = Arc::new(BackendClock::new());
     // By VM: after `enrol --force` reports of another VM must not be sent as this one's.
@@ -81,7 +79,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
         event_port = listen.event_port,
         general_port = listen.general_port,
         spooled = spool.size().1,
-        version = about.agent_version,
+        version = env!("CARGO_PKG_VERSION"),
         "starting"
     );
 
@@ -113,8 +111,12 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
         counters: Arc::clone(&counters),
     };
 
-    let refresh_stop = stop.clone();
-    spawn("describe", move || describe(&client, &about, &refresh_stop))?;
+    let (describe_stop, describe_config) = (stop.clone(), config.clone());
+    spawn("describe", move || {
+        // The cloud may take its time to answer, which measuring does not wait for.
+        let about = SelfDescription::of(&describe_config, &listen, probe_address);
+        describe(&client, &about, &describe_stop);
+    })?;
     spawn("plan", move || poller.run())?;
     spawn("upload", move || uploader.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;

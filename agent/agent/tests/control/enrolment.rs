@@ -21,6 +21,7 @@ fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
         ("token", "sme_0123456789"),
         ("state_dir", state_dir),
         ("name", "db-1"),
+        ("cloud_metadata", "off"),
     ];
     for (key, text) in more.iter().chain(&given) {
         layers.add(find(key).unwrap(), *text, SaidBy::Flag);

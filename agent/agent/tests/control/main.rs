@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)]
 
 mod backend;
+mod cloud;
 mod documentation;
 mod enrolment;
 mod pair;

@@ -26,6 +26,7 @@ pub fn agent(task: &str, state_dir: &Path, settings: Settings<'_>) -> Command {
         ("general_port", &ports[1]),
         ("metrics_listen", "off"),
         ("log_format", "json"),
+        ("cloud_metadata", "off"),
     ];
     for (key, value) in own.iter().chain(settings) {
         command.env(format!("SINEMORA_AGENT_{}", key.to_uppercase()), value);

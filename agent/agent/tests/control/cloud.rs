@@ -1,0 +1,215 @@
+//! What clouds tell of a VM, against stand-ins that keep to their protocols: methods, paths, headers and refusals.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sinemora_agent::cloud::{CloudVm, discover};
+use sinemora_agent::config::{Config, Layers, SaidBy, find};
+use sinemora_agent::run::enrol_only;
+
+use crate::backend::{FakeBackend, Reply, Request, reply};
+
+fn text(body: &str) -> Reply {
+    Reply {
+        body: body.to_owned(),
+        ..reply(200)
+    }
+    .with("Content-Type", "text/plain")
+}
+
+fn header<'a>(request: &'a Request, name: &str) -> &'a str {
+    request.headers.get(name).map_or("", String::as_str)
+}
+
+/// EC2, version 2 alone: without the token everything is 401; a token asked for without its lifetime is 400.
+fn aws(request: &Request) -> Reply {
+    match (request.method.as_str(), request.path.as_str()) {
+        ("PUT", "/latest/api/token") => {
+            let ttl = header(request, "x-aws-ec2-metadata-token-ttl-seconds").parse::<u32>();
+            let valid = ttl.is_ok_and(|ttl| (1..=21_600).contains(&ttl));
+            if valid && !request.headers.contains_key("x-forwarded-for") {
+                text("AQAEAFr5==")
+            } else {
+                reply(400)
+            }
+        }
+        ("GET", _) if header(request, "x-aws-ec2-metadata-token") != "AQAEAFr5==" => reply(401),
+        ("GET", path) => match path.strip_prefix("/latest/meta-data/") {
+            Some("placement/region") => text("eu-west-1"),
+            Some("placement/availability-zone") => text("eu-west-1a"),
+            Some("placement/availability-zone-id") => text("euw1-az3"),
+            Some("placement/group-name") => text("together"),
+            Some("instance-type") => text("c7g.xlarge"),
+            Some("instance-id") => text("i-0123456789abcdef0"),
+            _ => reply(404),
+        },
+        _ => reply(405),
+    }
+}
+
+/// Azure, in a region that does not know the newest version yet: 400 for that, and for a missing header.
+fn azure(newest: &'static str) -> impl Fn(&Request) -> Reply {
+    move |request| {
+        let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
+        if path != "/metadata/instance/compute" {
+            return reply(404);
+        }
+        let version = query
+            .split('&')
+            .find_map(|part| part.strip_prefix("api-version="));
+        let known = version.is_some_and(|version| version <= newest);
+        if request.method != "GET" || header(request, "metadata") != "true" || !known {
+            return reply(400).with("Content-Type", "application/json");
+        }
+        let mut compute = json!({
+            "location": "westeurope", "zone": "2", "vmSize": "Standard_D4s_v5", "name": "db-1",
+            "vmId": "02aab8a4-74ef-476e-8182-f6d2ba4166a6", "placementGroupId": "", "tagsList": []
+        });
+        if version >= Some("2023-11-15") {
+            compute["physicalZone"] = json!("westeurope-az3");
+        }
+        text(&compute.to_string()).with("Server", "IMDS/150.870.65.1854")
+    }
+}
+
+/// GCP: 403 without its header, which it also shows.
+fn gcp(request: &Request) -> Reply {
+    if request.method != "GET" || header(request, "metadata-flavor") != "Google" {
+        return reply(403);
+    }
+    let told = match request.path.strip_prefix("/computeMetadata/v1/instance/") {
+        Some("zone") => text("projects/1234567890/zones/europe-west1-b"),
+        Some("machine-type") => text("projects/1234567890/machineTypes/n2-standard-4"),
+        Some("id") => text("5580201911215521280"),
+        _ => reply(404),
+    };
+    told.with("Metadata-Flavor", "Google")
+        .with("Server", "Metadata Server for VM")
+}
+
+fn found(service: impl FnMut(&Request) -> Reply + Send + 'static) -> Option<CloudVm> {
+    discover(&FakeBackend::start(service).url)
+}
+
+#[test]
+fn each_cloud_tells_zone_and_type_in_its_own_way() {
+    let some = |text: &str| Some(text.to_owned());
+    let vm = found(aws).unwrap();
+    assert_eq!(
+        (vm.provider, vm.region.as_str(), vm.zone.as_str()),
+        ("aws", "eu-west-1", "eu-west-1a")
+    );
+    assert_eq!(
+        (vm.physical_zone_id, vm.instance_type),
+        (some("euw1-az3"), some("c7g.xlarge"))
+    );
+    assert_eq!(
+        (vm.instance_id, vm.placement),
+        (some("i-0123456789abcdef0"), some("together"))
+    );
+
+    let vm = found(azure("2025-04-07")).unwrap();
+    assert_eq!(
+        (vm.provider, vm.region.as_str(), vm.zone.as_str()),
+        ("azure", "westeurope", "westeurope-2")
+    );
+    assert_eq!(
+        (vm.physical_zone_id, vm.placement),
+        (some("westeurope-az3"), None)
+    );
+    assert_eq!(vm.instance_type, some("Standard_D4s_v5"));
+    assert_eq!(
+        found(azure("2021-12-13")).unwrap().physical_zone_id,
+        None,
+        "an older service"
+    );
+
+    let vm = found(gcp).unwrap();
+    assert_eq!(
+        (vm.provider, vm.region.as_str(), vm.zone.as_str()),
+        ("gcp", "europe-west1", "europe-west1-b")
+    );
+    assert_eq!(
+        (vm.physical_zone_id, vm.instance_type),
+        (None, some("n2-standard-4"))
+    );
+    assert_eq!(vm.instance_id, some("5580201911215521280"));
+}
+
+#[test]
+fn whoever_else_answers_there_is_no_cloud() {
+    assert_eq!(found(|_| reply(404)), None);
+    assert_eq!(found(|_| reply(500)), None);
+    // A captive portal says yes to everything.
+    assert_eq!(found(|_| text("<html>Welcome\n</html>")), None);
+    // Google's paths without Google's header.
+    assert_eq!(
+        found(|request| Reply {
+            headers: Vec::new(),
+            ..gcp(request)
+        }),
+        None
+    );
+    assert_eq!(found(|_| text("{}")), None);
+}
+
+#[test]
+fn a_machine_of_no_cloud_is_not_held_up() {
+    // Accepts connections and says nothing.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}", silent.local_addr().unwrap());
+    let began = Instant::now();
+    assert_eq!(discover(&url), None);
+    assert!(
+        began.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        began.elapsed()
+    );
+    assert_eq!(discover("http://127.0.0.1:1"), None, "nobody listens");
+}
+
+/// What the agent says of its zone when it enrols on a VM of AWS.
+fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
+    let cloud = FakeBackend::start(aws);
+    let backend = FakeBackend::start(|_| {
+        let enrolled = json!({"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tenant_id": "t-1", "credential": "sma_s"});
+        crate::backend::json(201, &enrolled)
+    });
+    let mut layers = Layers::default();
+    let given = [
+        ("backend", backend.url.as_str()),
+        ("token", "sme_0123456789"),
+        ("state_dir", state_dir.to_str().unwrap()),
+        ("cloud_metadata", cloud.url.as_str()),
+    ];
+    for (key, text) in more.iter().chain(&given) {
+        layers.add(find(key).unwrap(), *text, SaidBy::Flag);
+    }
+    enrol_only(&Config::resolve(&layers, "host").unwrap(), true).unwrap();
+    let body: Value = serde_json::from_slice(&backend.next().body).unwrap();
+    (body["zone"].clone(), body["description"]["cloud"].clone())
+}
+
+#[test]
+fn an_agent_enrols_into_the_zone_of_its_cloud_unless_told_another_or_not_to_ask() {
+    let folder = tempfile::tempdir().unwrap();
+    let of_cloud = json!({
+        "provider": "aws", "region": "eu-west-1", "name": "eu-west-1a", "physical_id": "euw1-az3"
+    });
+    let (zone, cloud) = zone_said(folder.path(), &[]);
+    assert_eq!(zone, of_cloud);
+    assert_eq!(cloud["instance_type"], "c7g.xlarge");
+    let (zone, cloud) = zone_said(folder.path(), &[("zone_name", "mine")]);
+    assert_eq!(
+        zone,
+        json!({"provider": "other", "region": "default", "name": "mine"})
+    );
+    assert_eq!(cloud["zone"], "eu-west-1a", "shown all the same");
+    let (zone, cloud) = zone_said(folder.path(), &[("cloud_metadata", "off")]);
+    assert_eq!(
+        zone,
+        json!({"provider": "other", "region": "default", "name": "default"})
+    );
+    assert_eq!(cloud, Value::Null);
+}

@@ -1,0 +1,170 @@
+"""Pairs of agents whose clocks differ by what is known, and bottlenecks between them."""
+
+import itertools
+import math
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sinemora.measurements.agent_pb2 import MeshWindow
+
+from agents import HERE, Agent, Fleet
+from lab import Lab, LabError, Process, tool
+
+SYNTHETIC = HERE.parent / "target" / "synthetic" / "release" / "sinemora-agent"
+DELAYBOX = HERE.parent / "target" / "release" / "delaybox"
+NOT_KNOWN = 2**64 - 1
+WINDOW_S = 1
+
+# Sends datagrams of 1,400 bytes to an address at a rate (bit/s), for so many seconds from each of the times given.
+_FLOOD = """
+import socket, sys, time
+address, rate, seconds = sys.argv[1], float(sys.argv[2]), float(sys.argv[3])
+out = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+apart = 1428 * 8 / rate
+for start in map(float, sys.argv[4:]):
+    time.sleep(max(0.0, start - time.time()))
+    due = start
+    while due < start + seconds:
+        out.sendto(bytes(1400), (address, 9))
+        due += apart
+        if due > time.time() + 0.001:
+            time.sleep(due - time.time())
+"""
+# Takes what is sent there, so that no refusals travel back.
+_SINK = "import socket, time; s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind(('', 9)); time.sleep(1e6)"
+
+
+@dataclass(frozen=True)
+class Clock:
+    """How a responder's clock differs from that of its client, which is this machine's raw clock plus `base_ns`."""
+
+    offset_ns: int = 3_000_000
+    skew_ppb: int = 20_000
+    wander_ppb: int = 50
+    wander_s: int = 120
+    step_ns: int = 0
+    step_at_s: float = 0.0
+    origin_ns: int = 0
+
+    def ahead_ns(self, raw_ns: float) -> float:
+        """What it is ahead at a raw time."""
+        passed_s = (raw_ns - self.origin_ns) / 1e9
+        turn = math.tau / self.wander_s
+        stepped = self.step_ns if passed_s >= self.step_at_s else 0
+        wandered = self.wander_ppb / turn * math.sin(turn * passed_s)
+        return self.offset_ns + self.skew_ppb * passed_s + wandered + stepped
+
+    def environment(self, base_ns: int) -> dict[str, str]:
+        """What makes an agent's stamps those of this clock."""
+        named = {
+            **{"base_ns": base_ns, "origin_ns": self.origin_ns, "offset_ns": self.offset_ns},
+            **{"skew_ppb": self.skew_ppb, "wander_ppb": self.wander_ppb, "wander_s": self.wander_s},
+            **{"step_ns": self.step_ns, "step_at_ns": round(self.step_at_s * 1e9)},
+        }
+        return {"SINEMORA_SYNTHETIC_CLOCK": ",".join(f"{name}={value}" for name, value in named.items())}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The end of one window: when (s since the plan), the error of the offset, and its bound, ns."""
+
+    at_s: float
+    error_ns: float
+    bound_ns: int
+    window: MeshWindow
+
+
+class Pair:
+    """A client and a responder on hosts of their own, the latter with a clock of its own."""
+
+    def __init__(self, lab: Lab, name: str, clock: Clock, fleet: Fleet, tuning: Sequence[str] | None = None) -> None:
+        self.lab = lab
+        self.hosts = (lab.host(f"c{name}"), lab.host(f"r{name}"))
+        self.addresses = [host.address for host in self.hosts]
+        if tuning is not None:
+            self._box(tuning)
+        # One base for both, so that what the two clocks differ by is exactly what is asked for.
+        base_ns = time.time_ns() - raw_ns()
+        self.clock = Clock(**{**clock.__dict__, "origin_ns": raw_ns()})
+        ends = (Clock(0, 0, 0, 1), self.clock)
+        self.client, self.responder = (
+            fleet.agent(host, 10_319, env=end.environment(base_ns), listen_address=address)
+            for host, end, address in zip(self.hosts, ends, self.addresses, strict=True)
+        )
+        self.began_s = 0.0
+
+    def measure(self, rate_hz: int, spike_ns: int = 10**15) -> None:
+        """Begin to exchange; `spike_ns` above the median of a window its exchanges are kept."""
+        more = {"window_s": WINDOW_S, "loss_deadline_ms": 250, "spike_threshold_ns": spike_ns}
+        self.responder.follow([self._peer(self.client, 0, "responder")], rate_hz, **more)
+        time.sleep(1.5)
+        self.began_s = time.time()
+        self.client.follow([self._peer(self.responder, 1, "client")], rate_hz, **more)
+
+    def flood(self, bits_per_s: float, seconds: float, starts_s: Sequence[float]) -> Process:
+        """Fill the way to the client, for `seconds` from each of the times (Unix)."""
+        self.hosts[0].start([sys.executable, "-c", _SINK], "sink")
+        given = [str(bits_per_s), str(seconds), *map(str, starts_s)]
+        return self.hosts[1].start([sys.executable, "-c", _FLOOD, self.addresses[0], *given], "flood")
+
+    def narrow(self, rate: str, queue: str) -> None:
+        """Put a token bucket in front of the client."""
+        port = self.hosts[0].port
+        self.lab.run("tc", "qdisc", "add", "dev", port, "root", "tbf", "rate", rate, "burst", "5kb", "limit", queue)
+
+    def seen(self, from_s: float = 0.0) -> list[Seen]:
+        """Every window so far that ended `from_s` after the plan or later, against the truth."""
+        real_ahead_ns = time.time_ns() - raw_ns()
+        found = []
+        for window in self.client.windows():
+            end_s = window.started_at_s + window.window_s
+            known = window.clock_offset_error_ns and window.clock_offset_error_ns[0] != NOT_KNOWN
+            if not known or end_s - self.began_s < from_s or not window.outbound.count[0]:
+                continue
+            error_ns = window.clock_offset_ns[0] - self.clock.ahead_ns(end_s * 1e9 - real_ahead_ns)
+            found.append(Seen(end_s - self.began_s, error_ns, window.outbound.clock_error_ns[0], window))
+        return found
+
+    def exchanges(self) -> Iterator[tuple[float, int, int]]:
+        """Exchanges kept in windows: when they started (Unix s), and their delays out and in, ns."""
+        for window in self.client.windows():
+            for kept in window.evidence:
+                rows = zip(kept.at_ns, kept.outbound_ns, kept.inbound_ns, strict=True)
+                yield from ((window.started_at_s + at_ns / 1e9, out, back) for at_ns, out, back in rows)
+
+    def _peer(self, agent: Agent, end: int, role: str) -> dict[str, object]:
+        return agent.peer(role) | {"address": self.addresses[end]}
+
+    _networks = itertools.count(1)
+
+    def _box(self, tuning: Sequence[str]) -> None:
+        """Join the two hosts by a delaybox of their own; inbound of the box is towards the client."""
+        if not DELAYBOX.exists():
+            raise LabError(f"{DELAYBOX} is not built.\nWhat to do: make setup")
+        net = f"10.78.{next(self._networks)}"
+        self.addresses = [f"{net}.1", f"{net}.2"]
+        places = [f"netns:/proc/{host.holder.pid}/ns/net" for host in self.hosts]
+        sides = [f"--left={places[0]}", f"--right={places[1]}"]
+        sides += [f"--left-address={net}.1/24", f"--right-address={net}.2/24"]
+        self.box = self.lab.start([DELAYBOX, "run", *sides, *tuning], "delaybox")
+        self.box.require("the delaybox", "ready")
+        self.box_began_s = time.time()
+
+
+def raw_ns() -> int:
+    """The raw clock now."""
+    return time.clock_gettime_ns(time.CLOCK_MONOTONIC_RAW)
+
+
+def build() -> None:
+    """The agent with a clock that can be asked for; raises LabError when it cannot be built."""
+    command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "sinemora-agent"]
+    command += ["--features", "synthetic-clock", "--target-dir", str(SYNTHETIC.parent.parent)]
+    done = subprocess.run(
+        [tool(command[0]), *command[1:]], cwd=HERE.parent, capture_output=True, text=True, check=False
+    )
+    if done.returncode != 0:
+        raise LabError(f"the agent with a synthetic clock cannot be built:\n{done.stderr[-2000:]}")

@@ -1,0 +1,96 @@
+"""What an agent takes from its VM with many peers: processor time of each role, memory, and requests it skipped.
+
+The peers are addresses of a few agents, a hundred each: what answers does not matter to who asks.
+"""
+
+import os
+import statistics
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from agents import Agent, Fleet, peer
+from lab import Host, Lab, cpu_percent, figure, interleaved, note, wait_until
+
+# Further addresses of a host. They are routed to it, as a cloud's network does: on one segment the kernel's table of
+# neighbours, 1,024 for all namespaces together, would be what is measured.
+PER_HOST = 100
+WARM_UP_S = 25.0
+ROUNDS = 3
+CPU_S = 20.0
+SCHEDULE_S = 300.0
+SCHEDULE_PEERS = 1000
+
+
+def run() -> None:
+    """100 peers, then 1,000 of them; FOOTPRINT_S shortens the five minutes of the latter."""
+    with Lab() as lab:
+        client, responders = _fleet(lab, 100)
+        shares = []
+        for (measured,) in interleaved(ROUNDS, lambda: cpu_percent([client.process, responders[0].process], CPU_S)):
+            note(f"100 x 1/s: client {measured[0]:.3f} %, responder {measured[1]:.3f} % of a core")
+            shares.append(measured)
+        asks, answers = (statistics.median(role) for role in zip(*shares, strict=True))
+        roles = {"client_percent": round(asks, 3), "responder_percent": round(answers, 3)}
+        figure("agent_core_percent_100x1", round(max(asks, answers), 3), "% of a core", bar=0.26, **roles)
+        _memory(client, 100, bar=12)
+    with Lab() as lab:
+        client, responders = _fleet(lab, SCHEDULE_PEERS)
+        before, began = client.metrics(), time.monotonic()
+        seconds = float(os.environ.get("FOOTPRINT_S", SCHEDULE_S))
+        (share,) = cpu_percent([client.process], seconds)
+        after, passed = client.metrics(), time.monotonic() - began
+        risen = _risen(before, after)
+        done, skipped = risen("exchanges_completed_total"), risen("requests_left_out_total")
+        due = SCHEDULE_PEERS * passed
+        figure(
+            "agent_schedule_loss_percent_1000x1",
+            round(100 * skipped / due, 4),
+            "%",
+            bar=0,
+            seconds=round(passed),
+            completed_percent=round(100 * done / due, 2),
+            lost=risen("exchanges_lost_total"),
+        )
+        figure("agent_core_percent_1000x1", round(share, 2), "% of a core")
+        _memory(client, SCHEDULE_PEERS, bar=40)
+
+
+def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:
+    """A client that measures `peers` addresses once per second in windows of 10 s, all in full swing."""
+    fleet = Fleet(lab)
+    client = fleet.agent(lab.host("client"))
+    responders, asked = [], []
+    for nth in range(peers // PER_HOST):
+        host = lab.host(f"many{nth}")
+        addresses = _more_addresses(client.host, host, nth)
+        # On all addresses at once: it answers from the one that was asked.
+        responder = fleet.agent(host, listen_address="0.0.0.0", probe_address=host.address)
+        responder.follow([client.peer("responder")], 1, window_s=10)
+        responders.append(responder)
+        asked += [peer(10_000 + PER_HOST * nth + at, address, "client") for at, address in enumerate(addresses)]
+    client.follow(asked, 1, window_s=10)
+    wait_until(f"{peers} peers", lambda: client.metrics()["sinemora_agent_peers"] == peers)
+    time.sleep(WARM_UP_S)
+    return client, responders
+
+
+def _more_addresses(client: Host, host: Host, nth: int) -> list[str]:
+    addresses = [f"10.78.{nth}.{at + 1}" for at in range(PER_HOST)]
+    for address in addresses:
+        host.run("ip", "address", "add", f"{address}/32", "dev", "lo")
+    client.run("ip", "route", "add", f"10.78.{nth}.0/24", "via", host.address)
+    return addresses
+
+
+def _memory(client: Agent, peers: int, bar: float) -> None:
+    reports = len(client.reports())
+    rss_mib = client.process.rss_mib()
+    figure(f"agent_rss_mib_{peers}", round(rss_mib, 1), "MiB", bar=bar, reports_sent=reports)
+
+
+def _risen(before: dict[str, Any], after: dict[str, Any]) -> Callable[[str], float]:
+    def by(name: str) -> float:
+        return float(after[f"sinemora_agent_{name}"] - before[f"sinemora_agent_{name}"])
+
+    return by

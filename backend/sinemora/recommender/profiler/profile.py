@@ -1,0 +1,284 @@
+"""Making a profile: server, network, runs one after the other, and what comes of them."""
+
+import json
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from sinemora.recommender.curves.fit import Fit, fit
+from sinemora.recommender.curves.observations import normalise
+from sinemora.recommender.profiler import machine, picture, sweep
+from sinemora.recommender.profiler.journal import Journal
+from sinemora.recommender.profiler.network import Network
+from sinemora.recommender.profiler.recipes import ProfileError, Recipe, value_of
+from sinemora.recommender.profiler.sweep import Mean, Plan, Run, Step
+
+_READY_WITHIN_S = 15.0
+_FIRST_REQUESTS = 5_000
+# A run may fail once, for example because the machine paused; twice is a fault.
+_TRIES = 2
+_FAR_OFF = 0.1
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How each run is done."""
+
+    seconds: float
+    warm_up_s: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """A finished profile."""
+
+    recipe: Recipe
+    plan: Plan
+    runs: tuple[Run, ...]
+    load: int
+    means: dict[float, Mean]
+    fit: Fit
+
+
+def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journal: Journal, say: Say) -> Profile:
+    """Run until everything is known well enough, keeping each run in the journal. Raises `ProfileError`."""
+    step = sweep.next_step(plan, journal.runs)
+    if step is not None:
+        if journal.runs:
+            say(f"going on after {len(journal.runs)} runs done before")
+        bench = _Bench(recipe, settings, network, journal.runs)
+        try:
+            bench.warm_up(step.load)
+            while step is not None:
+                run = bench.run(step)
+                journal.add(run)
+                say(_progress(recipe, plan, journal.runs, run))
+                step = sweep.next_step(plan, journal.runs)
+        finally:
+            bench.close()
+    return finished(recipe, plan, journal.runs)
+
+
+def finished(recipe: Recipe, plan: Plan, runs: Sequence[Run]) -> Profile:
+    """The profile of these runs."""
+    swept = [run for run in runs if run.phase == "sweep"]
+    load = sweep.saturating_load(plan, runs)
+    assert load is not None
+    samples = normalise([run.added_us for run in swept], [run.value for run in swept], metric=recipe.metric)
+    return Profile(recipe, plan, tuple(runs), load, sweep.means(runs), fit(samples))
+
+
+class _Bench:
+    """A server in its namespace and the benchmark in the other."""
+
+    def __init__(self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run]) -> None:
+        self._recipe, self._settings, self._network = recipe, settings, network
+        self._rate = runs[-1].value if runs else None
+        self._server: subprocess.Popen[bytes] | None = None
+        if recipe.server is not None:
+            words = self._filled(recipe.server, 1)
+            self._server = subprocess.Popen(
+                [*network.server, *words],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+
+    def warm_up(self, load: int) -> None:
+        """Runs that do not count, the first until the server answers."""
+        self._network.add(0)
+        until = time.monotonic() + _READY_WITHIN_S
+        while True:
+            try:
+                self._rate = self._measured(load, min(1.0, self._settings.seconds))
+                break
+            except ProfileError as error:
+                if self._server is not None and self._server.poll() is not None:
+                    words = shlex.join(self._filled(self._recipe.server or (), 1))
+                    raise ProfileError(f"the server ended with {self._server.returncode}: {words}") from None
+                if time.monotonic() > until:
+                    raise ProfileError(f"the benchmark gives no result: {error}") from None
+                time.sleep(0.2)
+        if self._settings.warm_up_s > 0:
+            self._rate = self._measured(load, self._settings.warm_up_s)
+
+    def run(self, step: Step) -> Run:
+        """Do one run."""
+        for attempt in range(_TRIES):
+            self._network.add(step.added_us)
+            try:
+                self._rate = self._measured(step.load, self._settings.seconds)
+                break
+            except ProfileError:
+                if attempt == _TRIES - 1:
+                    raise
+        return Run(**asdict(step), value=self._rate or 0.0, achieved_us=self._network.achieved_us())
+
+    def close(self) -> None:
+        """Stop the server."""
+        if self._server is not None and self._server.poll() is None:
+            self._server.terminate()
+            try:
+                self._server.wait(5)
+            except subprocess.TimeoutExpired:
+                self._server.kill()
+                self._server.wait()
+
+    def _measured(self, load: int, seconds: float) -> float:
+        words = [*self._network.client, *self._filled(self._recipe.command, load, seconds)]
+        try:
+            done = subprocess.run(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=10 * seconds + 60,
+                check=False,
+            )
+        except OSError as error:
+            raise ProfileError(f"{words[0]} cannot be run: {error.strerror}") from None
+        except subprocess.TimeoutExpired:
+            raise ProfileError(f"took more than {10 * seconds + 60:.0f} s: {shlex.join(words)}") from None
+        output = done.stdout.decode(errors="replace")
+        if done.returncode:
+            raise ProfileError(f"ended with {done.returncode}: {shlex.join(words)}\n{output[-500:]}")
+        return value_of(self._recipe, output)
+
+    def _filled(self, words: Sequence[str], load: int, seconds: float = 1.0) -> list[str]:
+        # What counts requests instead of seconds gets about as many as fit; the rate of the run before tells.
+        known = self._rate if self._rate is not None and self._recipe.metric == "rate" else None
+        requests = _FIRST_REQUESTS if known is None else max(load, round(known * seconds))
+        values = {
+            "address": self._network.address,
+            "port": str(self._recipe.port),
+            "load": str(load),
+            "seconds": f"{max(1, round(seconds))}",
+            "requests": str(requests),
+        }
+        filled = list(words)
+        for name, value in values.items():
+            filled = [word.replace(f"{{{name}}}", value) for word in filled]
+        return filled
+
+
+def _progress(recipe: Recipe, plan: Plan, runs: Sequence[Run], run: Run) -> str:
+    head = f"[{len(runs)}/≥{sweep.expected_steps(plan, runs)}]"
+    if run.phase == "load":
+        return f"{head} load {run.load}: {run.value:,.0f} {recipe.unit}"
+    mean = sweep.means(runs)[run.added_us]
+    known = "" if mean.half_width is None else f", mean of {mean.count} known to ±{mean.half_width:.1%}"
+    off = ""
+    if run.achieved_us is not None and run.achieved_us - run.added_us > max(_FAR_OFF * run.added_us, 20):
+        off = f"; {run.achieved_us:.0f} µs were really added: the machine is too busy"
+    return f"{head} {run.added_us:g} µs, load {run.load}: {run.value:,.4g} {recipe.unit}{known}{off}"
+
+
+def write(profile: Profile, folder: Path) -> list[Path]:
+    """Write the measurements as CSV (as curves take them), everything as JSON, and a picture."""
+    swept = [run for run in profile.runs if run.phase == "sweep"]
+    described = describe(profile)
+    about = [f"# {line}" for line in source(profile)]
+    rows = [f"{run.added_us:g},{run.value:.10g}" for run in sorted(swept, key=lambda run: run.added_us)]
+    paths = [folder / name for name in ("measurements.csv", "profile.json", "curve.svg")]
+    column = "rate" if profile.recipe.metric == "rate" else "duration"
+    paths[0].write_text("\n".join([*about, f"added_us,{column}", *rows]) + "\n", "utf-8")
+    paths[1].write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", "utf-8")
+    paths[2].write_text(picture.svg(profile.fit, title(profile)), "utf-8")
+    return paths
+
+
+def title(profile: Profile) -> str:
+    """One line for pictures and names."""
+    return f"{profile.recipe.name}, load {profile.load}"
+
+
+def source(profile: Profile) -> list[str]:
+    """Where the numbers are from, in words."""
+    about = machine.description()
+    many = sum(run.phase == "sweep" for run in profile.runs)
+    lines = [
+        f"{profile.recipe.name}: {shlex.join(_words(profile.recipe.command))}, load {profile.load}",
+        f"{many} runs in random order at {len(profile.means)} latencies, measured on {datetime.now(UTC):%Y-%m-%d}",
+        f"{about['processor']}, {about['cores']} cores, {about['memory']}, Linux {about['kernel']}, {about['system']}"
+        + (", virtual machine" if about["hypervisor"] else ""),
+    ]
+    return lines + machine.versions(profile.recipe.versions)
+
+
+def describe(profile: Profile) -> dict[str, Any]:
+    """Everything of a profile, for JSON."""
+    found = profile.fit
+    threshold = found.threshold
+    at_us = [float(us) for us in found.samples.added_us]
+    band = found.at(at_us)
+    return {
+        "recipe": profile.recipe.name,
+        "metric": profile.recipe.metric,
+        "unit": profile.recipe.unit,
+        "server": None if profile.recipe.server is None else shlex.join(_words(profile.recipe.server)),
+        "command": shlex.join(_words(profile.recipe.command)),
+        "machine": machine.description(),
+        "measured_on": f"{datetime.now(UTC):%Y-%m-%d}",
+        "load": profile.load,
+        "loads_tried": {
+            str(load): [run.value for run in profile.runs if run.phase == "load" and run.load == load]
+            for load in sorted({run.load for run in profile.runs if run.phase == "load"})
+        },
+        "points": [
+            {
+                "added_us": us,
+                "achieved_us": _median(run.achieved_us for run in profile.runs if _is(run, us)),
+                "mean": mean.value,
+                "half_width": mean.half_width,
+                "runs": [run.value for run in profile.runs if _is(run, us)],
+            }
+            for us, mean in profile.means.items()
+        ],
+        "curve": {
+            "family": found.chosen,
+            "formula": found.candidates[0].formula,
+            "reason": found.reason,
+            "noise": found.noise,
+            "threshold_us": [threshold.low_us, threshold.at_us, threshold.high_us],
+            "added_us": at_us,
+            "performance": band.performance.tolist(),
+            "low": band.low.tolist(),
+            "high": band.high.tolist(),
+            "warnings": [f"{one.code}: {one.message}" for one in found.warnings],
+        },
+    }
+
+
+def summary(profile: Profile) -> str:
+    """What came out, for people."""
+    found = profile.fit
+    band = found.at(list(profile.means))
+    lines = [f"{'added µs':>9} {profile.recipe.unit:>14} {'runs':>5} {'performance':>12}  band"]
+    for (us, mean), p, low, high in zip(profile.means.items(), band.performance, band.low, band.high, strict=True):
+        lines.append(f"{us:9.0f} {mean.value:14,.5g} {mean.count:5} {p:12.3f}  {low:.3f} … {high:.3f}")
+    lines.append(f"{found.candidates[0].words}: {found.candidates[0].formula}")
+    lines.append(found.reason)
+    lines += [f"Careful: {one.message}" for one in found.warnings]
+    return "\n".join(lines)
+
+
+def _is(run: Run, added_us: float) -> bool:
+    return run.phase == "sweep" and run.added_us == added_us
+
+
+def _median(values: Any) -> float | None:
+    found = sorted(value for value in values if value is not None)
+    return float(found[len(found) // 2]) if found else None
+
+
+def _words(words: Sequence[str]) -> list[str]:
+    """A command without the paths of this machine."""
+    return [words[0].rsplit("/", 1)[-1], *(word.replace(sys.executable, "python") for word in words[1:])]

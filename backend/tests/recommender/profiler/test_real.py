@@ -1,0 +1,91 @@
+"""A real profile: Valkey in one namespace, a closed-loop client in the other, delaybox between them."""
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from sinemora.recommender.curves.upload import parse
+from sinemora.recommender.profiler.recipes import RECIPES, found
+
+CLIENT = """
+import json, socket, sys, time
+address, port, load, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+sockets = [socket.create_connection((address, port)) for _ in range(load)]
+for one in sockets:
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+done, began = 0, time.monotonic()
+while time.monotonic() - began < seconds:
+    for one in sockets:
+        one.sendall(b"PING\\r\\n")
+    for one in sockets:
+        assert one.recv(64) == b"+PONG\\r\\n"
+    done += load
+print(json.dumps({"rate": done / (time.monotonic() - began)}))
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    client = tmp_path / "client.py"
+    client.write_text(CLIENT)
+    server = found(RECIPES["redis"]).server
+    assert server is not None
+    return [
+        *(sys.executable, "-m", "sinemora.cli", "profile", "--out", str(tmp_path / "out"), "--port", "6379"),
+        *("--command", f"{sys.executable} {client} {{address}} {{port}} {{load}} {{seconds}}", "--pointer", "/rate"),
+        *("--server", " ".join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
+        *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2"),
+    ]
+
+
+def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: list[str], tmp_path: Path):
+    journal = tmp_path / "out" / "journal.jsonl"
+    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 60
+    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 3):
+        time.sleep(0.05)
+    first.kill()
+    first.wait()
+    kept = journal.read_text()
+    assert kept.count("\n") >= 3
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "going on after" in done.stderr
+    assert journal.read_text().startswith(kept[: kept.rindex("\n") + 1])
+
+    made = json.loads((tmp_path / "out" / "profile.json").read_text())
+    points = {point["added_us"]: point for point in made["points"]}
+    assert list(points) == [0, 2000, 8000]
+    assert all(len(point["runs"]) == 2 for point in points.values())
+    # One request under way per connection: the round trip is load / rate, and grows by what was added.
+    round_trips_us = {us: 2 / point["mean"] * 1e6 for us, point in points.items()}
+    for us in (2000, 8000):
+        # A busy machine adds to both, but never takes away.
+        assert us <= points[us]["achieved_us"] < us + 2000
+        assert us * 0.95 < round_trips_us[us] - round_trips_us[0] < us * 1.5 + 3000
+    samples = parse((tmp_path / "out" / "measurements.csv").read_bytes()).samples()
+    assert samples.rows == 6
+    assert "<svg" in (tmp_path / "out" / "curve.svg").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "recipe or --command"),
+        (["--command", "true"], 2, "--pattern or --pointer"),
+        (["memcached", "--repeats", "3"], 2, "not understood"),
+        (["memcached", "--at", "5"], 2, "at least two latencies"),
+        (["memcached", "--upload", "https://x.example"], 2, "SINEMORA_API_KEY"),
+        (["--command", "no-such-program", "--pattern", "(.)"], 1, "cannot be found"),
+    ],
+)
+def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, said: str, tmp_path: Path):
+    command = [sys.executable, "-m", "sinemora.cli", "profile", "--out", str(tmp_path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr
