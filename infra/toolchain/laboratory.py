@@ -1,4 +1,4 @@
-"""Brings what agents are measured and compared with: network namespaces and stock PTP daemons."""
+"""Brings what agents are measured and compared with: network namespaces, stock PTP daemons, certificates."""
 
 import shutil
 
@@ -35,6 +35,11 @@ def ptp4u(log: Log) -> str:
         GOFLAGS="-buildvcs=false",
     )
     return str(wanted["pinned"])
+
+
+def certificates(log: Log) -> str:
+    """openssl, which makes the authorities that tests of TLS trust and distrust, and signs packages."""
+    return _present("openssl", ["openssl"], "certificates are made with", log)
 
 
 def _present(tools: str, programs: list[str], what_for: str, log: Log) -> str:

@@ -32,6 +32,7 @@ RUST_LINT = ("clippy and rustfmt", "rust-lint", tools.rust_lint)
 AGENT = ("Building the agent", "agent", builds.agent)
 CHROMIUM = ("Chromium", "chromium", tools.chromium)
 CURL = ("curl", "curl", tools.curl)
+OPENSSL = ("openssl", "openssl", laboratory.certificates)
 E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
 NETWORK = ("Network tools", "network", laboratory.network)
 GO = ("Go", "go", tools.go)
@@ -43,7 +44,7 @@ GOALS = {
     "backend": [UV, BACKEND],
     "test-backend": [UV, BACKEND, RUST, AGENT, CURL],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
-    "agent": [RUST, RUST_LINT],
+    "agent": [RUST, RUST_LINT, OPENSSL],
     "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
@@ -64,6 +65,7 @@ GOALS = {
         DAEMONS,
         GO,
         PTP4U,
+        OPENSSL,
         E2E,
     ],
 }

@@ -136,8 +136,8 @@ fn known<E: std::fmt::Display>(config: &Config, identity: &Result<Option<Identit
 
 fn reach(config: &Config, backend: &BackendUrl) -> Finding {
     let asked = Instant::now();
-    let answer = Client::new(backend.clone(), config.ca_file.as_deref())
-        .and_then(|c| c.get("/readyz", None, LIMIT));
+    let answer =
+        Client::new(backend.clone(), &config.trust).and_then(|c| c.get("/readyz", None, LIMIT));
     match answer {
         Ok(answer) if answer.status == 200 => Finding::Well(format!(
             "{backend} is ready ({} ms)",

@@ -32,6 +32,15 @@ pub struct Client {
     authorization: Option<Arc<str>>,
 }
 
+/// Whose certificates a client takes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Trust {
+    /// Authorities, or certificates that vouch for themselves, in PEM.
+    pub ca_file: Option<PathBuf>,
+    /// Nobody but those: the backend's certificate is pinned to them.
+    pub ca_only: bool,
+}
+
 /// What goes up with a request.
 #[derive(Debug, Clone, Copy)]
 pub enum Body<'a> {
@@ -73,11 +82,9 @@ impl std::fmt::Display for CallError {
 impl std::error::Error for CallError {}
 
 impl Client {
-    /// A client that trusts the system's authorities and those in `ca_file`.
-    pub fn new(backend: BackendUrl, ca_file: Option<&Path>) -> Result<Self, CallError> {
-        let tls = TlsConfig::builder()
-            .root_certs(authorities(ca_file)?)
-            .build();
+    /// A client that trusts whom `trust` names.
+    pub fn new(backend: BackendUrl, trust: &Trust) -> Result<Self, CallError> {
+        let tls = TlsConfig::builder().root_certs(authorities(trust)?).build();
         let mut config = ureq::Agent::config_builder()
             .tls_config(tls)
             .http_status_as_error(false)
@@ -189,10 +196,13 @@ impl Client {
 
     fn no_answer(&self, error: &ureq::Error) -> CallError {
         let why = error.to_string();
-        let hint = if why.contains("UnknownIssuer") {
-            "its certificate is not from an authority this machine trusts: set ca_file"
+        let hint = if why.contains("UnknownIssuer") || why.contains("BadSignature") {
+            "its certificate is not from an authority this agent trusts: set ca_file to the right one, or find out \
+             who stands in between"
         } else if why.contains("Expired") || why.contains("NotValidYet") {
             "check this machine's clock and the backend's certificate"
+        } else if why.contains("not valid for name") {
+            "its certificate is for another host: use the name that stands in it"
         } else if why.contains("InvalidContentType") {
             "no TLS is spoken there: wrong port, or http:// in place of https://"
         } else if matches!(error, ureq::Error::HostNotFound) || why.contains("failed to lookup") {
@@ -232,12 +242,14 @@ fn header_text(headers: &HeaderMap, name: &header::HeaderName) -> Option<String>
         .map(str::to_owned)
 }
 
-fn authorities(ca_file: Option<&Path>) -> Result<RootCerts, CallError> {
+fn authorities(trust: &Trust) -> Result<RootCerts, CallError> {
+    let ca_file = trust.ca_file.as_deref();
     let from_env = std::env::var_os("SSL_CERT_FILE").map(PathBuf::from);
     let known = SYSTEM_AUTHORITIES.iter().map(PathBuf::from);
     let mut trusted = from_env
         .into_iter()
         .chain(known)
+        .filter(|_| !trust.ca_only)
         .find_map(|path| certificates(&path).ok())
         .unwrap_or_default();
     let system_has_some = !trusted.is_empty();
@@ -278,12 +290,16 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("ca.pem");
         std::fs::write(&path, "hello").unwrap();
-        let error = authorities(Some(&path)).unwrap_err().to_string();
+        let trust = |path: &Path| Trust {
+            ca_file: Some(path.to_owned()),
+            ca_only: false,
+        };
+        let error = authorities(&trust(&path)).unwrap_err().to_string();
         assert!(
             error.contains("ca.pem") && error.contains("holds no certificate"),
             "{error}"
         );
-        let error = authorities(Some(Path::new("/nonexistent.pem")))
+        let error = authorities(&trust(Path::new("/nonexistent.pem")))
             .unwrap_err()
             .to_string();
         assert!(
@@ -296,7 +312,7 @@ mod tests {
     fn a_backend_that_is_away_is_named() {
         // Port 1 of loopback: nothing listens there.
         let backend = BackendUrl::parse("http://127.0.0.1:1", false).unwrap();
-        let client = Client::new(backend, None).unwrap();
+        let client = Client::new(backend, &Trust::default()).unwrap();
         let error = client
             .get("/healthz", None, Duration::from_secs(5))
             .unwrap_err()

@@ -11,6 +11,7 @@ pub use layers::{Layers, Said, SaidBy};
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
 pub use values::{BackendUrl, LogFormat, Zone};
 
+use crate::backend::Trust;
 use crate::cloud::METADATA_URL;
 use crate::event_loop::Listen;
 use crate::network::Network;
@@ -39,7 +40,7 @@ pub struct Config {
     pub spool_cap_bytes: u64,
     /// `None`: switched off.
     pub metrics_listen: Option<SocketAddr>,
-    pub ca_file: Option<PathBuf>,
+    pub trust: Trust,
     pub insecure_http: bool,
     pub log_level: tracing::Level,
     pub log_format: LogFormat,
@@ -97,6 +98,16 @@ impl Config {
                 ));
             }
         }
+        let trust = Trust {
+            ca_file: values::get(layers, "ca_file", values::path)?,
+            ca_only: values::get(layers, "ca_only", values::truth)?.unwrap_or(false),
+        };
+        if trust.ca_only && trust.ca_file.is_none() {
+            return Err(ConfigError::new(
+                "ca_only",
+                "needs ca_file: without it nobody at all would be trusted",
+            ));
+        }
         let name = values::get(layers, "name", values::name)?;
         let named = |key, default: &str| {
             Ok(values::get(layers, key, values::name)?.unwrap_or(default.to_owned()))
@@ -127,7 +138,7 @@ impl Config {
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),
             metrics_listen: values::get(layers, "metrics_listen", values::listen_or_off)?
                 .unwrap_or(Some(SocketAddr::from(([127, 0, 0, 1], 9319)))),
-            ca_file: values::get(layers, "ca_file", values::path)?,
+            trust,
             insecure_http,
             log_level: values::get(layers, "log_level", values::level)?
                 .unwrap_or(tracing::Level::INFO),

@@ -140,6 +140,13 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "ca_only",
+        value_name: "BOOL",
+        default: Some("false"),
+        help: "Trust ca_file alone, not the system's authorities: pins the backend's certificate",
+        is_switch: true,
+    },
+    Setting {
         key: "insecure_http",
         value_name: "BOOL",
         default: Some("false"),

@@ -11,14 +11,16 @@ use crate::state_dir::write_atomically;
 pub struct RefusedReports {
     folder: PathBuf,
     limit: usize,
+    limit_bytes: u64,
 }
 
 impl RefusedReports {
-    /// Keeps at most `limit` reports in `folder`.
-    pub fn new(folder: &Path, limit: usize) -> Self {
+    /// Keeps at most `limit` reports of `limit_bytes` together in `folder`; the newest one always.
+    pub fn new(folder: &Path, limit: usize, limit_bytes: u64) -> Self {
         Self {
             folder: folder.to_owned(),
             limit,
+            limit_bytes,
         }
     }
 
@@ -28,16 +30,28 @@ impl RefusedReports {
         let path = self.folder.join(format!("{sequence:020}.report"));
         write_atomically(&path.with_extension("why"), format!("{why}\n").as_bytes())?;
         write_atomically(&path, report)?;
-        let mut kept: Vec<PathBuf> = std::fs::read_dir(&self.folder)?
+        let kept: Vec<PathBuf> = std::fs::read_dir(&self.folder)?
             .filter_map(|entry| entry.ok().map(|e| e.path()))
             .filter(|path| path.extension().is_some_and(|e| e == "report"))
             .collect();
-        kept.sort();
-        for path in &kept[..kept.len().saturating_sub(self.limit)] {
-            std::fs::remove_file(path)?;
-            std::fs::remove_file(path.with_extension("why"))?;
+        for path in self.too_old(kept) {
+            std::fs::remove_file(&path)?;
+            // Should its reason be gone already, it is not missed.
+            let _ = std::fs::remove_file(path.with_extension("why"));
         }
         Ok(())
+    }
+
+    /// Those beyond a limit, of the reports there are.
+    fn too_old(&self, mut kept: Vec<PathBuf>) -> Vec<PathBuf> {
+        kept.sort_unstable_by(|a, b| b.cmp(a));
+        let mut bytes = 0;
+        let fits = |path: &&PathBuf| {
+            bytes += std::fs::metadata(path).map_or(0, |about| about.len());
+            bytes <= self.limit_bytes
+        };
+        let fitting = kept.iter().take(self.limit).take_while(fits).count();
+        kept.split_off(fitting.max(1).min(kept.len()))
     }
 }
 
@@ -48,9 +62,12 @@ mod tests {
     #[test]
     fn the_newest_are_kept_with_their_reasons() {
         let folder = tempfile::tempdir().unwrap();
-        let refused = RefusedReports::new(&folder.path().join("refused"), 2);
+        let refused =
+            |limit, bytes| RefusedReports::new(&folder.path().join("refused"), limit, bytes);
         for sequence in 1..=4 {
-            refused.keep(sequence, b"report", "HTTP 422").unwrap();
+            refused(2, 1 << 20)
+                .keep(sequence, b"report", "HTTP 422")
+                .unwrap();
         }
         let mut names: Vec<_> = std::fs::read_dir(folder.path().join("refused"))
             .unwrap()
@@ -60,5 +77,16 @@ mod tests {
         let expected = ["3.report", "3.why", "4.report", "4.why"]
             .map(|end| format!("0000000000000000000{end}"));
         assert_eq!(names, expected);
+
+        let reports = || {
+            let entries = std::fs::read_dir(folder.path().join("refused")).unwrap();
+            entries.count() / 2
+        };
+        refused(100, 12).keep(5, b"report", "HTTP 422").unwrap();
+        assert_eq!(reports(), 2, "two times six bytes");
+        refused(100, 12)
+            .keep(6, b"a longer report", "HTTP 422")
+            .unwrap();
+        assert_eq!(reports(), 1, "the newest, however long");
     }
 }

@@ -69,6 +69,12 @@ impl From<CallError> for RunError {
     }
 }
 
+impl From<LoopError> for RunError {
+    fn from(error: LoopError) -> Self {
+        Self::Measuring(error)
+    }
+}
+
 impl RunError {
     /// What the process ends with: 2 for a wrong setting, 3 for a refused enrolment, else 1.
     pub fn exit_code(&self) -> u8 {

@@ -1,15 +1,20 @@
 //! Becoming known to the backend: at the first start, or on demand.
 
+use std::io;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
 use std::time::Duration;
 
 use super::RunError;
 use crate::backend::Client;
 use crate::backoff::{Backoff, random};
+use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError};
 use crate::enrol::{EnrolError, SelfDescription, enrol};
+use crate::event_loop::{Listen, LoopError};
 use crate::identity::Identity;
 use crate::state_dir::{StateDir, write_atomically};
 use crate::stop::Stop;
+use crate::timestamp::BindError;
 
 /// Enrols this VM and keeps the identity; `force` replaces one that is there.
 pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
@@ -63,13 +68,14 @@ fn join(
     backend: &BackendUrl,
     token: &str,
 ) -> Result<Identity, RunError> {
-    let client = Client::new(backend.clone(), config.ca_file.as_deref())?;
+    let client = Client::new(backend.clone(), &config.trust)?;
     let (listen, probe_address) = config.listen(backend).map_err(|e| EnrolError::Later {
         why: e.to_string(),
         retry_after: None,
     })?;
     let about = SelfDescription::of(config, &listen, probe_address);
     prove_writable(state)?;
+    let _held = prove_ports(&listen, config.metrics_listen)?;
     let identity = enrol(&client, token, &about)?;
     identity.store(state.path())?;
     tracing::info!(agent = identity.agent_id, vm = about.hostname, "enrolled");
@@ -85,6 +91,35 @@ fn prove_writable(state: &StateDir) -> Result<(), RunError> {
             at: format!("state_dir {}", state.path().display()),
             why: e.to_string(),
         })
+}
+
+/// A port that another program has must be found before too: the VM would be in the mesh and lost to everyone. They
+/// are held until the enrolment is done. That this process may not open them is no such reason: whoever provisions a
+/// VM is not always who runs the agent.
+fn prove_ports(
+    listen: &Listen,
+    metrics: Option<SocketAddr>,
+) -> Result<(Vec<UdpSocket>, Option<TcpListener>), RunError> {
+    let taken = |e: &io::Error| e.kind() != io::ErrorKind::PermissionDenied;
+    let mut held = Vec::new();
+    for port in [listen.event_port, listen.general_port] {
+        let at = SocketAddr::new(listen.address, port);
+        match UdpSocket::bind(at) {
+            Ok(socket) => held.push(socket),
+            Err(source) if taken(&source) => {
+                return Err(LoopError::Bind(BindError { at, source }).into());
+            }
+            Err(_) => {}
+        }
+    }
+    let metrics = metrics.map(|at| (at, TcpListener::bind(at)));
+    match metrics {
+        Some((at, Err(error))) if taken(&error) => Err(RunError::Io {
+            at: format!("metrics_listen {at}"),
+            why: format!("{}; or set it to off", socket_hint(&error)),
+        }),
+        metrics => Ok((held, metrics.and_then(|(_, listener)| listener.ok()))),
+    }
 }
 
 fn invitation(config: &Config) -> Result<(&BackendUrl, &str), RunError> {

@@ -29,8 +29,9 @@ use crate::stop::Stop;
 
 /// How long the packet loop may take to hand over its windows after the stop signal.
 const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
-/// Refused reports kept for people to look at.
+/// Refused reports kept for people to look at, and bytes of them.
 const REFUSED_LIMIT: usize = 100;
+const REFUSED_LIMIT_BYTES: u64 = 16 << 20;
 
 /// Measures until `stop` is set; enrols first if there is no identity and a token is given.
 ///
@@ -47,8 +48,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     let Some((listen, probe_address)) = addresses(config, &backend, stop) else {
         return Ok(());
     };
-    let client =
-        Client::new(backend, config.ca_file.as_deref())?.with_credential(&identity.credential);
+    let client = Client::new(backend, &config.trust)?.with_credential(&identity.credential);
     let counters = Arc::new(Counters::default());
     let backend_clock = Arc::new(BackendClock::new());
     // By VM: after `enrol --force` reports of another VM must not be sent as this one's.
@@ -98,7 +98,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     let uploader = Uploader {
         client: client.clone(),
         spool: Arc::clone(&spool),
-        refused: RefusedReports::new(&state.join("refused"), REFUSED_LIMIT),
+        refused: RefusedReports::new(&state.join("refused"), REFUSED_LIMIT, REFUSED_LIMIT_BYTES),
         backend_clock: Arc::clone(&backend_clock),
         counters: Arc::clone(&counters),
         pace: Pace::default(),

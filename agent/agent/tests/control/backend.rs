@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sinemora_agent::backend::Client;
+use sinemora_agent::backend::{Client, Trust};
 use sinemora_agent::config::BackendUrl;
 
 /// Long enough for a busy machine; a test that waits this long has failed.
@@ -55,7 +55,9 @@ impl FakeBackend {
 
     pub fn client(&self) -> Client {
         let url = BackendUrl::parse(&self.url, false).unwrap();
-        Client::new(url, None).unwrap().with_credential("sma_test")
+        Client::new(url, &Trust::default())
+            .unwrap()
+            .with_credential("sma_test")
     }
 
     /// The next request that was answered; waits for it.

@@ -9,6 +9,7 @@ use sinemora_agent::config::{Config, Layers, SaidBy, find};
 use sinemora_agent::run::enrol_only;
 
 use crate::backend::{FakeBackend, Reply, Request, reply};
+use crate::process::free_ports;
 
 fn text(body: &str) -> Reply {
     Reply {
@@ -177,7 +178,11 @@ fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
         crate::backend::json(201, &enrolled)
     });
     let mut layers = Layers::default();
+    let ports = free_ports();
     let given = [
+        ("event_port", ports[0].as_str()),
+        ("general_port", &ports[1]),
+        ("metrics_listen", "off"),
         ("backend", backend.url.as_str()),
         ("token", "sme_0123456789"),
         ("state_dir", state_dir.to_str().unwrap()),

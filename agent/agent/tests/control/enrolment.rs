@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::backend::{FakeBackend, Reply, json, problem, reply};
+use crate::process::free_ports;
 use serde_json::{Value, json};
 use sinemora_agent::config::{Config, Layers, SaidBy, find};
 use sinemora_agent::identity::Identity;
@@ -16,7 +17,11 @@ const ENROLLED: &str = r#"{"agent_id": "a-1", "vm_id": "v-1", "vm_key": 7, "tena
 fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
     let mut layers = Layers::default();
     let state_dir = state_dir.to_str().unwrap();
+    let ports = free_ports();
     let given = [
+        ("event_port", ports[0].as_str()),
+        ("general_port", &ports[1]),
+        ("metrics_listen", "off"),
         ("backend", backend),
         ("token", "sme_0123456789"),
         ("state_dir", state_dir),
@@ -57,7 +62,7 @@ fn a_token_becomes_an_identity_of_this_agent_alone() {
     let expected = json!({
         "token": "sme_0123456789", "hostname": "db-1", "probe_address": "127.0.0.1",
         "zone": {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"},
-        "event_port": 319, "general_port": 320, "agent_version": env!("CARGO_PKG_VERSION"),
+        "event_port": config.event_port, "general_port": config.general_port, "agent_version": env!("CARGO_PKG_VERSION"),
         "description": body["description"],
     });
     assert_eq!(body, expected);
@@ -144,4 +149,25 @@ fn a_disk_that_takes_nothing_is_found_before_the_token_is_used_up() {
     assert!(error.to_string().starts_with("state_dir "), "{error}");
     std::thread::sleep(Duration::from_millis(20));
     assert_eq!(backend.so_far().len(), 0);
+}
+
+#[test]
+fn a_port_that_another_program_has_is_found_before_the_token_is_used_up() {
+    let backend = FakeBackend::start(|_| json(201, &serde_json::from_str(ENROLLED).unwrap()));
+    let folder = tempfile::tempdir().unwrap();
+    let other = std::net::UdpSocket::bind("127.0.0.1:0").unwrap();
+    let port = other.local_addr().unwrap().port().to_string();
+    let taken = config(&backend.url, folder.path(), &[("general_port", &port)]);
+    let error = enrol_only(&taken, false).unwrap_err().to_string();
+    assert!(error.contains("is in use by another program"), "{error}");
+
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = other.local_addr().unwrap().to_string();
+    let taken = config(&backend.url, folder.path(), &[("metrics_listen", &address)]);
+    let error = enrol_only(&taken, false).unwrap_err().to_string();
+    assert!(error.starts_with("metrics_listen 127.0.0.1:"), "{error}");
+
+    std::thread::sleep(Duration::from_millis(20));
+    assert_eq!(backend.so_far().len(), 0);
+    enrol_only(&config(&backend.url, folder.path(), &[]), false).unwrap();
 }

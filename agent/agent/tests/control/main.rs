@@ -9,3 +9,4 @@ mod pair;
 mod plans;
 mod process;
 mod reports;
+mod tls;

@@ -187,9 +187,10 @@ fn what_is_measured_arrives_once_and_in_order() {
             assert_eq!(columns.sketch.len(), 2 * columns.sketch_words[0] as usize);
         }
     }
+    // A request that is due on the edge of a window may leave on either side of it.
     let full = windows
         .iter()
-        .filter(|window| window.round_trip.as_ref().unwrap().count[0] == 16)
+        .filter(|window| (15..=17).contains(&window.round_trip.as_ref().unwrap().count[0]))
         .count();
     assert!(
         full >= 2,

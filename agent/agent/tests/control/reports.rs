@@ -33,7 +33,7 @@ impl World {
         let uploader = Uploader {
             client: backend.client(),
             spool: Arc::clone(&spool),
-            refused: RefusedReports::new(&folder.path().join("refused"), 10),
+            refused: RefusedReports::new(&folder.path().join("refused"), 10, 1 << 20),
             backend_clock: Arc::default(),
             counters: Arc::clone(&counters),
             pace: Pace {

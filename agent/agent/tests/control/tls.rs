@@ -1,0 +1,212 @@
+//! TLS for real: a server with certificates of an authority of its own, and a proxy on the way to it.
+
+use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::Duration;
+
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::{ServerConfig, ServerConnection};
+use sinemora_agent::backend::{Client, Trust};
+use sinemora_agent::config::BackendUrl;
+
+use crate::backend::{FakeBackend, PATIENCE, json, reply};
+use crate::process::agent;
+
+/// Runs `openssl` in a folder.
+fn openssl(folder: &Path, arguments: &str) {
+    let done = Command::new("openssl")
+        .args(arguments.split_whitespace())
+        .current_dir(folder)
+        .output()
+        .expect("openssl, which the toolchain installs");
+    let said = String::from_utf8_lossy(&done.stderr).into_owned();
+    assert!(done.status.success(), "openssl {arguments}: {said}");
+}
+
+const KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
+
+/// An authority, and a certificate of it for `host`: files in `folder`.
+fn authority(folder: &Path, host: &str) {
+    openssl(
+        folder,
+        &format!("req -x509 {KEY} -days 2 -keyout ca.key -out ca.pem -subj /CN=Own"),
+    );
+    openssl(
+        folder,
+        &format!("req {KEY} -keyout server.key -out server.csr -subj /CN={host}"),
+    );
+    std::fs::write(
+        folder.join("names"),
+        format!("subjectAltName=DNS:{host},IP:127.0.0.1"),
+    )
+    .unwrap();
+    openssl(
+        folder,
+        "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
+    );
+}
+
+/// Puts TLS before a backend. Each connection is closed by whoever ends first.
+fn with_tls(folder: &Path, backend: &FakeBackend) -> SocketAddr {
+    let certificate = CertificateDer::from_pem_file(folder.join("server.pem")).unwrap();
+    let key = PrivateKeyDer::from_pem_file(folder.join("server.key")).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![certificate], key)
+        .unwrap();
+    let config = Arc::new(config);
+    let behind = backend.url.trim_start_matches("http://").to_owned();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let at = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let (config, behind) = (config.clone(), TcpStream::connect(&behind).unwrap());
+            std::thread::spawn(move || {
+                let tls = ServerConnection::new(config).unwrap();
+                let _ = pump(rustls::StreamOwned::new(tls, stream.unwrap()), behind);
+            });
+        }
+    });
+    at
+}
+
+fn pump(
+    mut outer: rustls::StreamOwned<ServerConnection, TcpStream>,
+    mut inner: TcpStream,
+) -> std::io::Result<()> {
+    let short = Some(Duration::from_millis(2));
+    inner.set_read_timeout(short)?;
+    let mut buffer = [0; 16_384];
+    let mut read = |from: &mut dyn Read, to: &mut dyn Write| match from.read(&mut buffer) {
+        Ok(0) => Err(ErrorKind::ConnectionAborted.into()),
+        Ok(n) => to.write_all(&buffer[..n]).and_then(|()| to.flush()),
+        Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => Ok(()),
+        Err(e) => Err(e),
+    };
+    outer.conn.complete_io(&mut outer.sock)?;
+    outer.sock.set_read_timeout(short)?;
+    loop {
+        read(&mut outer, &mut inner)?;
+        read(&mut inner, &mut outer)?;
+    }
+}
+
+fn ask(url: &str, ca_file: Option<PathBuf>, ca_only: bool) -> Result<u16, String> {
+    let backend = BackendUrl::parse(url, false).unwrap();
+    let client = Client::new(backend, &Trust { ca_file, ca_only }).unwrap();
+    let answer = client.get("/readyz", None, PATIENCE);
+    answer
+        .map(|answer| answer.status)
+        .map_err(|error| error.to_string())
+}
+
+#[test]
+fn who_vouches_for_the_backend_decides() {
+    let (own, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    authority(own.path(), "backend.test");
+    authority(other.path(), "backend.test");
+    let backend = FakeBackend::start(|_| reply(204));
+    let at = with_tls(own.path(), &backend);
+    let url = format!("https://{at}");
+    let ca = |folder: &tempfile::TempDir, file: &str| Some(folder.path().join(file));
+
+    assert_eq!(ask(&url, ca(&own, "ca.pem"), false), Ok(204));
+    assert_eq!(ask(&url, ca(&own, "ca.pem"), true), Ok(204));
+    for (ca_file, ca_only) in [
+        (None, false),
+        (ca(&other, "ca.pem"), false),
+        (ca(&other, "ca.pem"), true),
+    ] {
+        let error = ask(&url, ca_file, ca_only).unwrap_err();
+        let words = "not from an authority this agent trusts: set ca_file to the right one";
+        assert!(error.contains(words), "{error}");
+    }
+    let error = ask(
+        &url.replace("127.0.0.1", "localhost"),
+        ca(&own, "ca.pem"),
+        false,
+    )
+    .unwrap_err();
+    assert!(
+        error.contains("its certificate is for another host"),
+        "{error}"
+    );
+    let plain = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("https://{}", plain.local_addr().unwrap());
+    std::thread::spawn(move || {
+        for mut stream in plain.incoming().map_while(Result::ok) {
+            let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n");
+            let _ = std::io::copy(&mut stream, &mut std::io::sink());
+        }
+    });
+    let error = ask(&url, ca(&own, "ca.pem"), false).unwrap_err();
+    assert!(error.contains("no TLS is spoken there"), "{error}");
+}
+
+/// Connects to one place whatever it is asked for, as a company's proxy would to where the name leads. Counts.
+fn proxy(to: SocketAddr) -> (SocketAddr, Arc<AtomicU32>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (at, count) = (listener.local_addr().unwrap(), Arc::new(AtomicU32::new(0)));
+    let counted = count.clone();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().map_while(Result::ok) {
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut lines = Vec::new();
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line).unwrap_or(0) <= 2 {
+                    break;
+                }
+                lines.push(line);
+            }
+            if !lines
+                .first()
+                .is_some_and(|line| line.starts_with("CONNECT backend.test:443 "))
+            {
+                continue;
+            }
+            counted.fetch_add(1, Relaxed);
+            let (mut client, mut server) = (stream, TcpStream::connect(to).unwrap());
+            client
+                .write_all(b"HTTP/1.1 200 Connection established\r\n\r\n")
+                .unwrap();
+            let (mut back, mut forth) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            std::thread::spawn(move || std::io::copy(&mut back, &mut forth));
+            std::thread::spawn(move || std::io::copy(&mut client, &mut server));
+        }
+    });
+    (at, count)
+}
+
+#[test]
+fn the_way_may_lead_through_a_proxy_that_sees_nothing_of_it() {
+    let own = tempfile::tempdir().unwrap();
+    authority(own.path(), "backend.test");
+    let ready = serde_json::json!({"status": "ready"});
+    let backend = FakeBackend::start(move |_| json(200, &ready));
+    let (proxy, count) = proxy(with_tls(own.path(), &backend));
+    let state = tempfile::tempdir().unwrap();
+    let ca_file = own.path().join("ca.pem");
+    let settings = [
+        ("backend", "https://backend.test"),
+        ("token", "sme_0123456789"),
+        ("ca_file", ca_file.to_str().unwrap()),
+    ];
+    let mut check = agent("check", state.path(), &settings);
+    let output = check
+        .env("HTTPS_PROXY", format!("http://{proxy}"))
+        .output()
+        .unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
+    assert!(said.contains("https://backend.test is ready"), "{said}");
+    assert!(count.load(Relaxed) >= 1);
+    assert_eq!(backend.next().path, "/readyz");
+}
