@@ -23,6 +23,7 @@ from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.recommender import routes as recommender
 from sinemora.recommender.applications import routes as applications
+from sinemora.recommender.learning import routes as learning
 from sinemora.recommender.recommendations import routes as recommendations
 from sinemora.tenants import routes as tenants
 
@@ -42,6 +43,7 @@ ROUTERS = (
     recommender.router,
     applications.router,
     recommendations.router,
+    learning.router,
 )
 
 

@@ -9,6 +9,7 @@ from sinemora.measurements.pins import models as pins
 from sinemora.meshes import models as meshes
 from sinemora.recommender import models as recommender
 from sinemora.recommender.applications import models as applications
+from sinemora.recommender.learning import models as learning
 from sinemora.recommender.recommendations import models as recommendations
 from sinemora.tenants import models as tenants
 
@@ -23,5 +24,6 @@ FEATURES = (
     recommender,
     applications,
     recommendations,
+    learning,
 )
 metadata = Base.metadata

@@ -12,6 +12,7 @@ from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
 from sinemora.measurements import tasks as measurements
+from sinemora.recommender.learning import tasks as learning
 from sinemora.recommender.recommendations import tasks as recommendations
 from sinemora.tenants import tasks as tenants
 
@@ -53,6 +54,9 @@ SCHEDULE["recommendations.ask"] = {
     "schedule": crontab(minute="*/5"),
     "options": {"expires": 300},
 }
+
+SCHEDULE["learning.read"] = {"task": learning.read.name, "schedule": 60.0, "options": {"expires": 60}}
+SCHEDULE["learning.judge"] = {"task": learning.judge.name, "schedule": 600.0, "options": {"expires": 600}}
 
 
 @heartbeat_sent.connect

@@ -61,6 +61,7 @@ class Settings(BaseSettings):
     quota_vms: int = Field(2000, ge=0)
     quota_paths: int = Field(4_000_000, ge=0)
     quota_windows_per_s: float = Field(400_000, ge=0)
+    metric_source_networks: Literal["public", "private", "local"] = "private"
 
     @field_validator("database_url", "database_owner_url")
     @classmethod

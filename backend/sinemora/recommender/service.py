@@ -111,7 +111,7 @@ def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
     curve = StoredCurve(name=body.name, description=body.description, metric=table.metric, unit=body.unit)
     session.add(curve)
     session.flush()
-    version = _keep(session, actor, curve, 1, body.source, fitted)
+    version = _keep(session, actor.name, curve, 1, body.source, fitted)
     session.refresh(curve)
     audit.record(session, actor, "curve.created", curve.id, curve.name)
     return entry.of_stored(curve, version)
@@ -131,12 +131,33 @@ def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVer
             f"{curve.name} is measured as a {curve.metric}, these rows as a {table.metric}. Make a new curve of them.",
         )
     number = queries.newest_versions(session, [curve.id])[curve.id].number + 1
-    version = _keep(session, actor, curve, number, body.source, _fit(body, table))
+    version = _keep(session, actor.name, curve, number, body.source, _fit(body, table))
     curve.updated_at = datetime.now(UTC)
     session.flush()
     session.refresh(curve)
     audit.record(session, actor, "curve.version_added", curve.id, curve.name, number=number)
     return entry.of_stored(curve, version)
+
+
+def keep_learnt(
+    session: Session, curve_id: UUID | None, name: str, metric: str, unit: str, source: str, fitted: Fit
+) -> tuple[StoredCurve, int]:
+    """Keep what the product learnt by itself: as the next version of a curve, or as a new one; and its number."""
+    curve = None if curve_id is None else queries.curve_locked(session, curve_id)
+    if curve is None:
+        free = name if queries.curve_named(session, name) is None else f"{name} (learnt {datetime.now(UTC):%F %T})"
+        curve = StoredCurve(name=free, description="Learnt in production", metric=metric, unit=unit)
+        session.add(curve)
+        session.flush()
+        number = 1
+    else:
+        number = queries.newest_versions(session, [curve.id])[curve.id].number + 1
+        curve.updated_at = datetime.now(UTC)
+    _keep(session, "Sinemora", curve, number, source, fitted)
+    session.refresh(curve)
+    action = "curve.created" if number == 1 else "curve.version_added"
+    audit.record(session, None, action, curve.id, curve.name, number=number)
+    return curve, number
 
 
 def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdate, precondition: IfMatch) -> Entry:
@@ -225,10 +246,8 @@ def _invalid(error: ObservationError, csv: str | None) -> ProductError:
     )
 
 
-def _keep(session: Session, actor: Actor, curve: StoredCurve, number: int, source: str, fitted: Fit) -> CurveVersion:
-    version = CurveVersion(
-        curve_id=curve.id, number=number, source=source, made_by=actor.name, **entry.columns_of(fitted)
-    )
+def _keep(session: Session, made_by: str, curve: StoredCurve, number: int, source: str, fitted: Fit) -> CurveVersion:
+    version = CurveVersion(curve_id=curve.id, number=number, source=source, made_by=made_by, **entry.columns_of(fitted))
     session.add(version)
     session.flush()
     session.refresh(version)

@@ -1276,6 +1276,118 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/metric-sources": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Metric Sources
+         * @description The tenant's metric sources by name.
+         */
+        get: operations["list_metric_sources"];
+        put?: never;
+        /**
+         * Create Metric Source
+         * @description Say where an application's metric comes from and which paths it waits for.
+         */
+        post: operations["create_metric_source"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metric-sources/{metric_source_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Metric Source
+         * @description One metric source with what it told so far.
+         */
+        get: operations["read_metric_source"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Metric Source
+         * @description Forget a metric source and its values; the curve stays.
+         */
+        delete: operations["delete_metric_source"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Metric Source
+         * @description Change a metric source, pause it or let it go on.
+         */
+        patch: operations["update_metric_source"];
+        trace?: never;
+    };
+    "/v1/metric-sources/{metric_source_id}/points": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Metric Points
+         * @description Push values of the metric.
+         */
+        post: operations["create_metric_points"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metric-sources/{metric_source_id}/pairs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Metric Pairs
+         * @description Minutes in which both the metric and the round trips of all its paths are known, the newest 2,000.
+         */
+        get: operations["read_metric_pairs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/metric-sources/{metric_source_id}/findings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Metric Finding
+         * @description Look at all pairs now, instead of waiting for the worker to do it.
+         */
+        post: operations["create_metric_finding"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -2456,6 +2568,27 @@ export interface components {
             message: string;
         };
         /**
+         * FindingRead
+         * @description What learning said last. `latency_us` are the 5, 50 and 95 % quantiles of the round trips that were paired.
+         *
+         *     `curve_number` is the version made from these pairs or, while nothing new came, from earlier ones.
+         */
+        FindingRead: {
+            /**
+             * State
+             * @enum {string}
+             */
+            state: "waiting" | "cannot_tell" | "learnt";
+            /** Reasons */
+            reasons: components["schemas"]["ReasonRead"][];
+            /** Pairs */
+            pairs: number;
+            /** Latency Us */
+            latency_us: number[] | null;
+            /** Curve Number */
+            curve_number: number | null;
+        };
+        /**
          * FrontPoint
          * @description What the best placement with at most so many moves gains; `positions` are moves of `options`.
          */
@@ -2760,6 +2893,163 @@ export interface components {
          */
         Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
         /**
+         * MetricPointWrite
+         * @description A value of the metric; values of one minute are averaged, a later one for the same minute replaces it.
+         */
+        MetricPointWrite: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Value */
+            value: number;
+        };
+        /**
+         * MetricPointsCreate
+         * @description Values in any order.
+         */
+        MetricPointsCreate: {
+            /** Points */
+            points: components["schemas"]["MetricPointWrite"][];
+        };
+        /**
+         * MetricPointsRead
+         * @description How many minutes were stored.
+         */
+        MetricPointsRead: {
+            /** Stored */
+            stored: number;
+        };
+        /**
+         * MetricSourceCreate
+         * @description A metric source. `curve_id` is a curve of the tenant that it refreshes; without one it makes its own.
+         */
+        MetricSourceCreate: {
+            /** Name */
+            name: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Paths */
+            paths: components["schemas"]["PathWrite"][];
+            /** Curve Id */
+            curve_id?: string | null;
+            /**
+             * Metric
+             * @description `rate` falls with latency, `duration` grows
+             * @default rate
+             * @enum {string}
+             */
+            metric: "rate" | "duration";
+            /**
+             * Unit
+             * @default
+             * @example queries/s
+             */
+            unit: string;
+            /**
+             * Kind
+             * @default push
+             * @enum {string}
+             */
+            kind: "push" | "prometheus";
+            /**
+             * Url
+             * @description Of a Prometheus HTTP API, without /api/v1
+             */
+            url?: string | null;
+            /** Query */
+            query?: string | null;
+            /**
+             * Refresh Hours
+             * @description A new curve version at most so often
+             * @default 24
+             */
+            refresh_hours: number;
+        };
+        /**
+         * MetricSourceRead
+         * @description A metric source, how far reading is, and what it told.
+         */
+        MetricSourceRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Curve Id */
+            curve_id: string | null;
+            /**
+             * Metric
+             * @enum {string}
+             */
+            metric: "rate" | "duration";
+            /** Unit */
+            unit: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "push" | "prometheus";
+            /** Url */
+            url: string | null;
+            /** Query */
+            query: string | null;
+            /** Refresh Hours */
+            refresh_hours: number;
+            /** Paused */
+            paused: boolean;
+            /** Paths */
+            paths: components["schemas"]["sinemora__recommender__learning__schemas__PathRead"][];
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+            /** Read At */
+            read_at: string | null;
+            /** Read Error */
+            read_error: string | null;
+            /** Judged At */
+            judged_at: string | null;
+            /** Learnt At */
+            learnt_at: string | null;
+            finding: components["schemas"]["FindingRead"];
+        };
+        /**
+         * MetricSourceUpdate
+         * @description What may change; what is left out stays.
+         */
+        MetricSourceUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Paths */
+            paths?: components["schemas"]["PathWrite"][] | null;
+            /** Url */
+            url?: string | null;
+            /** Query */
+            query?: string | null;
+            /** Refresh Hours */
+            refresh_hours?: number | null;
+            /** Paused */
+            paused?: boolean | null;
+        };
+        /**
          * MoveRead
          * @description One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours.
          */
@@ -2952,6 +3242,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[MetricSourceRead] */
+        Page_MetricSourceRead_: {
+            /** Items */
+            items: components["schemas"]["MetricSourceRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[PinRead] */
         Page_PinRead_: {
             /** Items */
@@ -2981,6 +3278,18 @@ export interface components {
             next_cursor: string | null;
         };
         /**
+         * PairsRead
+         * @description Minutes with both numbers, oldest first.
+         */
+        PairsRead: {
+            /** Points At */
+            points_at: string[];
+            /** Latency Us */
+            latency_us: number[];
+            /** Value */
+            value: number[];
+        };
+        /**
          * PathEnd
          * @description A VM at one end of a path.
          */
@@ -2996,22 +3305,20 @@ export interface components {
             zone_name: string;
         };
         /**
-         * PathRead
-         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
+         * PathWrite
+         * @description A path the application waits for: two VMs of the mesh.
          */
-        PathRead: {
-            source: components["schemas"]["PathEnd"];
-            target: components["schemas"]["PathEnd"];
-            state: components["schemas"]["StateName"];
-            /** Started At */
-            started_at: string | null;
-            /** Window S */
-            window_s: number | null;
-            /** Flows */
-            flows: number | null;
-            outbound: components["schemas"]["OneWayRead"] | null;
-            inbound: components["schemas"]["OneWayRead"] | null;
-            round_trip: components["schemas"]["DirectionRead"] | null;
+        PathWrite: {
+            /**
+             * Source Vm Id
+             * Format: uuid
+             */
+            source_vm_id: string;
+            /**
+             * Target Vm Id
+             * Format: uuid
+             */
+            target_vm_id: string;
         };
         /**
          * Percentile
@@ -3270,6 +3577,16 @@ export interface components {
             dependencies: {
                 [key: string]: components["schemas"]["Dependency"];
             };
+        };
+        /**
+         * ReasonRead
+         * @description Why the data cannot tell.
+         */
+        ReasonRead: {
+            /** Code */
+            code: string;
+            /** Message */
+            message: string;
         };
         /**
          * RecommendationCreate
@@ -3979,6 +4296,44 @@ export interface components {
             name?: string | null;
             /** Physical Id */
             physical_id?: string | null;
+        };
+        /**
+         * PathRead
+         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
+         */
+        sinemora__measurements__schemas__PathRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            state: components["schemas"]["StateName"];
+            /** Started At */
+            started_at: string | null;
+            /** Window S */
+            window_s: number | null;
+            /** Flows */
+            flows: number | null;
+            outbound: components["schemas"]["OneWayRead"] | null;
+            inbound: components["schemas"]["OneWayRead"] | null;
+            round_trip: components["schemas"]["DirectionRead"] | null;
+        };
+        /**
+         * PathRead
+         * @description A path with the names of its ends.
+         */
+        sinemora__recommender__learning__schemas__PathRead: {
+            /**
+             * Source Vm Id
+             * Format: uuid
+             */
+            source_vm_id: string;
+            /**
+             * Target Vm Id
+             * Format: uuid
+             */
+            target_vm_id: string;
+            /** Source Name */
+            source_name: string;
+            /** Target Name */
+            target_name: string;
         };
     };
     responses: never;
@@ -7216,7 +7571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PathRead"];
+                    "application/json": components["schemas"]["sinemora__measurements__schemas__PathRead"];
                 };
             };
             /** @description Unauthorized */
@@ -9893,6 +10248,619 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_metric_sources: {
+        parameters: {
+            query?: {
+                /** @description Only those that refresh this curve */
+                curve_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_MetricSourceRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_metric_source: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MetricSourceCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricSourceRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_metric_source: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                metric_source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricSourceRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_metric_source: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                metric_source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_metric_source: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                metric_source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MetricSourceUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricSourceRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_metric_points: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                metric_source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["MetricPointsCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricPointsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_metric_pairs: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                metric_source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PairsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_metric_finding: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                metric_source_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricSourceRead"];
+                };
             };
             /** @description Unauthorized */
             401: {

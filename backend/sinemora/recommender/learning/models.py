@@ -1,0 +1,107 @@
+"""Tables of learning: where an application's metric comes from, its values, and what they told."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import CheckConstraint, Double, ForeignKeyConstraint, Index, UniqueConstraint, func
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from sinemora.inventory.models import Vm
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.etag import Versioned
+
+_OF_SOURCE = (["tenant_id", "metric_source_id"], ["metric_sources.tenant_id", "metric_sources.id"])
+
+
+class MetricSource(Identified, Versioned, TenantOwned, Base):
+    """A metric of an application and the paths it uses. `kind` is `push` or `prometheus` (`url`, `query`).
+
+    `curve_id` is the curve it refreshes; null until it has made one of its own. `finding` is what learning said last:
+    state, reasons, how many pairs, which latencies. It changes without a new version: nobody edits it.
+    """
+
+    __tablename__ = "metric_sources"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(
+            ["tenant_id", "curve_id"], ["curves.tenant_id", "curves.id"], ondelete="SET NULL (curve_id)"
+        ),
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "name"),
+        Index(None, "tenant_id", "curve_id"),
+        Index(None, "tenant_id", "mesh_id"),
+        CheckConstraint("metric IN ('rate', 'duration')", name="metric"),
+        CheckConstraint("kind IN ('push', 'prometheus')", name="kind"),
+        CheckConstraint("(kind = 'prometheus') = (url IS NOT NULL AND query IS NOT NULL)", name="prometheus"),
+        CheckConstraint("refresh_hours >= 1", name="refresh_hours"),
+    )
+
+    name: Mapped[str]
+    mesh_id: Mapped[UUID]
+    curve_id: Mapped[UUID | None]
+    metric: Mapped[str]
+    unit: Mapped[str]
+    kind: Mapped[str]
+    url: Mapped[str | None]
+    query: Mapped[str | None]
+    refresh_hours: Mapped[int]
+    paused: Mapped[bool]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    paths: Mapped[list["MetricPath"]] = relationship(
+        cascade="all, delete-orphan", passive_deletes=True, lazy="selectin", order_by="MetricPath.position"
+    )
+    progress: Mapped["MetricProgress"] = relationship(
+        cascade="all, delete-orphan", passive_deletes=True, lazy="joined", innerjoin=True
+    )
+
+
+class MetricPath(TenantOwned, Base):
+    """A path whose round trips the application waits for."""
+
+    __tablename__ = "metric_paths"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_SOURCE, ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "source_vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "target_vm_id"], ["vms.tenant_id", "vms.id"], ondelete="CASCADE"),
+        CheckConstraint("source_vm_id <> target_vm_id", name="ends"),
+    )
+
+    metric_source_id: Mapped[UUID] = mapped_column(primary_key=True)
+    source_vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+    target_vm_id: Mapped[UUID] = mapped_column(primary_key=True)
+    position: Mapped[int]
+
+    source_vm: Mapped[Vm] = relationship(
+        viewonly=True, lazy="joined", innerjoin=True, foreign_keys="[MetricPath.tenant_id, MetricPath.source_vm_id]"
+    )
+    target_vm: Mapped[Vm] = relationship(
+        viewonly=True, lazy="joined", innerjoin=True, foreign_keys="[MetricPath.tenant_id, MetricPath.target_vm_id]"
+    )
+
+
+class MetricProgress(TenantOwned, Base):
+    """How far a metric source is; apart from it, so that the worker's progress is nobody's lost update."""
+
+    __tablename__ = "metric_progress"
+    __table_args__ = (ForeignKeyConstraint(*_OF_SOURCE, ondelete="CASCADE"),)
+
+    metric_source_id: Mapped[UUID] = mapped_column(primary_key=True)
+    read_at: Mapped[datetime | None]
+    read_error: Mapped[str | None]
+    judged_at: Mapped[datetime | None]
+    learnt_at: Mapped[datetime | None]
+    finding: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+
+
+class MetricPoint(TenantOwned, Base):
+    """The metric's mean in one minute that begins at `at`."""
+
+    __tablename__ = "metric_points"
+    __table_args__ = (ForeignKeyConstraint(*_OF_SOURCE, ondelete="CASCADE"),)
+
+    metric_source_id: Mapped[UUID] = mapped_column(primary_key=True)
+    at: Mapped[datetime] = mapped_column(primary_key=True)
+    value: Mapped[float] = mapped_column(Double)

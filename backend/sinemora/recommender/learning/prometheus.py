@@ -1,0 +1,105 @@
+"""Reading one query of a Prometheus HTTP API (also Thanos, Mimir, VictoriaMetrics). A tenant chose the address, so:
+
+It is resolved once, refused if it leads where the operator does not let it, and connected to as resolved; no redirect
+is followed, and an answer is read up to a limit.
+"""
+
+import http.client
+import ipaddress
+import json
+import math
+import socket
+import ssl
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+_LIMIT_S = 10.0
+_LIMIT_BYTES = 16 << 20
+# Prometheus answers at most 11,000 points.
+_CHUNK = timedelta(days=5)
+
+
+class ReadError(Exception):
+    """The metric cannot be read; says why, for its owner."""
+
+
+def query_range(
+    url: str, query: str, start: datetime, end: datetime, networks: str
+) -> Iterator[tuple[datetime, float]]:
+    """Minute and value from `start` to `end` (whole minutes, end included).
+
+    `networks` says where addresses may lead: `public`, `private` or `local`. Raises `ReadError`.
+    """
+    while start <= end:
+        until = min(end, start + _CHUNK)
+        asked = urlencode({"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60})
+        yield from _values(_get(url, f"/api/v1/query_range?{asked}", networks))
+        start = until + timedelta(minutes=1)
+
+
+def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
+    try:
+        if answer["status"] != "success":
+            raise ReadError(f"Prometheus refuses the query: {str(answer.get('error'))[:300]}")
+        series = answer["data"]["result"]
+        if len(series) > 1:
+            raise ReadError(f"the query gives {len(series)} series; make it one, for example with sum(…)")
+        for at, text in series[0]["values"] if series else ():
+            value = float(text)
+            if math.isfinite(value) and value > 0:
+                yield datetime.fromtimestamp(int(at) // 60 * 60, UTC), value
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise ReadError("the answer is not that of a Prometheus HTTP API") from None
+
+
+def _get(url: str, path: str, networks: str) -> Any:
+    parts = urlsplit(url)
+    host = parts.hostname or ""
+    port = parts.port or (443 if parts.scheme == "https" else 80)
+    address = _resolved(host, port, networks)
+    try:
+        with socket.create_connection((address, port), _LIMIT_S) as plain:
+            plain.settimeout(_LIMIT_S)
+            secure = parts.scheme == "https"
+            connection = http.client.HTTPConnection(host, port)
+            connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
+            try:
+                connection.request("GET", parts.path + path, headers={"Accept": "application/json"})
+                answer = connection.getresponse()
+                body = answer.read(_LIMIT_BYTES + 1)
+            finally:
+                connection.close()
+    except (OSError, http.client.HTTPException) as error:
+        raise ReadError(f"{host}:{port} cannot be read: {error}") from None
+    if len(body) > _LIMIT_BYTES:
+        raise ReadError(f"the answer is larger than {_LIMIT_BYTES >> 20} MiB")
+    try:
+        found = json.loads(body)
+    except ValueError:
+        raise ReadError(f"{host}:{port} answers {answer.status} and no JSON") from None
+    return found
+
+
+def _resolved(host: str, port: int, networks: str) -> str:
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise ReadError(f"{host} is not known: {error.strerror}") from None
+    addresses = [str(one[4][0]) for one in found]
+    for address in addresses:
+        if not allowed(address, networks):
+            raise ReadError(f"{host} leads to {address}; only {networks} networks are allowed (docs/curves.md)")
+    return addresses[0]
+
+
+def allowed(address: str, networks: str) -> bool:
+    """Whether an IP address may be read from. Link-local ones, where clouds keep their metadata, never may."""
+    ip = ipaddress.ip_address(address)
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    if ip.is_loopback:
+        return networks == "local"
+    if ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip.is_reserved:
+        return False
+    return ip.is_global or networks in ("private", "local")

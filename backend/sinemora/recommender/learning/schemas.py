@@ -1,0 +1,155 @@
+"""Shapes of learning on the wire."""
+
+from datetime import datetime
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+
+from sinemora.inventory.schemas import Name
+from sinemora.kit.schemas import Read, Write
+from sinemora.recommender.curves.observations import Metric
+from sinemora.recommender.schemas import Unit
+
+Kind = Literal["push", "prometheus"]
+State = Literal["waiting", "cannot_tell", "learnt"]
+POINTS_MAX = 20_000
+PATHS_MAX = 20
+
+
+def _http(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("should look like https://prometheus.example:9090")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must have neither user, query nor fragment")
+    return text.rstrip("/")
+
+
+Url = Annotated[str, Field(max_length=500), AfterValidator(_http)]
+Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL whose result is one series")]
+Hours = Annotated[int, Field(ge=1, le=24 * 30, description="A new curve version at most so often")]
+
+
+class PathWrite(Write):
+    """A path the application waits for: two VMs of the mesh."""
+
+    source_vm_id: UUID
+    target_vm_id: UUID
+
+
+Paths = Annotated[list[PathWrite], Field(min_length=1, max_length=PATHS_MAX)]
+
+
+class MetricSourceCreate(Write):
+    """A metric source. `curve_id` is a curve of the tenant that it refreshes; without one it makes its own."""
+
+    name: Name
+    mesh_id: UUID
+    paths: Paths
+    curve_id: UUID | None = None
+    metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows")
+    unit: Unit = ""
+    kind: Kind = "push"
+    url: Url | None = Field(None, description="Of a Prometheus HTTP API, without /api/v1")
+    query: Query | None = None
+    refresh_hours: Hours = 24
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        given = (self.url is not None, self.query is not None)
+        if given != ((True, True) if self.kind == "prometheus" else (False, False)):
+            raise ValueError("kind prometheus needs url and query; kind push has neither")
+        return self
+
+
+class MetricSourceUpdate(Write):
+    """What may change; what is left out stays."""
+
+    name: Name | None = None
+    paths: Paths | None = None
+    url: Url | None = None
+    query: Query | None = None
+    refresh_hours: Hours | None = None
+    paused: bool | None = None
+
+
+class MetricPointWrite(Write):
+    """A value of the metric; values of one minute are averaged, a later one for the same minute replaces it."""
+
+    at: AwareDatetime
+    value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class MetricPointsCreate(Write):
+    """Values in any order."""
+
+    points: Annotated[list[MetricPointWrite], Field(min_length=1, max_length=POINTS_MAX)]
+
+
+class MetricPointsRead(Read):
+    """How many minutes were stored."""
+
+    stored: int
+
+
+class ReasonRead(Read):
+    """Why the data cannot tell."""
+
+    code: str
+    message: str
+
+
+class FindingRead(Read):
+    """What learning said last. `latency_us` are the 5, 50 and 95 % quantiles of the round trips that were paired.
+
+    `curve_number` is the version made from these pairs or, while nothing new came, from earlier ones.
+    """
+
+    state: State
+    reasons: list[ReasonRead]
+    pairs: int
+    latency_us: list[float] | None
+    curve_number: int | None
+
+
+class PathRead(Read):
+    """A path with the names of its ends."""
+
+    source_vm_id: UUID
+    target_vm_id: UUID
+    source_name: str
+    target_name: str
+
+
+class MetricSourceRead(Read):
+    """A metric source, how far reading is, and what it told."""
+
+    id: UUID
+    name: str
+    mesh_id: UUID
+    curve_id: UUID | None
+    metric: Metric
+    unit: str
+    kind: Kind
+    url: str | None
+    query: str | None
+    refresh_hours: int
+    paused: bool
+    paths: list[PathRead]
+    created_at: datetime
+    updated_at: datetime
+    read_at: datetime | None
+    read_error: str | None
+    judged_at: datetime | None
+    learnt_at: datetime | None
+    finding: FindingRead
+
+
+class PairsRead(Read):
+    """Minutes with both numbers, oldest first."""
+
+    points_at: list[datetime]
+    latency_us: list[float]
+    value: list[float]
