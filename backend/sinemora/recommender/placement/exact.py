@@ -19,6 +19,15 @@ from sinemora.recommender.placement.transport import Transport
 def solve(problem: Problem, objective: Objective = Objective.slowdown, waiting_cost_per_s: float = 0.0) -> Plan:
     """Cheapest placement of all tasks of jobs whose roots are decided; the certificate's gap is 0."""
     started = time.perf_counter()
+    transport, held = transport_of(problem, objective, waiting_cost_per_s)
+    transport.solve()
+    return plan_of("exact", problem, transport, held, started)
+
+
+def transport_of(
+    problem: Problem, objective: Objective = Objective.slowdown, waiting_cost_per_s: float = 0.0
+) -> tuple[Transport, Assignment]:
+    """The network of a problem, not solved yet, and the tasks that must stay and are not in it."""
     problem.check()
     if (problem.jobs.root == ANYWHERE).any():
         job = int((problem.jobs.root == ANYWHERE).argmax())
@@ -32,8 +41,7 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, waiting_c
         problem.free_slots() - held.on_machines(len(problem.machines)),
         waiting,
     )
-    transport.solve()
-    return plan_of("exact", problem, transport, held, started)
+    return transport, held
 
 
 def plan_of(policy: str, problem: Problem, transport: Transport, held: Assignment, started: float) -> Plan:

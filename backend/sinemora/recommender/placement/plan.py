@@ -70,12 +70,16 @@ class Plan:
 
 
 def moved_tasks(current: Assignment, planned: Assignment) -> int:
-    """How many running tasks change their machine between two placements of the same tasks; starting is no move."""
-    job, lost, gained = _differences(current, planned)
-    jobs = int(job.max(initial=-1)) + 1
-    left = np.bincount(job, lost, jobs)
-    arrived = np.bincount(job, gained, jobs)
-    return int(np.minimum(left, arrived).sum())
+    """How many running tasks leave their machine; that a waiting one starts is no move."""
+    before, after = current.merged(), planned.merged()
+    width = int(max(before.machine.max(initial=0), after.machine.max(initial=0))) + 1
+    keys = before.job * width + before.machine
+    others = after.job * width + after.machine
+    at = np.minimum(np.searchsorted(others, keys), max(len(others) - 1, 0))
+    stays = np.zeros(len(keys), np.int64)
+    if len(others):
+        stays = np.where(others[at] == keys, np.minimum(after.count[at], before.count), 0)
+    return int((before.count - stays).sum())
 
 
 def moves(current: Assignment, planned: Assignment) -> list[Move]:
@@ -101,15 +105,3 @@ def moves(current: Assignment, planned: Assignment) -> list[Move]:
                 if side[0][1] == 0:
                     side.pop(0)
     return found
-
-
-def _differences(current: Assignment, planned: Assignment) -> tuple[Ints, Ints, Ints]:
-    """(job, tasks fewer, tasks more) for each pair of job and machine in either placement."""
-    before, after = current.merged(), planned.merged()
-    width = int(max(before.machine.max(initial=0), after.machine.max(initial=0))) + 1
-    keys, position = np.unique(
-        np.concatenate([before.job * width + before.machine, after.job * width + after.machine]), return_inverse=True
-    )
-    change = np.zeros(len(keys), np.int64)
-    np.add.at(change, position, np.concatenate([-before.count, after.count]))
-    return keys // width, np.maximum(-change, 0), np.maximum(change, 0)

@@ -86,7 +86,7 @@ class Transport:
         own = np.arange(machines, dtype=np.int64)
         hang_all(tree, own, self.free, own, 0, self.slots)
         hang_all(tree, np.array([self.out]), self.free, np.array([machines]), 0, np.array([1]))
-        self._wait_arc = np.empty(0, np.int64)
+        self._wait_arc = self._stays = np.empty(0, np.int64)
         self._attach(0, jobs)
         self._open = self.slots > 0
         job = np.empty(int(wanted.sum()) + machines, np.int32)
@@ -188,6 +188,75 @@ class Transport:
         found = candidates(costs[first : self.jobs], self._open, wanted, self._barred(), job, machine)
         self._add_columns(job[:found] + np.int32(first), machine[:found])
         walk(self._arcs, self._tree, self.free)
+
+    def discount_stays(self, discount: int) -> None:
+        """Change what staying is worth to every task that `resume` said runs; flows stay, prices follow."""
+        self._discount[self._stays] = discount
+        self.reprice()
+
+    def resume(self, current: Assignment, discount: int) -> None:
+        """Take `current`, where tasks run now, as the flow, and the prices as they are; staying is `discount` cheaper.
+
+        The tree keeps its shape. Flow that is not on it goes to arcs of its own, full and as wide as it is, so that the
+        basis describes any placement; the next pivots then only have to improve it.
+        """
+        current = current.merged()
+        machines, jobs, tree, old = self.machines, self.jobs, self._tree, self._arcs
+        tail, head = old.tail[: self._count], old.head[: self._count]
+        pairs = (tail > self.free) & (head < machines)
+        of_pairs = (tail[pairs] - (machines + 2)).astype(np.int64) * machines + head[pairs]
+        keys = np.unique(np.concatenate([of_pairs, current.job * machines + current.machine]))
+        nodes = np.flatnonzero(tree.parent >= 0)
+        at_tail, at_head = tail[tree.arc[nodes]].astype(np.int64), head[tree.arc[nodes]].astype(np.int64)
+        is_pair = (at_tail > self.free) & (at_head < machines)
+        self._arcs = no_arcs(machines + 1 + jobs + len(keys) * 9 // 8 + 2 * len(current.job) + machines + 1024)
+        self._discount = np.zeros(len(self._arcs.tail), np.int64)
+        self._count = 0
+        each = np.arange(machines + 1)
+        self._append(np.full(machines + 1, self.free), each, np.zeros_like(each), UNLIMITED)
+        number = self._node(np.arange(jobs))
+        self._wait_arc = self._append(number, np.full(jobs, self.out), self.waiting_cost, UNLIMITED)
+        plain = self._count
+        self._add_columns((keys // machines).astype(np.int32), (keys % machines).astype(np.int32))
+        # The tree's arcs under their new numbers.
+        arc = np.where(at_tail == self.free, at_head, machines + 1 + at_tail - (machines + 2))
+        pair_keys = (at_tail[is_pair] - (machines + 2)) * machines + at_head[is_pair]
+        arc[is_pair] = plain + np.searchsorted(keys, pair_keys)
+        tree.arc[nodes] = arc
+        tree.flow[nodes] = 0
+        self._arcs.state[arc] = TREE
+        # What flows: placed tasks, waiting ones, free slots.
+        placed, loads = current.of_jobs(jobs), current.on_machines(machines)
+        node_of_arc = np.full(self._count, -1, np.int64)
+        node_of_arc[arc] = nodes
+        self._carry(machines, np.array([1 + int(placed.sum())]), node_of_arc)
+        self._carry(np.arange(machines), self.slots - loads, node_of_arc)
+        self._carry(self._wait_arc, self.supply - placed, node_of_arc)
+        stays = plain + np.searchsorted(keys, current.job * machines + current.machine)
+        own = self._stays = self._bounded(stays, current.count, discount)
+        node = node_of_arc[stays]
+        # A full arc may hang from its parent, an empty one may not: so the basis stays strongly feasible.
+        down = (node >= 0) & (tree.up[np.maximum(node, 0)] == 0)
+        tree.arc[node[down]] = own[down]
+        tree.flow[node[down]] = current.count[down]
+        self._arcs.state[own[down]] = TREE
+        self._arcs.state[stays[down]] = LOWER
+        walk(self._arcs, tree, self.free)
+
+    def _carry(self, arc: Ints | int, flow: Ints, node_of_arc: Ints) -> None:
+        """Put flow on arcs of the tree, and beside the others on full arcs of their own."""
+        arc = np.atleast_1d(arc)
+        node = node_of_arc[arc]
+        self._tree.flow[node[node >= 0]] = flow[node >= 0]
+        beside = (node < 0) & (flow > 0)
+        self._bounded(arc[beside], flow[beside], 0)
+
+    def _bounded(self, like: Ints, cap: Ints, discount: int) -> Ints:
+        """Full arcs beside others, `discount` cheaper; their numbers."""
+        arcs = self._arcs
+        own = self._append(arcs.tail[like].astype(np.int64), arcs.head[like], arcs.cost[like], cap, discount)
+        self._arcs.state[own] = UPPER
+        return own
 
     # Reading ----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ CURVES = ("memcached-server", "strads-lasso", "tensorflow-mnist")
 SHARES = (0.5, 0.25, 0.25)
 # Sizes of the jobs of more than one task that run when the trace starts: 1,616 jobs, 130,622 tasks, root included.
 _QUANTILES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.9994, 1.0)
-_SIZES = (2.0, 5.0, 30.0, 123.0, 300.0, 1_178.0, 6_500.0, 20_010.0)
+_SIZES = (2.0, 5.0, 30.0, 123.0, 300.0, 1_178.0, 4_600.0, 20_010.0)
 TRACE_JOBS = 1_616
 
 
