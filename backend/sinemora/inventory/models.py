@@ -25,11 +25,15 @@ GENERAL_PORT = 320
 
 
 class Zone(Identified, Versioned, TenantOwned, Base):
-    """A place of a provider. `physical_id` is the provider's own name for it, the same for every customer."""
+    """A place of a provider. `physical_id` is the provider's own name for it, the same for every customer.
+
+    `key` stands for it in time series.
+    """
 
     __tablename__ = "zones"
     __table_args__ = (UniqueConstraint("tenant_id", "id"), UniqueConstraint("tenant_id", "provider", "region", "name"))
 
+    key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
     provider: Mapped[str]
     region: Mapped[str]
     name: Mapped[str]

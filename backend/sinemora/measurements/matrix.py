@@ -5,6 +5,7 @@ either. A cell without a value is never zero: its state says why.
 """
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -25,8 +26,10 @@ from sinemora.measurements.frame import (
     SENT,
     Codes,
     Columns,
+    Frame,
     Sketches,
     Stats,
+    concatenate,
 )
 from sinemora.measurements.sketch import Ints
 
@@ -158,11 +161,7 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
     at[sources[newest_last], targets[newest_last]] = newest_last
     old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
     return Cells(
-        Table(
-            pairs.stats.columns[:, :ROUND_TRIP].reshape(8, -1),
-            pairs.stats.quantiles[:, :ROUND_TRIP].reshape(len(QUANTILES), -1),
-        ),
-        Table(pairs.stats.columns[:, ROUND_TRIP], pairs.stats.quantiles[:, ROUND_TRIP]),
+        *_tables(pairs.stats),
         at,
         np.where(at == NONE, NONE, at % max(n, 1)),
         planned,
@@ -200,6 +199,34 @@ def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | 
         planned,
         present & ~fresh.reshape(zones, zones),
     )
+
+
+def zone_pair_cells(axis: Ints, zone_of: Positions, planned: Flags, frames: Sequence[Frame]) -> Cells:
+    """Cells of the zones `axis` (keys) from merged frames of zones; `zone_of` each VM, `planned`: its paths."""
+    zones = axis.size
+    sources = _positions(axis, np.repeat([part.vm_key for part in frames], [part.targets.size for part in frames]))
+    targets = _positions(axis, np.concatenate([part.targets for part in frames]) if frames else np.empty(0, np.int64))
+    stats = concatenate(part.stats for part in frames)
+    known = np.flatnonzero((sources != NONE) & (targets != NONE))
+    at = np.full((zones, zones), NONE, np.int64)
+    at[targets[known], sources[known]] = sources.size + known
+    at[sources[known], targets[known]] = known
+    cells = zone_of[:, None] * zones + zone_of[None, :]
+    return Cells(
+        *_tables(stats),
+        at,
+        np.where(at == NONE, NONE, at % max(sources.size, 1)),
+        np.bincount(cells[planned], minlength=zones * zones).astype(bool).reshape(zones, zones),
+        np.zeros((zones, zones), bool),
+    )
+
+
+def _tables(stats: Stats) -> tuple[Table, Table]:
+    """Both directions of all pairs, outbound first, and their round trips."""
+    one_way = Table(
+        stats.columns[:, :ROUND_TRIP].reshape(8, -1), stats.quantiles[:, :ROUND_TRIP].reshape(len(QUANTILES), -1)
+    )
+    return one_way, Table(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:

@@ -1,7 +1,7 @@
 """Tables of what was measured. All carry `tenant_key` and are confined to it by row-level security.
 
-Frames, their rollups and spikes are partitioned by day (or TimescaleDB hypertables), so that retention drops tables
-instead of deleting rows. None has foreign keys: a report is stored though its mesh may be gone, and rosters never go.
+Frames, their rollups and spikes are partitioned by day or month (or TimescaleDB hypertables), so that retention drops
+tables instead of deleting rows. None has foreign keys: a report is stored though its mesh may be gone.
 """
 
 from typing import Any
@@ -12,18 +12,20 @@ from sqlalchemy import (
     Column,
     DateTime,
     Identity,
+    Index,
     Integer,
     LargeBinary,
     SmallInteger,
     Table,
     UniqueConstraint,
     func,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY
 
 from sinemora.kit.db import Base
 
-_BY_DAY: dict[str, Any] = {"postgresql_partition_by": "RANGE (started_at)"}
+_BY_TIME: dict[str, Any] = {"postgresql_partition_by": "RANGE (started_at)"}
 _AT = DateTime(timezone=True)
 
 
@@ -51,7 +53,7 @@ probe_frames = Table(
     Column("received_at", _AT, nullable=False, server_default=func.now()),
     CheckConstraint("n BETWEEN 1 AND 256", name="n"),
     CheckConstraint("window_s BETWEEN 1 AND 60", name="window_s"),
-    **_BY_DAY,
+    **_BY_TIME,
 )
 
 # All windows that began within one minute, merged. `frames` counts the rows of `probe_frames` that went into the
@@ -69,10 +71,51 @@ probe_frames_1m = Table(
     Column("frames", Integer, nullable=False),
     Column("rolled_at", _AT, nullable=False, server_default=func.now()),
     CheckConstraint("n BETWEEN 1 AND 256", name="n"),
-    **_BY_DAY,
+    **_BY_TIME,
 )
 
+
+def _tier(table: str, source: str) -> Table:
+    """Frames of one tier above the minute, of VMs or of zones: all frames of the tier below within one step, merged.
+
+    `frames` counts the rows merged into the step of this source, as in `probe_frames_1m`; steps: `tiers.py`.
+    """
+    return Table(
+        table,
+        Base.metadata,
+        Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+        Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+        Column("started_at", _AT, primary_key=True),
+        Column(source, Integer, primary_key=True, autoincrement=False),
+        Column("block", SmallInteger, primary_key=True, autoincrement=False),
+        Column("roster_key", Integer, nullable=False),
+        Column("n", SmallInteger, nullable=False),
+        Column("stats", LargeBinary, nullable=False),
+        Column("sketch", LargeBinary, nullable=False),
+        Column("frames", Integer, nullable=False),
+        Column("rolled_at", _AT, nullable=False, server_default=func.now()),
+        CheckConstraint("n BETWEEN 1 AND 256", name="n"),
+        **_BY_TIME,
+    )
+
+
+# Between zones `outbound` leads from `zone_key` to the zones of the roster, whose keys are not smaller. Within one zone
+# both directions hold all its paths.
+ROLLED_TABLES = [
+    _tier(table, source)
+    for table, source in (
+        ("probe_frames_15m", "vm_key"),
+        ("probe_frames_1h", "vm_key"),
+        ("probe_frames_1d", "vm_key"),
+        ("zone_frames_1m", "zone_key"),
+        ("zone_frames_15m", "zone_key"),
+        ("zone_frames_1h", "zone_key"),
+        ("zone_frames_1d", "zone_key"),
+    )
+]
+
 # VM keys of the targets of frames, by position; stored once for each distinct list (`digest`: SHA-256 of the keys).
+# Those that no process has written for longer than any frame is kept are dropped.
 rosters = Table(
     "rosters",
     Base.metadata,
@@ -80,6 +123,7 @@ rosters = Table(
     Column("tenant_key", Integer, nullable=False),
     Column("digest", LargeBinary, nullable=False),
     Column("target_keys", ARRAY(Integer), nullable=False),
+    Column("written_at", _AT, nullable=False, server_default=func.now()),
     UniqueConstraint("tenant_key", "digest"),
 )
 
@@ -124,10 +168,10 @@ spikes = Table(
     Column("max_ns", BigInteger, nullable=False),
     Column("median_ns", BigInteger, nullable=False),
     Column("evidence", LargeBinary, nullable=False),
-    **_BY_DAY,
+    **_BY_TIME,
 )
 
-# Minutes that have windows not yet rolled up; written with the windows, deleted with the rollup.
+# Steps of tiers (`minute`: their start) that have frames not rolled up yet; written with those, deleted by the rollup.
 rollup_marks = Table(
     "rollup_marks",
     Base.metadata,
@@ -135,4 +179,6 @@ rollup_marks = Table(
     Column("tenant_key", Integer, nullable=False),
     Column("mesh_key", Integer, nullable=False),
     Column("minute", _AT, nullable=False),
+    Column("step_s", Integer, nullable=False, server_default=text("60")),
+    Index(None, "step_s", "tenant_key", "mesh_key", "minute"),
 )

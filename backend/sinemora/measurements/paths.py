@@ -24,7 +24,7 @@ from sinemora.measurements.frame import (
     Stats,
 )
 from sinemora.measurements.matrix import Metric, State, Statistic
-from sinemora.measurements.queries import StoredPath, Stretch, Tier
+from sinemora.measurements.queries import StoredPath
 from sinemora.measurements.schemas import (
     STATE_NAMES,
     DirectionRead,
@@ -37,13 +37,20 @@ from sinemora.measurements.schemas import (
 )
 from sinemora.measurements.service import check_range, check_time, end_of, tiers, utc
 from sinemora.measurements.sketch import Ints
+from sinemora.measurements.tiers import ROLLED, Stretch, Tier, choose
 from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.service import mesh_state
 
 # A chart has about a thousand columns; no more steps than that unless asked for.
-_STEPS_AUTO = 1_000
+_STEPS_AUTO = 1_500
 _STEPS_MAX = 20_000
-_COARSEST_S = 60
+_TIERS = {
+    Resolution.WINDOW: Tier.RAW,
+    Resolution.MINUTE: Tier.MINUTE,
+    Resolution.QUARTER: Tier.QUARTER,
+    Resolution.HOUR: Tier.HOUR,
+    Resolution.DAY: Tier.DAY,
+}
 _SPAN = timedelta(hours=1)
 
 Part = TypeVar("Part", Stats, Sketches)
@@ -112,23 +119,27 @@ def series(
     start = end - _SPAN if start is None else start
     check_range(start, end)
     window_s = mesh.window_s
-    by_window = resolution is Resolution.WINDOW or (
-        resolution is Resolution.AUTO and (end - start).total_seconds() <= _STEPS_AUTO * window_s
-    )
-    step_s = window_s if by_window else _COARSEST_S
+    tier = choose(start, end, _STEPS_AUTO, window_s) if resolution is Resolution.AUTO else _TIERS[resolution]
+    step_s = window_s if tier is Tier.RAW else tier.step_s
     first, last = int(start.timestamp()) // step_s, -(-int(end.timestamp()) // step_s)
     if last - first > _STEPS_MAX:
         raise ProductError(
             "range_too_large",
             409,
             f"{last - first} steps of {step_s} s; one answer holds at most {_STEPS_MAX}. Ask for a shorter range"
-            + (" or a coarser resolution." if step_s < _COARSEST_S else "."),
+            + (" or a coarser resolution." if tier is not Tier.DAY else "."),
         )
     start, end = utc(first * step_s), utc(last * step_s)
-    parts = [Stretch(Tier.RAW, start, end)] if by_window else tiers(session, mesh.key, start, end)[2]
+    parts = (
+        [Stretch(Tier.RAW, start, end)]
+        if tier is Tier.RAW
+        else tiers(session, mesh.key, start, end, ROLLED[: ROLLED.index(tier) + 1])[2]
+    )
     pair = (mesh.key, source.key, target.key)
+    whole = [part for part in parts if part.tier is tier]
+    finer = [part for part in parts if part.tier is not tier]
     steps = _steps(
-        [_part(session, pair, part, step_s, merges=part.tier is Tier.RAW and not by_window) for part in parts],
+        [_part(session, pair, some, step_s, merges=some is finer) for some in (whole, finer) if some],
         first,
         last - first,
     )
@@ -147,14 +158,14 @@ def series(
 
 
 def _part(
-    session: Session, pair: tuple[int, int, int], stretch: Stretch, step_s: int, *, merges: bool
+    session: Session, pair: tuple[int, int, int], stretches: list[Stretch], step_s: int, *, merges: bool
 ) -> tuple[Ints, Stats]:
     """Steps (Unix time / `step_s`) that have windows, and these; `merges`: some steps have several."""
-    found = queries.paths(session, *pair, stretch, sketches=merges)
+    found = [path for part in stretches for path in queries.paths(session, *pair, part, sketches=merges)]
     at = np.array([path.started_at_s // step_s for path in found], np.int64)
     steps, groups = np.unique(at, return_inverse=True)
     if steps.size < at.size and not merges:  # windows were shorter once, or both VMs were client
-        return _part(session, pair, stretch, step_s, merges=True)
+        return _part(session, pair, stretches, step_s, merges=True)
     stats = [_facing(path, frame.decode_stats(path.stats).take(_only(path))) for path in found]
     if not merges:
         return steps, frame.concatenate(stats)

@@ -8,8 +8,8 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any
+from uuid import UUID
 
 import numpy as np
 import psycopg
@@ -17,6 +17,7 @@ from sqlalchemy import exc, text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.sketch import Ints
+from sinemora.measurements.tiers import ROLLED, Stretch, Tier
 
 _ROSTERS_KEPT = 20_000
 _CHUNK_ROWS = 256
@@ -25,21 +26,6 @@ _REBUILT_HOURS = 6
 
 _rosters: OrderedDict[int, Ints] = OrderedDict()
 _rosters_lock = threading.Lock()
-
-
-class Tier(StrEnum):
-    """Where frames are: as reported, or merged by minute."""
-
-    RAW = "probe_frames"
-    MINUTE = "probe_frames_1m"
-
-
-class Stretch(NamedTuple):
-    """A part of a range, and where its frames are: those that began in [start, end)."""
-
-    tier: Tier
-    start: datetime
-    end: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,10 +114,21 @@ def count_frames(session: Session, mesh_key: int, stretch: Stretch) -> int:
 
 def frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
     """The blocks of a mesh in a stretch, in pieces small enough to hold."""
+    return _read(session, mesh_key, stretch, sketches, f"{stretch.tier}", "vm_key")
+
+
+def zone_frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
+    """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones."""
+    return _read(session, mesh_key, stretch, sketches, stretch.tier.zone_table, "zone_key")
+
+
+def _read(
+    session: Session, mesh_key: int, stretch: Stretch, sketches: bool, table: str, source: str
+) -> Iterator[list[StoredFrame]]:
     sql = (
-        "SELECT vm_key, extract(epoch FROM started_at)::bigint, window_s, roster_key, stats, "
-        + ("sketch" if sketches else "''::bytea")
-        + f" FROM {stretch.tier} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
+        + ("stats, sketch" if sketches else "stats, ''::bytea")
+        + f" FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
         " AND started_at >= %(start)s AND started_at < %(end)s"
     )
     parameters = {
@@ -149,42 +146,79 @@ def frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool)
             raise _wrapped(sql, error) from error
 
 
-def vms_within(session: Session, tenant_key: int, mesh_key: int, minute: datetime) -> list[int]:
-    """VMs with frames that began in a minute. In a system session."""
+def _window_s(table: str, tier: Tier) -> str:
+    """SQL of the length of the interval of a frame in the table of a tier."""
+    return "window_s" if table in (Tier.RAW, Tier.MINUTE) else str(tier.step_s)
+
+
+def vms_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretch) -> list[int]:
+    """VMs with frames that began in a stretch. In a system session."""
     return list(
         session.scalars(
             text(
-                "SELECT DISTINCT vm_key FROM probe_frames WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
-                " AND started_at >= :minute AND started_at < :end ORDER BY vm_key"
+                f"SELECT DISTINCT vm_key FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+                " AND started_at >= :start AND started_at < :end ORDER BY vm_key"
             ),
-            {
-                "tenant_key": tenant_key,
-                "mesh_key": mesh_key,
-                "minute": minute,
-                "end": minute + timedelta(minutes=1),
-            },
+            {"tenant_key": tenant_key, "mesh_key": mesh_key, "start": stretch.start, "end": stretch.end},
         )
     )
 
 
 def frames_within(
-    session: Session, tenant_key: int, mesh_key: int, minute: datetime, vm_keys: Sequence[int]
+    session: Session, tenant_key: int, mesh_key: int, stretch: Stretch, vm_keys: Sequence[int]
 ) -> list[StoredFrame]:
-    """Blocks of some VMs that began in a minute, with sketches. In a system session."""
+    """Blocks of some VMs that began in a stretch, with sketches. In a system session."""
+    return _within(session, tenant_key, mesh_key, stretch, f"{stretch.tier}", "vm_key", vm_keys)
+
+
+def zone_frames_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretch) -> list[StoredFrame]:
+    """Blocks between zones that began in a stretch, with sketches. In a system session."""
+    return _within(session, tenant_key, mesh_key, stretch, stretch.tier.zone_table, "zone_key", None)
+
+
+def _within(
+    session: Session,
+    tenant_key: int,
+    mesh_key: int,
+    stretch: Stretch,
+    table: str,
+    source: str,
+    keys: Sequence[int] | None,
+) -> list[StoredFrame]:
     rows = _fetch(
         session,
-        "SELECT vm_key, extract(epoch FROM started_at)::bigint, window_s, roster_key, stats, sketch FROM probe_frames"
-        " WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s AND vm_key = ANY(%(vm_keys)s)"
-        " AND started_at >= %(minute)s AND started_at < %(end)s",
+        f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key,"
+        f" stats, sketch FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
+        + " AND started_at >= %(start)s AND started_at < %(end)s",
         {
             "tenant_key": tenant_key,
             "mesh_key": mesh_key,
-            "vm_keys": list(vm_keys),
-            "minute": minute,
-            "end": minute + timedelta(minutes=1),
+            "keys": list(keys or ()),
+            "start": stretch.start,
+            "end": stretch.end,
         },
     )
     return _stored(session, rows)
+
+
+def zones_of_vms(session: Session, tenant_key: int) -> tuple[Ints, Ints]:
+    """Keys of all VMs of a tenant, ascending, and of the zone each of them is in."""
+    rows = _fetch(
+        session,
+        "SELECT v.key, z.key FROM vms v JOIN zones z ON z.id = v.zone_id JOIN tenants t ON t.id = v.tenant_id"
+        " WHERE t.key = %(tenant_key)s ORDER BY v.key",
+        {"tenant_key": tenant_key},
+    )
+    found = np.array(rows, np.int64).reshape(-1, 2)
+    return found[:, 0].copy(), found[:, 1].copy()
+
+
+def zone_keys(session: Session, zone_ids: Sequence[UUID]) -> Ints:
+    """Keys of zones, in the order asked for."""
+    rows = session.execute(text("SELECT id, key FROM zones WHERE id = ANY(:ids)"), {"ids": list(zone_ids)})
+    found = {zone_id: key for zone_id, key in rows}
+    return np.array([found[zone_id] for zone_id in zone_ids], np.int64)
 
 
 def paths(
@@ -193,7 +227,8 @@ def paths(
     """The windows of one pair in a stretch, whichever of the two was client, by time."""
     rows = _fetch(
         session,
-        "SELECT f.vm_key = %(source)s, extract(epoch FROM f.started_at)::bigint, f.window_s,"
+        "SELECT f.vm_key = %(source)s, extract(epoch FROM f.started_at)::bigint,"
+        f" {_window_s(stretch.tier, stretch.tier)},"
         " array_position(r.target_keys, CASE WHEN f.vm_key = %(source)s THEN %(target)s ELSE %(source)s END) - 1,"
         " f.stats, "
         + ("f.sketch" if sketches else "''::bytea")
@@ -214,16 +249,14 @@ def paths(
     return [StoredPath(*row) for row in rows]
 
 
-def rolled_until(session: Session, mesh_key: int) -> datetime | None:
-    """Start of the newest minute of a mesh that has been merged."""
-    found: datetime | None = session.scalar(
-        text(
-            "SELECT started_at FROM probe_frames_1m WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
-            " ORDER BY started_at DESC LIMIT 1"
-        ),
-        {"tenant_key": _tenant(session), "mesh_key": mesh_key},
+def rolled_until(session: Session, mesh_key: int) -> dict[Tier, datetime]:
+    """End of the newest merged step of a mesh in each tier that has one."""
+    newest = ", ".join(
+        f"(SELECT max(started_at) FROM {tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key)"
+        for tier in ROLLED
     )
-    return found
+    row = session.execute(text(f"SELECT {newest}"), {"tenant_key": _tenant(session), "mesh_key": mesh_key}).one()
+    return {tier: at + timedelta(seconds=tier.step_s) for tier, at in zip(ROLLED, row, strict=True) if at is not None}
 
 
 def _tenant(session: Session) -> int:

@@ -8,8 +8,10 @@ medians, weighted by count: frames hold no sketches of single flows.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from sinemora.measurements import frame, sketch
 from sinemora.measurements.frame import (
@@ -24,6 +26,7 @@ from sinemora.measurements.frame import (
     MAX,
     MEAN,
     MIN,
+    ROUND_TRIP,
     SENT,
     Codes,
     Columns,
@@ -80,10 +83,58 @@ def _losses(sent: Columns, lost: Columns, starts: Ints) -> tuple[Ints, Ints]:
 def merge(frames: Sequence[Frame]) -> list[Frame]:
     """One frame per VM that has frames among these, its targets being all that any of them has, ascending."""
     pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames]
-    keys, groups = np.unique(np.concatenate(pairs), return_inverse=True)
-    stats, sketches = merge_groups(
-        [part.stats for part in frames], [part.sketches for part in frames], groups.reshape(-1), keys.size
-    )
+    return _merge_pairs(np.concatenate(pairs), [part.stats for part in frames], [part.sketches for part in frames])
+
+
+def merge_zones(frames: Sequence[Frame], vm_keys: Ints, zone_keys: Ints) -> list[Frame]:
+    """One frame per zone, towards itself and the zones of larger keys, of all paths between their VMs.
+
+    `zone_keys` are the zones of `vm_keys` (ascending); VMs that are not among them are left out. Outbound leads from
+    the frame's zone to the target; within one zone both directions hold all its paths.
+    """
+    pairs: list[Ints] = []
+    stats: list[Stats] = []
+    sketches: list[Sketches] = []
+    for part in frames:
+        source = zone_keys[np.flatnonzero(vm_keys == part.vm_key)]
+        at = np.minimum(np.searchsorted(vm_keys, part.targets), vm_keys.size - 1)
+        if not source.size or not at.size:
+            continue
+        known = vm_keys[at] == part.targets
+        zones = zone_keys[at]
+        for chosen, turned in ((known & (zones >= source), False), (known & (zones <= source), True)):
+            positions = np.flatnonzero(chosen)
+            if not positions.size:
+                continue
+            taken, words = part.stats.take(positions), part.sketches.take(positions)
+            low, high = np.minimum(source, zones[positions]), np.maximum(source, zones[positions])
+            if turned:
+                taken, words = _without_round_trips(taken.reversed(), words.reversed(), low == high)
+            pairs.append(low << 32 | high)
+            # Source ports of different pairs are no flows of one path.
+            stats.append(replace(taken, by_flow=np.empty((3, 2, 0), np.int32)))
+            sketches.append(words)
+    return _merge_pairs(np.concatenate(pairs), stats, sketches) if pairs else []
+
+
+def _without_round_trips(stats: Stats, sketches: Sketches, those: npt.NDArray[np.bool_]) -> tuple[Stats, Sketches]:
+    """The same, with nothing known of the round trips of `those`: they have been counted before."""
+    stats.columns[:, ROUND_TRIP, those] = 0
+    stats.columns[SENT : LOST + 1, ROUND_TRIP, those] = -1
+    kept = np.ones(sketches.lengths.shape, bool)
+    kept[ROUND_TRIP, those] = False
+    words = sketches.words[np.repeat(kept.reshape(-1), sketches.lengths.reshape(-1))]
+    return stats, Sketches(np.where(kept, sketches.lengths, 0), words)
+
+
+def _merge_pairs(pairs: Ints, stats: Sequence[Stats], sketches: Sequence[Sketches]) -> list[Frame]:
+    """One frame per source; `pairs` are source << 32 | target of every entry of all parts."""
+    keys, groups = np.unique(pairs, return_inverse=True)
+    merged_stats, merged_sketches = merge_groups(stats, sketches, groups.reshape(-1), keys.size)
+    return _cut(keys, merged_stats, merged_sketches)
+
+
+def _cut(keys: Ints, stats: Stats, sketches: Sketches | None) -> list[Frame]:
     assert sketches is not None
     vms, targets = keys >> 32, keys & 0xFFFFFFFF
     bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))

@@ -22,6 +22,9 @@ class Resolution(StrEnum):
     AUTO = "auto"
     WINDOW = "window"
     MINUTE = "1m"
+    QUARTER = "15m"
+    HOUR = "1h"
+    DAY = "1d"
 
 
 class StateName(StrEnum):

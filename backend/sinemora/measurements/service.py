@@ -1,8 +1,7 @@
 """Use cases of reading a whole mesh: its matrix now or over a range, its worst paths."""
 
-import math
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -14,10 +13,10 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import matrix, merging, queries
+from sinemora.measurements import matrix, merging, queries, rollup
 from sinemora.measurements.frame import Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
-from sinemora.measurements.queries import Stretch, Tier
+from sinemora.measurements.retention import kept_from_of
 from sinemora.measurements.schemas import (
     STATE_NAMES,
     Axis,
@@ -29,13 +28,13 @@ from sinemora.measurements.schemas import (
     WorstPaths,
 )
 from sinemora.measurements.sketch import Ints
+from sinemora.measurements.tiers import ROLLED, Stretch, Tier, cover
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import mesh_state, zone_runs
 
 # Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
 _RAW_RANGE = timedelta(minutes=5)
-_FRAMES_MAX = 50_000
-MINUTE = timedelta(minutes=1)
+_FRAMES_MAX = 200_000
 # Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
 YEARS = range(1970, 2200)
 
@@ -86,6 +85,8 @@ class Windows:
 def picture(session: Session, mesh_id: UUID, wanted: Selection) -> Picture:
     """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
     mesh = mesh_state(session, mesh_id)
+    if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
+        return _zone_range(session, mesh, wanted, wanted.start, wanted.end)
     found = windows(session, mesh, wanted.start, wanted.end, sketches=wanted.needs_sketches)
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
     if wanted.by is By.ZONE:
@@ -185,15 +186,14 @@ def check_time(at: datetime) -> None:
         raise ProductError("range_invalid", 422, f"Times lie in the years {YEARS.start} to {YEARS.stop - 1}.")
 
 
-def tiers(session: Session, mesh_key: int, start: datetime, end: datetime) -> tuple[datetime, datetime, list[Stretch]]:
-    """Where a range is read from, and the range as it is then: minutes are whole, and those not merged yet are raw."""
-    oldest_raw = datetime.now(UTC) - timedelta(days=settings().retention_raw_days)
-    if end - start < _RAW_RANGE and start > oldest_raw:
+def tiers(
+    session: Session, mesh_key: int, start: datetime, end: datetime, usable: Sequence[Tier] = ROLLED
+) -> tuple[datetime, datetime, list[Stretch]]:
+    """Where a range is read from, and the range as it is then: steps are whole, and those not merged yet are raw."""
+    kept_from = kept_from_of(datetime.now(UTC))
+    if end - start < _RAW_RANGE and start > kept_from[Tier.RAW]:
         return start, end, [Stretch(Tier.RAW, start, end)]
-    start, end = _floor(start), _ceil(end)
-    rolled = queries.rolled_until(session, mesh_key)
-    split = start if rolled is None else min(end, max(start, rolled + MINUTE))
-    return start, end, [Stretch(Tier.MINUTE, start, split), Stretch(Tier.RAW, split, end)]
+    return cover(start, end, queries.rolled_until(session, mesh_key), kept_from, usable)
 
 
 def _range(
@@ -201,19 +201,50 @@ def _range(
 ) -> tuple[datetime, datetime, Pairs, Sketches | None]:
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
-    found = sum(queries.count_frames(session, mesh.key, part) for part in parts)
+    _check_size(session, mesh.key, parts)
+    chunks = chain.from_iterable(queries.frames(session, mesh.key, part, sketches=sketches) for part in parts)
+    pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches)
+    return start, end, pairs, merged
+
+
+def _check_size(session: Session, mesh_key: int, parts: Sequence[Stretch]) -> None:
+    found = sum(queries.count_frames(session, mesh_key, part) for part in parts)
     if found > _FRAMES_MAX:
         raise ProductError(
             "range_too_large",
             409,
             f"This range holds {found} frames, and a matrix is made of at most {_FRAMES_MAX} at once."
-            " Ask for a shorter one.",
+            " Ask for a shorter one, or for one of whole hours or days (UTC).",
             frames=found,
             frames_max=_FRAMES_MAX,
         )
-    chunks = chain.from_iterable(queries.frames(session, mesh.key, part, sketches=sketches) for part in parts)
-    pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches)
-    return start, end, pairs, merged
+
+
+def _zone_range(session: Session, mesh: MeshState, wanted: Selection, start: datetime, end: datetime) -> Picture:
+    """Zones over a range, from frames of zones; what is not merged yet is merged here."""
+    check_range(start, end)
+    start, end, parts = tiers(session, mesh.key, start, end)
+    raw = [part for part in parts if part.tier is Tier.RAW]
+    _check_size(session, mesh.key, raw)
+    between = merging.frames_of(
+        chain.from_iterable(
+            chunk
+            for part in parts
+            if part.tier is not Tier.RAW
+            for chunk in queries.zone_frames(session, mesh.key, part, sketches=True)
+        )
+    )
+    zones = queries.zones_of_vms(session, session.info["tenant_key"])
+    for part in raw:
+        for chunk in queries.frames(session, mesh.key, part, sketches=True):
+            between += rollup.merge_zones(merging.frames_of(chunk), *zones)
+    merged = rollup.merge(between) if between else []
+    runs = zone_runs(mesh)
+    keys = queries.zone_keys(session, [run.id for run in runs])
+    zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
+    cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged)
+    measured = matrix.measure(cells, wanted.metric, wanted.statistic)
+    return Picture(mesh, [Axis(id=run.id, name=run.name) for run in runs], measured, start, end)
 
 
 def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[Cells, list[Axis]]:
@@ -239,11 +270,3 @@ def _unit(metric: Metric) -> Literal["ns", "ratio"]:
 def utc(at_s: int) -> datetime:
     """Unix seconds as a time."""
     return datetime.fromtimestamp(at_s, UTC)
-
-
-def _floor(at: datetime) -> datetime:
-    return utc(int(at.timestamp()) // 60 * 60)
-
-
-def _ceil(at: datetime) -> datetime:
-    return utc(-(-math.ceil(at.timestamp()) // 60) * 60)

@@ -1,16 +1,20 @@
 """Sweeps of measurements. Each finds its work in the database, so one that was lost is caught up by the next."""
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import structlog
 from sqlalchemy import select
+from sqlalchemy.orm import Session
 
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.measurements import frame, merging, metrics, queries, rollup, writes
-from sinemora.measurements.queries import StoredFrame
+from sinemora.measurements.frame import Frame
+from sinemora.measurements.retention import kept_from_of, kept_tables
+from sinemora.measurements.tiers import ROLLED, Stretch, Tier, floor
 from sinemora.measurements.writes import FrameRow, RosterKeys
 from sinemora.tenants.models import TenantQuota
 from sinemora.tenants.quotas import effective
@@ -19,8 +23,8 @@ log = structlog.get_logger(__name__)
 
 # Agents send a window within seconds of its end; who is later marks the minute again.
 _GRACE = timedelta(seconds=10)
-_MINUTES_AT_ONCE = 5
-_VMS_AT_ONCE = 50
+_STEPS_AT_ONCE = 5
+_VMS_AT_ONCE = 20
 _GAPS_LOOKED_FOR = timedelta(hours=3)
 
 _rosters = RosterKeys()
@@ -28,35 +32,62 @@ _rosters = RosterKeys()
 
 @celery.task(name="measurements.roll_up")
 def roll_up() -> None:
-    """Merge the windows of every minute that is over and has new ones."""
+    """Merge the frames of every step that is over and has new ones, tier by tier."""
     due = datetime.now(UTC) - _GRACE
-    with system_session() as session:
-        meshes = writes.marked_meshes(session, due)
-    for tenant_key, mesh_key in meshes:
-        while roll_up_mesh(tenant_key, mesh_key, due):
-            pass
+    for tier in ROLLED:
+        with system_session() as session:
+            meshes = writes.marked_meshes(session, tier, due)
+        for tenant_key, mesh_key in meshes:
+            while roll_up_mesh(tenant_key, mesh_key, tier, due):
+                pass
 
 
-def roll_up_mesh(tenant_key: int, mesh_key: int, due: datetime) -> int:
-    """Merge some marked minutes of a mesh in one transaction; how many."""
+def roll_up_mesh(tenant_key: int, mesh_key: int, tier: Tier, due: datetime) -> int:
+    """Merge some marked steps of a mesh in one transaction; how many. Each marks its step of the next tier."""
     learnt: dict[tuple[int, bytes], int] = {}
     with system_session() as session:
-        minutes = writes.take_marks(session, tenant_key, mesh_key, due, _MINUTES_AT_ONCE)
-        for minute in minutes:
-            vms = queries.vms_within(session, tenant_key, mesh_key, minute)
-            for first in range(0, len(vms), _VMS_AT_ONCE):
-                some = vms[first : first + _VMS_AT_ONCE]
-                stored = queries.frames_within(session, tenant_key, mesh_key, minute, some)
-                rows = _merged(stored, tenant_key, mesh_key, int(minute.timestamp()))
-                counts = Counter(one.vm_key for one in stored)
-                learnt |= writes.store_minute(session, rows, counts, _rosters)
+        steps = writes.take_marks(session, tenant_key, mesh_key, tier, due, _STEPS_AT_ONCE)
+        for start in steps:
+            stretch = Stretch(tier.finer, start, start + timedelta(seconds=tier.step_s))
+            learnt |= _roll_up_step(session, tenant_key, mesh_key, tier, stretch)
+        if tier.coarser:
+            following = {floor(start, tier.coarser.step_s) for start in steps}
+            writes.mark(session, tenant_key, mesh_key, tier.coarser, following)
     _rosters.learn(learnt)
-    metrics.ROLLED_MINUTES.inc(len(minutes))
-    return len(minutes)
+    metrics.ROLLED_MINUTES.inc(len(steps) if tier is Tier.MINUTE else 0)
+    return len(steps)
 
 
-def _merged(stored: list[StoredFrame], tenant_key: int, mesh_key: int, started_at_s: int) -> list[FrameRow]:
-    """One frame per VM of all these, as rows."""
+def _roll_up_step(
+    session: Session, tenant_key: int, mesh_key: int, tier: Tier, stretch: Stretch
+) -> dict[tuple[int, bytes], int]:
+    """Merge and store one step of a tier, its VMs and its zones; rosters learnt on the way."""
+    learnt: dict[tuple[int, bytes], int] = {}
+    started_at_s = int(stretch.start.timestamp())
+    zones = queries.zones_of_vms(session, tenant_key) if tier is Tier.MINUTE else None
+    between: list[Frame] = []
+    vms = queries.vms_within(session, tenant_key, mesh_key, stretch)
+    for first in range(0, len(vms), _VMS_AT_ONCE):
+        some = vms[first : first + _VMS_AT_ONCE]
+        stored = queries.frames_within(session, tenant_key, mesh_key, stretch, some)
+        merged = rollup.merge(merging.frames_of(stored))
+        counts = Counter(one.vm_key for one in stored)
+        learnt |= writes.store_merged(
+            session, tier, _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s), counts, _rosters
+        )
+        if zones is not None:
+            between += rollup.merge_zones(merged, *zones)
+    if zones is None:
+        between = merging.frames_of(queries.zone_frames_within(session, tenant_key, mesh_key, stretch))
+    if between:
+        merged = rollup.merge(between)
+        rows = _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
+        learnt |= writes.store_merged_zones(session, tier, rows, Counter(part.vm_key for part in between), _rosters)
+    return learnt
+
+
+def _rows(merged: Sequence[Frame], tenant_key: int, mesh_key: int, started_at_s: int, step_s: int) -> list[FrameRow]:
+    """Frames of one step as rows."""
     return [
         FrameRow(
             tenant_key,
@@ -64,47 +95,46 @@ def _merged(stored: list[StoredFrame], tenant_key: int, mesh_key: int, started_a
             started_at_s,
             block.vm_key,
             number,
-            60,
+            step_s,
             block.targets,
             frame.encode_stats(block.stats),
             frame.encode_sketches(block.sketches),
         )
-        for whole in rollup.merge(merging.frames_of(stored))
+        for whole in merged
         for number, block in enumerate(whole.blocks())
     ]
 
 
 @celery.task(name="measurements.find_gaps")
 def find_gaps() -> None:
-    """Mark minutes that should have been merged and were not."""
+    """Mark steps that should have been merged and were not."""
     now = datetime.now(UTC)
-    # What is younger is marked already, and being worked on.
-    end = (now - timedelta(minutes=3)).replace(second=0, microsecond=0)
-    with system_session() as session:
-        found = writes.mark_gaps(session, end - _GAPS_LOOKED_FOR, end)
-    if found:
-        log.warning("minutes were not merged", minutes=found)
+    for tier in ROLLED:
+        # What is younger is marked already, and being worked on.
+        end = floor(now - timedelta(minutes=2, seconds=tier.step_s), tier.step_s)
+        start = floor(end - max(_GAPS_LOOKED_FOR, timedelta(seconds=2 * tier.step_s)), tier.step_s)
+        with system_session() as session:
+            found = writes.mark_gaps(session, tier, start, end)
+        if found:
+            log.warning("steps were not merged", tier=tier.name.lower(), steps=found)
 
 
 @celery.task(name="measurements.partitions")
 def partitions() -> None:
     """Make partitions ahead, and drop what is older than what is kept."""
     now = datetime.now(UTC)
-    raw_from = now - timedelta(days=settings().retention_raw_days)
-    minutes_from = now - timedelta(days=settings().retention_1m_days)
     with system_session() as session:
         writes.make_partitions(session, now, settings().retention_raw_days)
-    for table, kept_from in (
-        ("probe_frames", raw_from),
-        ("probe_frames_1m", minutes_from),
-        ("spikes", minutes_from),
-    ):
+    for table, kept_from in kept_tables(now).items():
         with system_session() as session:  # each waits for its own lock, and may fail alone
             dropped = writes.drop_before(session, table, kept_from.date())
         if dropped:
             log.info("retention", table=table, partitions=dropped)
+    kept = kept_from_of(now)
     with system_session() as session:
-        writes.forget_latest(session, raw_from)
+        writes.forget_latest(session, kept[Tier.RAW])
+        # A roster is written at least once a day while it is in use.
+        writes.drop_rosters(session, min(kept.values()) - timedelta(days=2))
 
 
 @celery.task(name="measurements.shorten")
@@ -117,6 +147,7 @@ def shorten() -> None:
         for table, kept_days, most in (
             ("probe_frames", limits.raw_days, settings().retention_raw_days),
             ("probe_frames_1m", limits.minute_days, settings().retention_1m_days),
+            ("zone_frames_1m", limits.minute_days, settings().retention_1m_days),
             ("spikes", limits.minute_days, settings().retention_1m_days),
         ):
             if kept_days < most:

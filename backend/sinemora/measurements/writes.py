@@ -1,8 +1,9 @@
 """SQL that stores reports: one statement for all frames of a batch, whoever sent them."""
 
 import hashlib
+import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
@@ -12,8 +13,10 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.sketch import Ints
+from sinemora.measurements.tiers import Tier
 
 _ROSTERS_KEPT = 50_000
+_ROSTER_KNOWN_S = 86_400.0
 
 # The newest window of a block is kept beside the frames, and the minutes that have new windows are marked, all in one
 # statement: either everything is there after the commit or nothing. A frame that is already there changes nothing.
@@ -94,18 +97,24 @@ class SpikeRow:
 
 
 class RosterKeys:
-    """Keys of rosters this process has seen committed, newest kept. For one thread."""
+    """Keys of rosters this process has written and seen committed, newest kept. For one thread.
+
+    A key is forgotten after a day: a roster in use is written again so often, and one that is not can be dropped.
+    """
 
     def __init__(self) -> None:
-        self._keys: OrderedDict[tuple[int, bytes], int] = OrderedDict()
+        self._keys: OrderedDict[tuple[int, bytes], tuple[int, float]] = OrderedDict()
 
     def get(self, roster: tuple[int, bytes]) -> int | None:
         """The key of a roster given as tenant and digest."""
-        return self._keys.get(roster)
+        key, until_s = self._keys.get(roster, (None, 0.0))
+        return key if time.monotonic() < until_s else None
 
     def learn(self, found: dict[tuple[int, bytes], int]) -> None:
         """Remember rosters; only once their transaction has committed."""
-        self._keys.update(found)
+        until_s = time.monotonic() + _ROSTER_KNOWN_S
+        for roster, key in found.items():
+            self._keys[roster] = (key, until_s)
         while len(self._keys) > _ROSTERS_KEPT:
             self._keys.popitem(last=False)
 
@@ -158,18 +167,11 @@ def _store_rosters(session: Session, rosters: dict[tuple[int, bytes], Ints]) -> 
     for tenant_key, digest in sorted(rosters):
         row = session.execute(
             text(
-                "WITH added AS (INSERT INTO rosters (tenant_key, digest, target_keys)"
-                "  VALUES (:tenant_key, :digest, :targets) ON CONFLICT DO NOTHING RETURNING key)"
-                " SELECT key FROM added UNION ALL"
-                " SELECT key FROM rosters WHERE tenant_key = :tenant_key AND digest = :digest"
+                "INSERT INTO rosters (tenant_key, digest, target_keys) VALUES (:tenant_key, :digest, :targets)"
+                " ON CONFLICT (tenant_key, digest) DO UPDATE SET written_at = now() RETURNING key"
             ),
             {"tenant_key": tenant_key, "digest": digest, "targets": rosters[tenant_key, digest].tolist()},
-        ).first()
-        if row is None:  # another process added it after this statement began to look
-            row = session.execute(
-                text("SELECT key FROM rosters WHERE tenant_key = :tenant_key AND digest = :digest"),
-                {"tenant_key": tenant_key, "digest": digest},
-            ).one()
+        ).one()
         found[tenant_key, digest] = int(row.key)
     return found
 
@@ -185,15 +187,17 @@ def store_spikes(session: Session, spikes: Sequence[SpikeRow]) -> None:
     session.connection().exec_driver_sql(_STORE_SPIKES, tuple([getattr(row, name) for row in rows] for name in names))
 
 
-def take_marks(session: Session, tenant_key: int, mesh_key: int, due: datetime, limit: int) -> list[datetime]:
-    """Minutes of a mesh that ended before `due` and have windows not yet merged, oldest first; the marks go.
+def take_marks(
+    session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: datetime, limit: int
+) -> list[datetime]:
+    """Steps of a mesh that ended before `due` and have frames not yet merged, oldest first; the marks go.
 
-    In a system session. Whatever is committed after this marks its minute anew. None while another worker has the mesh.
+    In a system session. Whatever is committed after this marks its step anew. None while another worker has the mesh.
     """
-    mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key}
+    mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s}
     if not session.scalar(text("SELECT pg_try_advisory_xact_lock(84200003, :mesh_key)"), mesh):
         return []
-    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key"
+    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND step_s = :step_s"
     return list(
         session.scalars(
             text(
@@ -202,72 +206,121 @@ def take_marks(session: Session, tenant_key: int, mesh_key: int, due: datetime, 
                 f" gone AS (DELETE FROM rollup_marks WHERE {where} AND minute IN (SELECT minute FROM minutes))"
                 " SELECT minute FROM minutes ORDER BY minute"
             ),
-            {**mesh, "due": due - timedelta(minutes=1), "limit": limit},
+            {**mesh, "due": due - timedelta(seconds=tier.step_s), "limit": limit},
         )
     )
 
 
-def marked_meshes(session: Session, due: datetime) -> list[tuple[int, int]]:
-    """Tenants and meshes with minutes to merge that ended before `due`. In a system session."""
+def marked_meshes(session: Session, tier: Tier, due: datetime) -> list[tuple[int, int]]:
+    """Tenants and meshes with steps to merge that ended before `due`. In a system session."""
     rows = session.execute(
-        text("SELECT DISTINCT tenant_key, mesh_key FROM rollup_marks WHERE minute < :due ORDER BY 1, 2"),
-        {"due": due - timedelta(minutes=1)},
+        text(
+            "SELECT DISTINCT tenant_key, mesh_key FROM rollup_marks WHERE step_s = :step_s AND minute < :due"
+            " ORDER BY 1, 2"
+        ),
+        {"step_s": tier.step_s, "due": due - timedelta(seconds=tier.step_s)},
     )
     return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]
 
 
-def mark_gaps(session: Session, start: datetime, end: datetime) -> int:
-    """Mark the minutes in [start, end) whose merged frames are not made of all that is stored; how many.
+def mark(session: Session, tenant_key: int, mesh_key: int, tier: Tier, steps: Collection[datetime]) -> None:
+    """Mark steps of a tier to be merged."""
+    if steps:
+        session.execute(
+            text(
+                "INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)"
+                " SELECT :tenant_key, :mesh_key, started_at, :step_s FROM unnest(:steps) AS started_at"
+            ),
+            {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s, "steps": sorted(steps)},
+        )
+
+
+def mark_gaps(session: Session, tier: Tier, start: datetime, end: datetime) -> int:
+    """Mark the steps of a tier in [start, end) whose merged frames are not made of all that is stored; how many.
 
     In a system session. Marks are written with the frames, so this finds only what a fault or an operator left behind.
     """
     marked = session.execute(
         text(
-            """
+            f"""
             WITH stored AS (
-                SELECT tenant_key, mesh_key, date_trunc('minute', started_at) AS minute, count(*) AS frames
-                FROM probe_frames WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
+                SELECT tenant_key, mesh_key,
+                    date_bin(make_interval(secs => :step_s), started_at, TIMESTAMPTZ '2000-01-01 00:00+00') AS minute,
+                    count(*) AS frames
+                FROM {tier.finer} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
             ), merged AS (
                 SELECT tenant_key, mesh_key, started_at AS minute, sum(frames) AS frames
-                FROM probe_frames_1m WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
+                FROM {tier} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
             )
-            INSERT INTO rollup_marks (tenant_key, mesh_key, minute)
-            SELECT s.tenant_key, s.mesh_key, s.minute
+            INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)
+            SELECT s.tenant_key, s.mesh_key, s.minute, :step_s
             FROM stored s LEFT JOIN merged r USING (tenant_key, mesh_key, minute)
             WHERE r.frames IS DISTINCT FROM s.frames
-                AND NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key
+                AND NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key AND m.step_s = :step_s
                                 AND m.mesh_key = s.mesh_key AND m.minute = s.minute)
             RETURNING 1
             """
         ),
-        {"start": start, "end": end},
+        {"step_s": tier.step_s, "start": start, "end": end},
     )
     return len(marked.all())
 
 
-def store_minute(
-    session: Session, merged: Sequence[FrameRow], frames: dict[int, int], known: RosterKeys
+def store_merged(
+    session: Session, tier: Tier, merged: Sequence[FrameRow], frames: Mapping[int, int], known: RosterKeys
 ) -> dict[tuple[int, bytes], int]:
-    """Store the merged frames of one minute in place of what was there; `frames`: raw frames merged, by VM."""
+    """Store the merged frames of VMs of one step in place of what was there; `frames`: merged into it, by VM."""
+    return _store_merged(session, tier.table, "vm_key", tier is Tier.MINUTE, merged, frames, known)
+
+
+def store_merged_zones(
+    session: Session, tier: Tier, merged: Sequence[FrameRow], frames: Mapping[int, int], known: RosterKeys
+) -> dict[tuple[int, bytes], int]:
+    """The same for frames of zones, where `vm_key` of a row is the zone's and its targets are zones."""
+    return _store_merged(session, tier.zone_table, "zone_key", False, merged, frames, known)
+
+
+def _store_merged(
+    session: Session,
+    table: str,
+    source: str,
+    tells_window: bool,
+    merged: Sequence[FrameRow],
+    frames: Mapping[int, int],
+    known: RosterKeys,
+) -> dict[tuple[int, bytes], int]:
     if not merged:
         return {}
     ids, learnt = _roster_keys(session, merged, known)
+    window = "window_s, " if tells_window else ""
     session.connection().exec_driver_sql(
-        """
-        INSERT INTO probe_frames_1m
-            (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch, frames)
-        SELECT tenant_key, mesh_key, to_timestamp(started_at_s), vm_key, block,
-               window_s, roster_key, n, stats, sketch, frames
+        f"""
+        INSERT INTO {table}
+            (tenant_key, mesh_key, started_at, {source}, block, {window}roster_key, n, stats, sketch, frames)
+        SELECT tenant_key, mesh_key, to_timestamp(started_at_s), source_key, block,
+               {window}roster_key, n, stats, sketch, frames
         FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
-                    %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::int[])
-             AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch, frames)
-        ON CONFLICT (tenant_key, mesh_key, started_at, vm_key, block) DO UPDATE SET
+                    %b::int[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::int[])
+             AS i(tenant_key, mesh_key, started_at_s, source_key, block, window_s, roster_key, n, stats, sketch, frames)
+        ON CONFLICT (tenant_key, mesh_key, started_at, {source}, block) DO UPDATE SET
             roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats, sketch = excluded.sketch,
             frames = excluded.frames, rolled_at = now()
         """,
-        (*_columns(merged, ids), [frames[row.vm_key] if row.block == 0 else 0 for row in merged]),
+        (*_columns(merged, ids), [frames.get(row.vm_key, 0) if row.block == 0 else 0 for row in merged]),
     )
     return learnt
+
+
+def drop_rosters(session: Session, before: datetime) -> int:
+    """Drop rosters that nobody has written since `before`, and those of tenants that are gone; how many."""
+    gone = session.execute(
+        text(
+            "DELETE FROM rosters r WHERE written_at < :before"
+            " OR NOT EXISTS (SELECT FROM tenants t WHERE t.key = r.tenant_key) RETURNING 1"
+        ),
+        {"before": before},
+    )
+    return len(gone.all())
 
 
 def make_partitions(session: Session, now: datetime, raw_days: int) -> int:

@@ -327,7 +327,8 @@ def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
     assert found["resolution_s"] == 60
     assert set(found["round_trip"]["delay_ns"]) == {None}
     year = {"from": (now - timedelta(days=365)).isoformat(), "to": now.isoformat()}
-    answer = mesh.owner.get(url, params=year)
+    assert mesh.owner.get(url, params=year).json()["resolution_s"] == 86_400
+    answer = mesh.owner.get(url, params=year | {"resolution": "1m"})
     assert (answer.status_code, answer.json()["code"]) == (409, "range_too_large")
     for never in ("0001-01-01T00:30:00Z", "9999-12-31T23:59:59Z"):
         answer = mesh.owner.get(url, params={"to": never})

@@ -8,6 +8,7 @@ from sqlalchemy import text
 
 from sinemora.kit.db import system_session
 from sinemora.measurements import frame, tasks
+from sinemora.measurements.tiers import Tier
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
@@ -60,7 +61,7 @@ def test_a_minute_holds_all_its_windows_and_again_changes_nothing(mesh):
         exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MAX, frame.CLOCK_ERROR]
         assert np.array_equal(stats.columns[exact], expected.stats.columns[exact])
         assert np.allclose(stats.m2, expected.stats.m2, rtol=1e-4)
-    assert rows("SELECT count(*) FROM rollup_marks")[0][0] == 0
+    assert rows("SELECT count(*) FROM rollup_marks WHERE step_s = 60")[0][0] == 0
 
 
 def test_a_late_window_is_merged_too(mesh):
@@ -78,8 +79,8 @@ def test_a_late_window_is_merged_too(mesh):
 def test_a_minute_that_is_not_over_waits(mesh):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)}, window_start(1, 10)))
     due = datetime.now(UTC) - timedelta(seconds=120)
-    assert tasks.roll_up_mesh(mesh.owner.tenant_key, mesh.key, due) == 0
-    assert rows("SELECT count(*) FROM rollup_marks")[0][0] == 1
+    assert tasks.roll_up_mesh(mesh.owner.tenant_key, mesh.key, Tier.MINUTE, due) == 0
+    assert rows("SELECT count(*) FROM rollup_marks WHERE step_s = 60")[0][0] == 1
 
 
 def test_gaps_are_found(mesh):
@@ -91,11 +92,13 @@ def test_gaps_are_found(mesh):
     with system_session() as session:
         session.execute(text("DELETE FROM probe_frames_1m WHERE started_at = to_timestamp(:at)"), {"at": minute + 60})
     tasks.find_gaps()
-    assert [row.minute.timestamp() for row in rows("SELECT minute FROM rollup_marks")] == [minute + 60]
+    assert [row.minute.timestamp() for row in rows("SELECT minute FROM rollup_marks WHERE step_s = 60")] == [
+        minute + 60
+    ]
     tasks.roll_up()
     assert [at for at, _ in minutes()] == [minute, minute + 60, minute + 120]
     tasks.find_gaps()
-    assert rows("SELECT count(*) FROM rollup_marks")[0][0] == 0
+    assert rows("SELECT count(*) FROM rollup_marks WHERE step_s = 60")[0][0] == 0
 
 
 def test_two_tenants_are_merged_apart(mesh, other_owner, make_mesh):

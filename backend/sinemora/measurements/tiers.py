@@ -1,0 +1,123 @@
+"""Tiers: the intervals frames are kept at, and which of them answers what. Pure; all choices of a tier are made here.
+
+Windows as reported are merged to minutes, minutes to quarters of an hour, those to hours and hours to days (UTC). Every
+tier above the windows also has frames of zones.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import NamedTuple
+
+WINDOW_S = 10
+
+
+class Tier(StrEnum):
+    """Where frames are: as reported, or merged; the value is the name of the table. Finest first."""
+
+    RAW = "probe_frames"
+    MINUTE = "probe_frames_1m"
+    QUARTER = "probe_frames_15m"
+    HOUR = "probe_frames_1h"
+    DAY = "probe_frames_1d"
+
+    @property
+    def table(self) -> str:
+        """The table of frames of VMs."""
+        return self.value
+
+    @property
+    def zone_table(self) -> str:
+        """The table of frames of zones. Windows as reported have none: LookupError."""
+        if self is Tier.RAW:
+            raise LookupError("windows as reported are not merged by zone")
+        return self.value.replace("probe", "zone")
+
+    @property
+    def step_s(self) -> int:
+        """Seconds of one step; of windows their usual length."""
+        return _STEPS_S[self]
+
+    @property
+    def finer(self) -> "Tier":
+        """The tier this one is merged from. Windows are merged from nothing: LookupError."""
+        at = ROLLED.index(self) if self in ROLLED else -1
+        if at < 0:
+            raise LookupError("windows as reported are merged from nothing")
+        return ROLLED[at - 1] if at else Tier.RAW
+
+    @property
+    def coarser(self) -> "Tier | None":
+        """The tier merged from this one, if any."""
+        after = (*ROLLED, None)
+        return after[0] if self is Tier.RAW else after[ROLLED.index(self) + 1]
+
+
+ROLLED = (Tier.MINUTE, Tier.QUARTER, Tier.HOUR, Tier.DAY)
+_STEPS_S = dict(zip(Tier, (WINDOW_S, 60, 900, 3600, 86_400), strict=True))
+
+
+class Stretch(NamedTuple):
+    """A part of a range, and where its frames are: those that began in [start, end)."""
+
+    tier: Tier
+    start: datetime
+    end: datetime
+
+
+def choose(started_at: datetime, ended_at: datetime, points_max: int, window_s: int = WINDOW_S) -> Tier:
+    """The finest tier that covers a range in at most `points_max` steps; days when none does."""
+    span_s = (ended_at - started_at).total_seconds()
+    for tier in Tier:
+        if span_s <= points_max * (window_s if tier is Tier.RAW else tier.step_s):
+            return tier
+    return Tier.DAY
+
+
+def floor(at: datetime, step_s: int) -> datetime:
+    """The last whole step at or before a time; `step_s` divides a day."""
+    return datetime.fromtimestamp(int(at.timestamp() // step_s) * step_s, UTC)
+
+
+def ceil(at: datetime, step_s: int) -> datetime:
+    """The first whole step at or after a time; `step_s` divides a day."""
+    before = floor(at, step_s)
+    return before if before == at else before + timedelta(seconds=step_s)
+
+
+def cover(
+    start: datetime,
+    end: datetime,
+    rolled_until: Mapping[Tier, datetime],
+    kept_from: Mapping[Tier, datetime],
+    usable: Sequence[Tier] = ROLLED,
+) -> tuple[datetime, datetime, list[Stretch]]:
+    """A range as it can be read, and the stretches that hold it: the coarsest steps inside, finer ones at its ends.
+
+    `rolled_until` says where the merged frames of a tier end (a tier without any is not used), `kept_from` where those
+    of a tier begin. The range grows to whole steps of the finest tier that reaches back to its start, at least minutes;
+    what is not merged yet is read as reported.
+    """
+    reaching = [tier for tier in usable if kept_from.get(tier, start) <= start] or [usable[-1]]
+    start = floor(start, reaching[0].step_s)
+    end = ceil(end, Tier.MINUTE.step_s)
+    return start, end, _cover(start, end, list(reversed(usable)), rolled_until)
+
+
+def _cover(start: datetime, end: datetime, tiers: Sequence[Tier], until: Mapping[Tier, datetime]) -> list[Stretch]:
+    if start >= end:
+        return []
+    if not tiers:
+        return [Stretch(Tier.RAW, start, end)]
+    coarsest, finer = tiers[0], tiers[1:]
+    if coarsest not in until:
+        return _cover(start, end, finer, until)
+    first = ceil(start, coarsest.step_s)
+    last = min(floor(end, coarsest.step_s), until[coarsest])
+    if first >= last:
+        return _cover(start, end, finer, until)
+    return [
+        *_cover(start, first, finer, until),
+        Stretch(coarsest, first, last),
+        *_cover(last, end, finer, until),
+    ]
