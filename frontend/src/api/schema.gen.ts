@@ -3706,7 +3706,7 @@ export interface components {
          * @description Length of a step of a series; `auto` picks the finest that stays readable.
          * @enum {string}
          */
-        Resolution: "auto" | "window" | "1m";
+        Resolution: "auto" | "window" | "1m" | "15m" | "1h" | "1d";
         /**
          * Resource
          * @description What is limited.
