@@ -139,7 +139,9 @@ def _compare_minutes(connection: psycopg.Connection, since: datetime, findings: 
         """,
         {"since": since},
     ).fetchall()
-    marked = set(connection.execute("SELECT tenant_key, mesh_key, minute FROM rollup_marks").fetchall())
+    marked = set(
+        connection.execute("SELECT tenant_key, mesh_key, minute FROM rollup_marks WHERE step_s = 60").fetchall()
+    )
     for tenant_key, mesh_key, minute, stored, merged in rows:
         findings.minutes_compared += 1
         if merged != stored and (tenant_key, mesh_key, minute) not in marked:
