@@ -8,8 +8,8 @@ from alembic import op
 
 from sinemora.kit.config import settings
 
-revision: str = "0007"
-down_revision: str | Sequence[str] | None = "0006"
+revision: str = "0008"
+down_revision: str | Sequence[str] | None = "0007"
 branch_labels: str | Sequence[str] | None = None
 depends_on: str | Sequence[str] | None = None
 
@@ -55,40 +55,6 @@ BEGIN
     END LOOP;
     RETURN made;
 END $$;
-
-CREATE OR REPLACE FUNCTION drop_measurements_before(parent text, day date) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-    name text;
-    dropped integer := 0;
-    pattern text := CASE WHEN parent = ANY(ARRAY[{by_month}]::text[]) THEN 'YYYYMM' ELSE 'YYYYMMDD' END;
-BEGIN
-    IF NOT parent = ANY(ARRAY[{all}]::text[]) THEN
-        RAISE EXCEPTION '% is not partitioned by day or month', parent;
-    END IF;
-    FOR name IN SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-                WHERE i.inhparent = to_regclass('public.' || parent)
-                AND c.relname < parent || '_' || to_char(day, pattern) ORDER BY 1 LOOP
-        EXECUTE format('DROP TABLE %I', name);
-        dropped := dropped + 1;
-    END LOOP;
-    RETURN dropped;
-END $$;
-"""
-
-HYPERTABLES = """
-CREATE OR REPLACE FUNCTION drop_measurements_before(parent text, day date) RETURNS integer
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
-DECLARE
-    dropped integer;
-BEGIN
-    IF NOT parent = ANY(ARRAY[{all}]::text[]) THEN
-        RAISE EXCEPTION '% is not partitioned by day or month', parent;
-    END IF;
-    SELECT count(*) INTO dropped
-        FROM drop_chunks(to_regclass('public.' || parent), (day::text || ' 00:00+00')::timestamptz);
-    RETURN dropped;
-END $$;
 """
 
 
@@ -99,10 +65,10 @@ def hypertables() -> bool:
     )
 
 
-def functions(parents: tuple[str, ...], by_month: tuple[str, ...]) -> str:
-    """The functions that make and drop partitions, for these tables."""
+def maker(parents: tuple[str, ...], by_month: tuple[str, ...]) -> str:
+    """The function that makes partitions of these tables."""
     names = {key: ", ".join(f"'{name}'" for name in value) for key, value in (("all", parents), ("by_month", by_month))}
-    return (HYPERTABLES if hypertables() else PARTITIONS).format(**names)
+    return PARTITIONS.format(**names)
 
 
 def upgrade() -> None:
@@ -137,7 +103,8 @@ def upgrade() -> None:
                 f"SELECT create_hypertable('{table}', by_range('started_at', INTERVAL '{days} days'),"
                 " create_default_indexes => false)"
             )
-    op.execute(functions((*BEFORE, *TABLES), BY_MONTH))
+    if not chunked:  # chunks make themselves
+        op.execute(maker((*BEFORE, *TABLES), BY_MONTH))
     today = datetime.now(UTC).date()
     op.execute(
         sa.text(
@@ -179,6 +146,7 @@ def downgrade() -> None:
     op.execute("DELETE FROM rollup_marks WHERE step_s > 60")
     op.drop_index(op.f(MARKS), "rollup_marks")
     op.drop_column("rollup_marks", "step_s")
-    op.execute(functions(BEFORE, ()))
+    if not hypertables():
+        op.execute(maker(BEFORE, ()))
     for table in TABLES:
         op.drop_table(table)
