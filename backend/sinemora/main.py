@@ -19,6 +19,7 @@ from sinemora.kit.logging import configure_logging
 from sinemora.measurements import routes as measurements
 from sinemora.measurements import runtime
 from sinemora.measurements.pins import routes as pins
+from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
 from sinemora.recommender import routes as recommender
@@ -40,6 +41,7 @@ ROUTERS = (
     meshes.router,
     measurements.router,
     pins.router,
+    prometheus.router,
     recommender.router,
     applications.router,
     recommendations.router,

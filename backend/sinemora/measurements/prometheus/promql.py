@@ -1,0 +1,297 @@
+"""The part of PromQL that plots need: selectors, aggregation by labels, arithmetic. Pure.
+
+    sinemora_zone_delay_seconds{mesh="demo",quantile="0.99"} * 1e3
+    max by (source_zone) (sinemora_zone_loss_ratio)
+
+An expression is evaluated at one time; `fetch` gives the samples of a selector then. What is not supported (functions,
+ranges in brackets, offsets, comparisons) is said as such and where.
+"""
+
+import math
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+
+Labels = tuple[tuple[str, str], ...]  # sorted by name; "__name__" is the metric's
+Vector = dict[Labels, float]
+NAME = "__name__"
+
+
+class PromQlError(ValueError):
+    """This expression is not understood; the message says what and where."""
+
+
+@dataclass(frozen=True)
+class Matcher:
+    """One condition on a label: `=`, `!=`, `=~`, `!~`."""
+
+    label: str
+    operator: str
+    value: str
+
+    def fits(self, labels: Mapping[str, str]) -> bool:
+        """Whether these labels pass; a label that is not there is empty, as in Prometheus."""
+        given = labels.get(self.label, "")
+        if self.operator in ("=", "!="):
+            return (given == self.value) == (self.operator == "=")
+        return (re.fullmatch(self.value, given) is not None) == (self.operator == "=~")
+
+
+@dataclass(frozen=True)
+class Selector:
+    """Series by name and labels."""
+
+    matchers: tuple[Matcher, ...]
+
+    def fits(self, labels: Mapping[str, str]) -> bool:
+        """Whether a series is meant."""
+        return all(matcher.fits(labels) for matcher in self.matchers)
+
+    def value_of(self, label: str) -> str | None:
+        """What a label must be equal to, if that is said."""
+        return next((one.value for one in self.matchers if one.label == label and one.operator == "="), None)
+
+
+@dataclass(frozen=True)
+class Number:
+    """A scalar."""
+
+    value: float
+
+
+@dataclass(frozen=True)
+class Aggregation:
+    """`sum`, `avg`, `min`, `max` or `count` over groups of series."""
+
+    operator: str
+    of: "Expression"
+    labels: tuple[str, ...]
+    without: bool
+
+
+@dataclass(frozen=True)
+class Binary:
+    """Two operands with + - * /; series pair up by all their labels but the name."""
+
+    operator: str
+    left: "Expression"
+    right: "Expression"
+
+
+Expression = Selector | Number | Aggregation | Binary
+Fetch = Callable[[Selector], Vector]
+
+_AGGREGATIONS: dict[str, Callable[[list[float]], float]] = {
+    "sum": math.fsum,
+    "avg": lambda values: math.fsum(values) / len(values),
+    "min": min,
+    "max": max,
+    "count": lambda values: float(len(values)),
+}
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)(?![a-zA-Z_])
+    |(?P<name>[a-zA-Z_:][a-zA-Z0-9_:]*)
+    |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
+    |(?P<sign>=~|!~|!=|=|[(){},+\-*/]))""",
+    re.VERBOSE,
+)
+
+
+def parse(expression: str) -> Expression:
+    """The meaning of an expression. Raises PromQlError."""
+    return _Parser(expression).whole()
+
+
+def selectors(expression: Expression) -> Iterator[Selector]:
+    """All selectors in an expression."""
+    match expression:
+        case Selector():
+            yield expression
+        case Aggregation(of=of):
+            yield from selectors(of)
+        case Binary(left=left, right=right):
+            yield from selectors(left)
+            yield from selectors(right)
+
+
+def evaluate(expression: Expression, fetch: Fetch) -> Vector | float:
+    """The value of an expression at the time `fetch` stands for. Raises PromQlError."""
+    match expression:
+        case Number(value=value):
+            return value
+        case Selector():
+            return fetch(expression)
+        case Aggregation():
+            return _aggregate(expression, evaluate(expression.of, fetch))
+        case Binary():
+            return _combine(expression, evaluate(expression.left, fetch), evaluate(expression.right, fetch))
+
+
+def _aggregate(how: Aggregation, of: Vector | float) -> Vector:
+    if isinstance(of, float):
+        raise PromQlError(f"{how.operator} takes series, not a number")
+    groups: dict[Labels, list[float]] = {}
+    for labels, value in of.items():
+        left_out = {NAME, *how.labels} if how.without else {name for name, _ in labels} - set(how.labels)
+        groups.setdefault(tuple(one for one in labels if one[0] not in left_out), []).append(value)
+    return {labels: _AGGREGATIONS[how.operator](values) for labels, values in groups.items()}
+
+
+def _combine(how: Binary, left: Vector | float, right: Vector | float) -> Vector | float:
+    if isinstance(left, float) and isinstance(right, float):
+        return _calculate(how.operator, left, right)
+    if isinstance(left, float):
+        assert not isinstance(right, float)
+        return {_nameless(labels): _calculate(how.operator, left, value) for labels, value in right.items()}
+    if isinstance(right, float):
+        return {_nameless(labels): _calculate(how.operator, value, right) for labels, value in left.items()}
+    other = {_nameless(labels): value for labels, value in right.items()}
+    return {
+        key: _calculate(how.operator, value, other[key])
+        for labels, value in left.items()
+        if (key := _nameless(labels)) in other
+    }
+
+
+def _calculate(operator: str, left: float, right: float) -> float:
+    match operator:
+        case "+":
+            return left + right
+        case "-":
+            return left - right
+        case "*":
+            return left * right
+    if right:
+        return left / right
+    return math.nan if left == 0 or math.isnan(left) else math.copysign(math.inf, left)
+
+
+def _nameless(labels: Labels) -> Labels:
+    return tuple(one for one in labels if one[0] != NAME)
+
+
+class _Parser:
+    def __init__(self, text: str) -> None:
+        self.tokens: list[tuple[str, str, int]] = []
+        at = 0
+        while text[at:].strip():
+            found = _TOKEN.match(text, at)
+            if not found:
+                rest = text[at:].lstrip()
+                raise PromQlError(f"not supported at character {len(text) - len(rest)}: {rest[:20]!r}")
+            self.tokens.append((str(found.lastgroup), found[str(found.lastgroup)], found.start(str(found.lastgroup))))
+            at = found.end()
+        self.at = 0
+
+    def whole(self) -> Expression:
+        found = self._sum()
+        if self.at < len(self.tokens):
+            raise self._unexpected()
+        return found
+
+    def _sum(self) -> Expression:
+        left = self._product()
+        while self._is("+", "-"):
+            left = Binary(self._take(), left, self._product())
+        return left
+
+    def _product(self) -> Expression:
+        left = self._signed()
+        while self._is("*", "/"):
+            left = Binary(self._take(), left, self._signed())
+        return left
+
+    def _signed(self) -> Expression:
+        if self._is("-", "+"):
+            sign = self._take()
+            return Binary("*", Number(-1.0 if sign == "-" else 1.0), self._signed())
+        return self._primary()
+
+    def _primary(self) -> Expression:
+        kind, word, _ = self._peek()
+        if kind == "number":
+            self._take()
+            return Number(float(word))
+        if self._is("("):
+            self._take()
+            inner = self._sum()
+            self._expect(")")
+            return inner
+        if kind == "name" and word in _AGGREGATIONS:
+            return self._aggregation()
+        if kind == "name" or self._is("{"):
+            return self._selector()
+        raise self._unexpected()
+
+    def _aggregation(self) -> Expression:
+        operator = self._take()
+        grouping = self._grouping()
+        self._expect("(")
+        of = self._sum()
+        self._expect(")")
+        labels, without = grouping or self._grouping() or ((), False)
+        return Aggregation(operator, of, labels, without)
+
+    def _grouping(self) -> tuple[tuple[str, ...], bool] | None:
+        if self._peek()[1] not in ("by", "without"):
+            return None
+        without = self._take() == "without"
+        self._expect("(")
+        labels = []
+        while not self._is(")"):
+            labels.append(self._of("name"))
+            if not self._is(")"):
+                self._expect(",")
+        self._expect(")")
+        return tuple(labels), without
+
+    def _selector(self) -> Selector:
+        matchers = []
+        if self._peek()[0] == "name":
+            matchers.append(Matcher(NAME, "=", self._take()))
+            if self._is("("):
+                raise PromQlError(f"the function {matchers[0].value} is not supported here")
+        if self._is("{"):
+            self._take()
+            while not self._is("}"):
+                label = self._of("name")
+                if not self._is("=", "!=", "=~", "!~"):
+                    raise self._unexpected()
+                operator = self._take()
+                value = re.sub(r"\\(.)", r"\1", self._of("string")[1:-1])
+                if operator.endswith("~"):
+                    try:
+                        re.compile(value)
+                    except re.error as error:
+                        raise PromQlError(f"{value!r} is no regular expression: {error}") from None
+                matchers.append(Matcher(label, operator, value))
+                if not self._is("}"):
+                    self._expect(",")
+            self._expect("}")
+        return Selector(tuple(matchers))
+
+    def _peek(self) -> tuple[str, str, int]:
+        return self.tokens[self.at] if self.at < len(self.tokens) else ("end", "", -1)
+
+    def _is(self, *signs: str) -> bool:
+        kind, word, _ = self._peek()
+        return kind == "sign" and word in signs
+
+    def _take(self) -> str:
+        word = self._peek()[1]
+        self.at += 1
+        return word
+
+    def _of(self, kind: str) -> str:
+        if self._peek()[0] != kind:
+            raise self._unexpected()
+        return self._take()
+
+    def _expect(self, sign: str) -> None:
+        if not self._is(sign):
+            raise self._unexpected()
+        self._take()
+
+    def _unexpected(self) -> PromQlError:
+        kind, word, at = self._peek()
+        return PromQlError("the expression ends early" if kind == "end" else f"unexpected {word!r} at character {at}")

@@ -1,0 +1,82 @@
+"""What is understood of PromQL, and that the rest is said to be not."""
+
+import math
+
+import pytest
+
+from sinemora.measurements.prometheus.promql import NAME, PromQlError, evaluate, parse
+
+SERIES = [
+    ({"mesh": "m", "source": "a", "target": "b"}, 1.0),
+    ({"mesh": "m", "source": "a", "target": "c"}, 2.0),
+    ({"mesh": "m", "source": "b", "target": "c"}, 6.0),
+    ({"mesh": "other", "source": "a", "target": "b"}, 100.0),
+]
+
+
+def fetch(selector):
+    found = {}
+    for labels, value in SERIES:
+        every = {NAME: "delay", **labels}
+        if selector.fits(every):
+            found[tuple(sorted(every.items()))] = value
+    return found
+
+
+def values(expression):
+    result = evaluate(parse(expression), fetch)
+    return result if isinstance(result, float) else sorted(result.values())
+
+
+@pytest.mark.parametrize(
+    ("expression", "expected"),
+    [
+        ("1 + 1", 2.0),
+        ("2 + 3 * 4 - 10 / 4", 11.5),
+        ("-(2 - 5) * .5e1", 15.0),
+        ('delay{mesh="m"}', [1, 2, 6]),
+        ('delay{mesh="m", source!="a"}', [6]),
+        ('{__name__="delay",target=~"b|x",mesh!~"o.*"}', [1]),
+        ('delay{source=~"a",missing=""}', [1, 2, 100]),
+        ("nothing", []),
+        ('sum(delay{mesh="m"})', [9]),
+        ('avg by (source) (delay{mesh="m"})', [1.5, 6]),
+        ('max(delay{mesh="m"}) by (target)', [1, 6]),
+        ("count without (target, mesh) (delay)", [1, 3]),
+        ('delay{mesh="m"} * 1e3', [1000, 2000, 6000]),
+        ('10 - delay{source="b"}', [4]),
+        ('delay{mesh="m"} / delay{mesh="m"}', [1, 1, 1]),
+        ('delay{mesh="m"} + delay{source="b"}', [12]),
+        ('max(delay{mesh="m"}) - min(delay{mesh="m"})', [5]),
+    ],
+)
+def test_expressions(expression, expected):
+    assert values(expression) == expected
+
+
+def test_division_by_zero_is_infinite_or_no_number():
+    assert values("1 / 0") == math.inf
+    assert values("-1 / 0") == -math.inf
+    assert math.isnan(values("0 / 0"))
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("rate(delay)", "function rate"),
+        ("rate(delay[5m])", "not supported at character 10"),
+        ("delay[5m]", "not supported at character 5"),
+        ("delay offset 5m", "not supported at character 13"),
+        ("delay > 1", "not supported at character 6"),
+        ("delay{mesh=}", "unexpected '}' at character 11"),
+        ('delay{mesh="m"', "ends early"),
+        ('delay{mesh=~"("}', "no regular expression"),
+        ("sum(1)", "takes series"),
+        ("(1 + ", "ends early"),
+        ("", "ends early"),
+        ("1 2", "unexpected '2'"),
+    ],
+)
+def test_what_is_not_understood_is_said(expression, words):
+    with pytest.raises(PromQlError, match=words.replace("(", r"\(").replace("}", r"\}")):
+        values(expression)
