@@ -2893,6 +2893,42 @@ export interface components {
          */
         Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
         /**
+         * MetricPathRead
+         * @description A path with the names of its ends.
+         */
+        MetricPathRead: {
+            /**
+             * Source Vm Id
+             * Format: uuid
+             */
+            source_vm_id: string;
+            /**
+             * Target Vm Id
+             * Format: uuid
+             */
+            target_vm_id: string;
+            /** Source Name */
+            source_name: string;
+            /** Target Name */
+            target_name: string;
+        };
+        /**
+         * MetricPathWrite
+         * @description A path the application waits for: two VMs of the mesh.
+         */
+        MetricPathWrite: {
+            /**
+             * Source Vm Id
+             * Format: uuid
+             */
+            source_vm_id: string;
+            /**
+             * Target Vm Id
+             * Format: uuid
+             */
+            target_vm_id: string;
+        };
+        /**
          * MetricPointWrite
          * @description A value of the metric; values of one minute are averaged, a later one for the same minute replaces it.
          */
@@ -2934,7 +2970,7 @@ export interface components {
              */
             mesh_id: string;
             /** Paths */
-            paths: components["schemas"]["PathWrite"][];
+            paths: components["schemas"]["MetricPathWrite"][];
             /** Curve Id */
             curve_id?: string | null;
             /**
@@ -3010,7 +3046,7 @@ export interface components {
             /** Paused */
             paused: boolean;
             /** Paths */
-            paths: components["schemas"]["sinemora__recommender__learning__schemas__PathRead"][];
+            paths: components["schemas"]["MetricPathRead"][];
             /**
              * Created At
              * Format: date-time
@@ -3039,7 +3075,7 @@ export interface components {
             /** Name */
             name?: string | null;
             /** Paths */
-            paths?: components["schemas"]["PathWrite"][] | null;
+            paths?: components["schemas"]["MetricPathWrite"][] | null;
             /** Url */
             url?: string | null;
             /** Query */
@@ -3305,20 +3341,22 @@ export interface components {
             zone_name: string;
         };
         /**
-         * PathWrite
-         * @description A path the application waits for: two VMs of the mesh.
+         * PathRead
+         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
          */
-        PathWrite: {
-            /**
-             * Source Vm Id
-             * Format: uuid
-             */
-            source_vm_id: string;
-            /**
-             * Target Vm Id
-             * Format: uuid
-             */
-            target_vm_id: string;
+        PathRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            state: components["schemas"]["StateName"];
+            /** Started At */
+            started_at: string | null;
+            /** Window S */
+            window_s: number | null;
+            /** Flows */
+            flows: number | null;
+            outbound: components["schemas"]["OneWayRead"] | null;
+            inbound: components["schemas"]["OneWayRead"] | null;
+            round_trip: components["schemas"]["DirectionRead"] | null;
         };
         /**
          * Percentile
@@ -4296,44 +4334,6 @@ export interface components {
             name?: string | null;
             /** Physical Id */
             physical_id?: string | null;
-        };
-        /**
-         * PathRead
-         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
-         */
-        sinemora__measurements__schemas__PathRead: {
-            source: components["schemas"]["PathEnd"];
-            target: components["schemas"]["PathEnd"];
-            state: components["schemas"]["StateName"];
-            /** Started At */
-            started_at: string | null;
-            /** Window S */
-            window_s: number | null;
-            /** Flows */
-            flows: number | null;
-            outbound: components["schemas"]["OneWayRead"] | null;
-            inbound: components["schemas"]["OneWayRead"] | null;
-            round_trip: components["schemas"]["DirectionRead"] | null;
-        };
-        /**
-         * PathRead
-         * @description A path with the names of its ends.
-         */
-        sinemora__recommender__learning__schemas__PathRead: {
-            /**
-             * Source Vm Id
-             * Format: uuid
-             */
-            source_vm_id: string;
-            /**
-             * Target Vm Id
-             * Format: uuid
-             */
-            target_vm_id: string;
-            /** Source Name */
-            source_name: string;
-            /** Target Name */
-            target_name: string;
         };
     };
     responses: never;
@@ -7571,7 +7571,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["sinemora__measurements__schemas__PathRead"];
+                    "application/json": components["schemas"]["PathRead"];
                 };
             };
             /** @description Unauthorized */

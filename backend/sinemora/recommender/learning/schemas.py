@@ -32,14 +32,14 @@ Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL
 Hours = Annotated[int, Field(ge=1, le=24 * 30, description="A new curve version at most so often")]
 
 
-class PathWrite(Write):
+class MetricPathWrite(Write):
     """A path the application waits for: two VMs of the mesh."""
 
     source_vm_id: UUID
     target_vm_id: UUID
 
 
-Paths = Annotated[list[PathWrite], Field(min_length=1, max_length=PATHS_MAX)]
+Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
 
 
 class MetricSourceCreate(Write):
@@ -114,7 +114,7 @@ class FindingRead(Read):
     curve_number: int | None
 
 
-class PathRead(Read):
+class MetricPathRead(Read):
     """A path with the names of its ends."""
 
     source_vm_id: UUID
@@ -137,7 +137,7 @@ class MetricSourceRead(Read):
     query: str | None
     refresh_hours: int
     paused: bool
-    paths: list[PathRead]
+    paths: list[MetricPathRead]
     created_at: datetime
     updated_at: datetime
     read_at: datetime | None

@@ -25,13 +25,13 @@ from sinemora.recommender.learning.evidence import Pairs, Reason
 from sinemora.recommender.learning.models import MetricPath, MetricProgress, MetricSource
 from sinemora.recommender.learning.schemas import (
     FindingRead,
+    MetricPathRead,
+    MetricPathWrite,
     MetricPointWrite,
     MetricSourceCreate,
     MetricSourceRead,
     MetricSourceUpdate,
     PairsRead,
-    PathRead,
-    PathWrite,
 )
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
@@ -217,7 +217,7 @@ def shown(source: MetricSource) -> MetricSourceRead:
     return MetricSourceRead(
         **{name: getattr(source, name) for name in names},
         paths=[
-            PathRead(
+            MetricPathRead(
                 source_vm_id=path.source_vm_id,
                 target_vm_id=path.target_vm_id,
                 source_name=path.source_vm.name,
@@ -273,7 +273,7 @@ def _keep(session: Session, source: MetricSource, points: Iterable[tuple[datetim
     return len(by_minute)
 
 
-def _paths(session: Session, mesh_id: UUID, given: Sequence[PathWrite]) -> list[MetricPath]:
+def _paths(session: Session, mesh_id: UUID, given: Sequence[MetricPathWrite]) -> list[MetricPath]:
     members = queries.members(session, mesh_id)
     wrong = []
     for index, path in enumerate(given):
