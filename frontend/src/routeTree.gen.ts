@@ -18,6 +18,7 @@ import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
 import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
+import { Route as AppCurvesLearningRouteImport } from './routes/_app.curves.learning'
 import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
 import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
 import { Route as AppMeshesMeshIdRouteImport } from './routes/_app.meshes.$meshId'
@@ -71,6 +72,11 @@ const AppCurvesIndexRoute = AppCurvesIndexRouteImport.update({
   path: '/curves/',
   getParentRoute: () => AppRoute,
 } as any)
+const AppCurvesLearningRoute = AppCurvesLearningRouteImport.update({
+  id: '/curves/learning',
+  path: '/curves/learning',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppCurvesNewRoute = AppCurvesNewRouteImport.update({
   id: '/curves/new',
   path: '/curves/new',
@@ -121,6 +127,7 @@ export interface FileRoutesByFullPath {
   '/onboarding': typeof AppOnboardingRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
+  '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/curves/': typeof AppCurvesIndexRoute
@@ -139,6 +146,7 @@ export interface FileRoutesByTo {
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
+  '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/curves': typeof AppCurvesIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
@@ -158,6 +166,7 @@ export interface FileRoutesById {
   '/_app/vms': typeof AppVmsRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
+  '/_app/curves/learning': typeof AppCurvesLearningRoute
   '/_app/curves/new': typeof AppCurvesNewRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/curves/': typeof AppCurvesIndexRoute
@@ -178,6 +187,7 @@ export interface FileRouteTypes {
     | '/onboarding'
     | '/vms'
     | '/zones'
+    | '/curves/learning'
     | '/curves/new'
     | '/meshes/$meshId'
     | '/curves/'
@@ -196,6 +206,7 @@ export interface FileRouteTypes {
     | '/vms'
     | '/zones'
     | '/'
+    | '/curves/learning'
     | '/curves/new'
     | '/curves'
     | '/meshes'
@@ -214,6 +225,7 @@ export interface FileRouteTypes {
     | '/_app/vms'
     | '/_app/zones'
     | '/_app/'
+    | '/_app/curves/learning'
     | '/_app/curves/new'
     | '/_app/meshes/$meshId'
     | '/_app/curves/'
@@ -293,6 +305,13 @@ declare module '@tanstack/react-router' {
       path: '/curves'
       fullPath: '/curves/'
       preLoaderRoute: typeof AppCurvesIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/curves/learning': {
+      id: '/_app/curves/learning'
+      path: '/curves/learning'
+      fullPath: '/curves/learning'
+      preLoaderRoute: typeof AppCurvesLearningRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/curves/new': {
@@ -377,6 +396,7 @@ interface AppRouteChildren {
   AppVmsRoute: typeof AppVmsRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
+  AppCurvesLearningRoute: typeof AppCurvesLearningRoute
   AppCurvesNewRoute: typeof AppCurvesNewRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
@@ -392,6 +412,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppVmsRoute: AppVmsRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
+  AppCurvesLearningRoute: AppCurvesLearningRoute,
   AppCurvesNewRoute: AppCurvesNewRoute,
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
   AppCurvesIndexRoute: AppCurvesIndexRoute,

@@ -3,6 +3,7 @@
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
 import { client, randomKey, unwrap } from './client'
+import type { MetricSourceInput } from './types'
 
 /**
  * A mutation whose success makes some answers old. Each distinct input keeps one idempotency key until it succeeds:
@@ -177,4 +178,63 @@ export const useDeleteCurve = () =>
   useAction(
     (curveId: string) => unwrap(client.DELETE('/v1/curves/{curve_id}', { params: { path: { curve_id: curveId } } })),
     [['curves']],
+  )
+
+export interface CurveWords {
+  name: string
+  description: string
+  unit: string
+}
+
+export const useUpdateCurve = (curveId: string, etag: string) =>
+  useAction(
+    (body: CurveWords) =>
+      unwrap(
+        client.PATCH('/v1/curves/{curve_id}', {
+          params: { path: { curve_id: curveId } },
+          body,
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['curves']],
+  )
+
+export const useCreateMetricSource = () =>
+  useAction(
+    (body: MetricSourceInput, key) => unwrap(client.POST('/v1/metric-sources', { body, headers: once(key) })),
+    [['metric-sources']],
+  )
+
+export const useJudgeMetricSource = () =>
+  useAction(
+    (sourceId: string, key) =>
+      unwrap(
+        client.POST('/v1/metric-sources/{metric_source_id}/findings', {
+          params: { path: { metric_source_id: sourceId } },
+          headers: once(key),
+        }),
+      ),
+    [['metric-sources'], ['curves']],
+  )
+
+export const usePauseMetricSource = () =>
+  useAction(
+    ({ id, paused }: { id: string; paused: boolean }) =>
+      unwrap(
+        client.PATCH('/v1/metric-sources/{metric_source_id}', {
+          params: { path: { metric_source_id: id } },
+          body: { paused },
+          headers: { 'If-Match': '*' },
+        }),
+      ),
+    [['metric-sources']],
+  )
+
+export const useDeleteMetricSource = () =>
+  useAction(
+    (sourceId: string) =>
+      unwrap(
+        client.DELETE('/v1/metric-sources/{metric_source_id}', { params: { path: { metric_source_id: sourceId } } }),
+      ),
+    [['metric-sources']],
   )

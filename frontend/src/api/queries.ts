@@ -176,14 +176,21 @@ export const curvePointsQuery = (curveId: string, number: number, stepUs: number
   })
 
 /** What `added` more costs, and on top of what is measured where the search names a place. */
-export const curveCostQuery = (curveId: string, { added = 0, number, mesh, by, source, target }: CurveSearch) => {
+export const curveCostQuery = (
+  curveId: string,
+  { added = 0, number, reference, waiting, mesh, by, source, target }: CurveSearch,
+) => {
   const pair =
     !mesh || !source || !target
       ? {}
       : by === 'zone'
         ? { mesh_id: mesh, source_zone_id: source, target_zone_id: target }
         : { mesh_id: mesh, source_vm_id: source, target_vm_id: target }
-  const query = { added_us: added, ...numbered(number), ...pair }
+  const counted = {
+    ...(reference === undefined ? {} : { reference_us: reference }),
+    ...(waiting === undefined ? {} : { waiting }),
+  }
+  const query = { added_us: added, ...numbered(number), ...counted, ...pair }
   return queryOptions({
     queryKey: ['curves', curveId, 'cost', query],
     queryFn: () => unwrap(client.GET('/v1/curves/{curve_id}/cost', { params: { path: { curve_id: curveId }, query } })),
@@ -192,3 +199,20 @@ export const curveCostQuery = (curveId: string, { added = 0, number, mesh, by, s
     refetchInterval: mesh ? 10_000 : false,
   })
 }
+
+/** Metric sources, with what they told so far; the worker looks again by itself. */
+export const metricSourcesQuery = queryOptions({
+  queryKey: ['metric-sources'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/metric-sources', { params: { query: page(cursor) } }))),
+  refetchInterval: 30_000,
+})
+
+/** Minutes of a metric source with both latency and metric. */
+export const metricPairsQuery = (sourceId: string) =>
+  queryOptions({
+    queryKey: ['metric-sources', sourceId, 'pairs'],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/metric-sources/{metric_source_id}/pairs', { params: { path: { metric_source_id: sourceId } } }),
+      ),
+  })

@@ -5,11 +5,14 @@ import type { Clock } from './time'
 export const METRICS = ['one_way_delay', 'round_trip', 'asymmetry', 'loss', 'clock_error'] as const
 export const STATISTICS = ['min', 'mean', 'p50', 'p90', 'p99', 'max'] as const
 export const GRANULARITIES = ['vm', 'zone'] as const
+/** What waits for slow round trips: rounds for the slowest of many, requests hardly for one another. */
+export const WAITINGS = ['rounds', 'requests'] as const
 export const RANGES = { '15m': 900, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
 
 export type Metric = (typeof METRICS)[number]
 export type Statistic = (typeof STATISTICS)[number]
 export type Granularity = (typeof GRANULARITIES)[number]
+export type Waiting = (typeof WAITINGS)[number]
 export type Range = keyof typeof RANGES
 
 export type Raw = Record<string, unknown>
@@ -51,11 +54,19 @@ export interface CurveSearch {
   /** Version; the newest when absent. */
   number?: number
   added?: number
+  /** Round trip of the test bed, in µs; what the curve knows when absent. */
+  reference?: number
+  waiting?: Waiting
   /** Whose measured round trips count: a mesh, and a pair of its VMs or zones. */
   mesh?: string
   by?: Granularity
   source?: string
   target?: string
+}
+
+export interface LearningSearch {
+  /** Id of the curve to refresh. */
+  curve?: string
 }
 
 /** A change of a search; undefined lets go of what was chosen. */
@@ -144,6 +155,8 @@ export function curveSearch(raw: Raw): CurveSearch {
     {
       number: Number.isInteger(version) ? version : undefined,
       added: number(raw.added, 0),
+      reference: number(raw.reference, 0),
+      waiting: oneOf(WAITINGS, raw.waiting),
       mesh: word(raw.mesh),
       by: oneOf(GRANULARITIES, raw.by),
       source: word(raw.source),
@@ -151,6 +164,11 @@ export function curveSearch(raw: Raw): CurveSearch {
     },
     { by: 'vm' },
   )
+}
+
+/** Which curve a new metric source is to refresh. */
+export function learningSearch(raw: Raw): LearningSearch {
+  return chosen<LearningSearch>({ curve: word(raw.curve) })
 }
 
 /** Where to go after signing in; only a path of this product is followed, never another origin. */

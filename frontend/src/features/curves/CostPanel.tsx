@@ -3,8 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { meshesQuery, rosterQuery } from '~/api/queries'
 import type { Cost } from '~/api/types'
 import { formatChange, formatMicroseconds, formatShare } from '~/lib/performance'
-import type { CurveSearch, Granularity, Patch } from '~/lib/search'
+import type { CurveSearch, Granularity, Patch, Waiting } from '~/lib/search'
 import { formatCount } from '~/lib/units'
+import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
@@ -43,6 +44,7 @@ export function CostPanel({ cost, error, waiting, domain, added, search, onMove,
         </Notice>
       )}
       <Place search={search} onSearch={onSearch} />
+      {search.mesh && cost && <Counting cost={cost} search={search} onSearch={onSearch} />}
       <ActionError error={error} />
       {cost?.measured && <Measured measured={cost.measured} reference={cost.reference_us} />}
     </section>
@@ -108,6 +110,38 @@ function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
           />
         </>
       )}
+    </div>
+  )
+}
+
+/** From which round trip latency counts as added, and what waits for slow ones. */
+function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'search' | 'onSearch'>) {
+  return (
+    <div className={styles.place}>
+      <NumberField
+        key={search.reference ?? 'default'}
+        label="Round trip of the test bed, µs"
+        description="So much of a measured round trip does not count"
+        min={0}
+        step="any"
+        w={230}
+        defaultValue={search.reference ?? cost.reference_us}
+        onBlur={({ currentTarget: { value } }) => {
+          const us = value === '' ? undefined : Number(value)
+          if (us !== (search.reference ?? cost.reference_us)) onSearch({ reference: us })
+        }}
+        onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
+      />
+      <NativeSelect
+        label="Its work waits"
+        description="How much the slowest of several round trips matters"
+        data={[
+          { value: 'requests', label: 'for single requests' },
+          { value: 'rounds', label: 'for rounds, until the slowest has come' },
+        ]}
+        value={search.waiting ?? cost.waiting}
+        onChange={({ currentTarget: { value } }) => onSearch({ waiting: value as Waiting })}
+      />
     </div>
   )
 }

@@ -12,10 +12,13 @@ import type { CurveSearch, Patch } from '~/lib/search'
 import { Confirm } from '~/ui/Confirm'
 import { Page } from '~/ui/Page'
 import { Failed, Loading, Notice } from '~/ui/State'
+import { useEdits } from '../session/useEdits'
 import { About } from './About'
 import { CostPanel } from './CostPanel'
 import styles from './curves.module.css'
 import { joined, lineOf, ownColour } from './drawing'
+import { LearningOf } from './Learning'
+import { Rename } from './Rename'
 import { Candidates, Stated, Versions } from './Tables'
 
 interface Props {
@@ -33,10 +36,10 @@ export function CurvePage({ curveId, search, onSearch }: Props) {
     return <Failed what="This curve" error={found.error} retry={() => void found.refetch()} />
   }
   if (!found.data) return <Loading what="the curve" />
-  return <Shown key={curveId} curve={found.data.curve} search={search} onSearch={onSearch} />
+  return <Shown key={curveId} curve={found.data.curve} etag={found.data.etag} search={search} onSearch={onSearch} />
 }
 
-function Shown({ curve, search, onSearch }: { curve: CurveDetail } & Omit<Props, 'curveId'>) {
+function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: string } & Omit<Props, 'curveId'>) {
   const { version } = curve
   const domain = version.domain_us
   const rest = Math.min(search.added ?? 0, domain * 1.5)
@@ -51,7 +54,7 @@ function Shown({ curve, search, onSearch }: { curve: CurveDetail } & Omit<Props,
     <Page
       title={curve.name}
       lead={curve.description || (curve.origin === 'published' ? 'Published' : 'Measured by you')}
-      action={<Actions curve={curve} />}
+      action={<Actions curve={curve} etag={etag} />}
     >
       {version.number < curve.newest && (
         <Notice tone="info" title={`Version ${version.number} of ${curve.newest}.`}>
@@ -103,6 +106,7 @@ function Shown({ curve, search, onSearch }: { curve: CurveDetail } & Omit<Props,
       )}
       <Candidates version={version} />
       <Stated curve={curve} />
+      {curve.origin === 'own' && <LearningOf curve={curve} />}
       <Versions curve={curve} onNumber={(number) => onSearch({ number })} />
     </Page>
   )
@@ -199,17 +203,23 @@ function inWords({ name, version, outline }: CurveDetail): string {
   return `${name}: performance from 100 % to ${percent(version.smallest)} at ${formatMicroseconds(version.domain_us)} of added round trip, ${where}.`
 }
 
-function Actions({ curve }: { curve: CurveDetail }) {
+function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
   const navigate = useNavigate()
   const remove = useDeleteCurve()
   const [asking, setAsking] = useState(false)
+  const [renaming, setRenaming] = useState(false)
+  const edits = useEdits()
   return (
     <div className={styles.place}>
       <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves" search={{ compare: curve.id }} />}>
         Compare
       </Button>
-      {curve.origin === 'own' && (
+      {curve.origin === 'own' && edits && (
         <>
+          <Button variant="default" onClick={() => setRenaming(true)}>
+            Rename…
+          </Button>
+          <Rename curve={curve} etag={etag} opened={renaming} onClose={() => setRenaming(false)} />
           <Button variant="default" onClick={() => setAsking(true)}>
             Delete…
           </Button>

@@ -8,6 +8,7 @@ import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { COMPARED_MAX, type CurvesSearch, compared } from '~/lib/search'
 import { Page } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
+import { useEdits } from '../session/useEdits'
 import { Comparison } from './Comparison'
 import styles from './curves.module.css'
 import { bandOf, ownColour } from './drawing'
@@ -17,7 +18,16 @@ interface Props {
   onSearch: (patch: CurvesSearch) => void
 }
 
-const measure = <Button renderRoot={(root) => <Link {...root} to="/curves/new" />}>Add measurements</Button>
+function Doors() {
+  return (
+    <div className={styles.place}>
+      <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves/learning" />}>
+        Learn in production
+      </Button>
+      {useEdits() && <Button renderRoot={(root) => <Link {...root} to="/curves/new" />}>Add measurements</Button>}
+    </div>
+  )
+}
 
 /** Every curve there is: the tenant's own, and those others have published. */
 export function GalleryPage({ search, onSearch }: Props) {
@@ -36,7 +46,7 @@ export function GalleryPage({ search, onSearch }: Props) {
     <Page
       title="Curves"
       lead="How much of its best performance an application keeps when latency is added to its round trips. Choose some to see them together."
-      action={measure}
+      action={<Doors />}
     >
       {together.length > 0 && (
         <Comparison

@@ -1,0 +1,72 @@
+import { Button, Group, Modal, Textarea, TextInput } from '@mantine/core'
+import type { FormEvent } from 'react'
+import { useUpdateCurve } from '~/api/actions'
+import type { CurveDetail } from '~/api/types'
+import { Problem } from '~/lib/problem'
+import { ActionError } from '~/ui/State'
+
+interface Props {
+  curve: CurveDetail
+  etag: string
+  opened: boolean
+  onClose: () => void
+}
+
+/** What a curve is called and how it is described; its measurements stay what they were. */
+export function Rename({ curve, etag, opened, onClose }: Props) {
+  const update = useUpdateCurve(curve.id, etag)
+  const problem = update.error instanceof Problem ? update.error : null
+  const taken = problem?.code === 'curve_name_taken' ? problem.message : undefined
+
+  function close() {
+    update.reset()
+    onClose()
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    const text = (name: string) => String(form.get(name)).trim()
+    update.mutate({ name: text('name'), unit: text('unit'), description: text('description') }, { onSuccess: close })
+  }
+
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      title={<strong>Rename {curve.name}</strong>}
+      closeButtonProps={{ 'aria-label': 'Close' }}
+    >
+      <form onSubmit={submit}>
+        <TextInput
+          name="name"
+          label="Application"
+          required
+          maxLength={100}
+          defaultValue={curve.name}
+          error={taken ?? problem?.field('name')}
+          data-autofocus
+        />
+        <TextInput name="unit" label="Unit" maxLength={40} defaultValue={curve.unit} mt="sm" />
+        <Textarea
+          name="description"
+          label="Configuration"
+          autosize
+          minRows={2}
+          maxLength={2000}
+          defaultValue={curve.description}
+          mt="sm"
+        />
+        <ActionError error={taken || problem?.errors.length ? null : update.error} />
+        <Group justify="end" mt="md">
+          <Button variant="default" onClick={close}>
+            Cancel
+          </Button>
+          <Button type="submit" loading={update.isPending}>
+            Save
+          </Button>
+        </Group>
+      </form>
+    </Modal>
+  )
+}
