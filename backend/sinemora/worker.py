@@ -28,6 +28,11 @@ SCHEDULE["measurements.roll_up"] = {
     "schedule": 20.0,
     "options": {"expires": 20},
 }
+SCHEDULE["measurements.correct"] = {
+    "task": measurements.correct.name,
+    "schedule": 10.0,
+    "options": {"expires": 10},
+}
 SCHEDULE["measurements.find_gaps"] = {
     "task": measurements.find_gaps.name,
     "schedule": crontab(minute="*/10"),

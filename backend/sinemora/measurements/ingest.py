@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 import numpy as np
+import numpy.typing as npt
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import frame, metrics, sketch
+from sinemora.measurements import clocks, frame, metrics, sketch
+from sinemora.measurements.corrections import ClockRow
 from sinemora.measurements.directory import MeshName, TenantKeys
-from sinemora.measurements.frame import INBOUND, OUTBOUND, Frame
+from sinemora.measurements.frame import INBOUND, OUTBOUND, Frame, Stats
 from sinemora.measurements.report import Spike, Window
 from sinemora.measurements.writes import FrameRow, SpikeRow
 
@@ -40,6 +42,7 @@ class Admitted:
 
     frames: list[FrameRow]
     spikes: list[SpikeRow]
+    clocks: list[ClockRow]
     seen: list[WindowSeen]
     skipped: int
 
@@ -64,7 +67,7 @@ def admit(
     windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, now_s: float, raw_days: int
 ) -> Admitted:
     """Rows of a report's windows. ProductError `mesh_unknown`, `window_too_old` when none can be stored."""
-    admitted = Admitted([], [], [], 0)
+    admitted = Admitted([], [], [], [], 0)
     refusals: list[ProductError] = []
     for window in windows:
         mesh = keys.meshes.get(window.mesh_key)
@@ -94,12 +97,15 @@ def admit(
         raise refusals[0]
     for refusal in refusals:
         metrics.WINDOWS_SKIPPED.labels(refusal.code).inc()
-    return Admitted(admitted.frames, admitted.spikes, admitted.seen, len(refusals))
+    return Admitted(admitted.frames, admitted.spikes, admitted.clocks, admitted.seen, len(refusals))
 
 
 def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys: TenantKeys) -> None:
     whole = Frame(vm_key, window.targets, window.stats, window.sketches)
     living = keys.known(window.targets)
+    if window.clocks is not None and (told := _clocks(window, whole.stats, living)) is not None:
+        row = ClockRow(tenant_key, window.mesh_key, vm_key, window.started_at_s, window.window_s, told)
+        admitted.clocks.append(row)
     if not living.all():
         metrics.PEERS_DROPPED.inc(int(np.count_nonzero(~living)))
         kept = np.flatnonzero(living)
@@ -127,6 +133,16 @@ def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys:
         at = int(np.searchsorted(whole.targets, spike.peer_key))
         if at < whole.targets.size and whole.targets[at] == spike.peer_key:
             admitted.spikes.append(_spike(window, spike, whole, at, tenant_key))
+
+
+def _clocks(window: Window, stats: Stats, living: npt.NDArray[np.bool_]) -> bytes | None:
+    """Clocks of the peers that are VMs; None when nothing is known of any."""
+    told = window.clocks
+    if told is None:
+        return None
+    error_ns = np.where(living, told.error_ns, -1)
+    table = clocks.table_of(window.targets, told.offset_ns, error_ns, told.skew_ppb, stats)
+    return clocks.encode(table) if table.size else None
 
 
 def _spike(window: Window, spike: Spike, whole: Frame, at: int, tenant_key: int) -> SpikeRow:

@@ -17,6 +17,7 @@ from sinemora.measurements import rollup, sketch
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
+    HARDWARE,
     LOST,
     MAX,
     MEAN,
@@ -105,6 +106,7 @@ class Cells:
     """What is known of every ordered path [source][target] of a square axis.
 
     `at` is each path's position in `one_way`, `round_at` its pair's in `round_trip`; `NONE` where there is no window.
+    `sources` is what its one-way delays stand on (`frame.ASSUMED` …), the least of them in a merged cell.
     """
 
     one_way: Table
@@ -113,17 +115,22 @@ class Cells:
     round_at: Positions
     planned: Flags
     stale: Flags
+    sources: Positions
 
 
 @dataclass(frozen=True, slots=True)
 class Matrix:
-    """Values, bounds of the clocks' error and states, all [source][target]; a value counts where `valued` says so."""
+    """Values, bounds of the clocks' error and states, all [source][target]; a value counts where `valued` says so.
+
+    `sources` is what a value stands on beside the exchange itself (`frame.ASSUMED` …), `NONE` where nothing is needed.
+    """
 
     metric: Metric
     values: npt.NDArray[np.int64] | npt.NDArray[np.float64]
     clock_error_ns: Ints
     states: npt.NDArray[np.uint8]
     valued: Flags
+    sources: Positions
 
     def codes(self) -> Codes:
         """16-bit codes for the canvas: 0 no value; delays LLQ16 bin + 1, loss 1 + ratio x 10,000, asymmetry signed."""
@@ -166,6 +173,7 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
         np.where(at == NONE, NONE, at % max(n, 1)),
         planned,
         (at != NONE) & np.append(np.tile(old, 2), False)[at],
+        np.append(np.tile(pairs.stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
     )
 
 
@@ -189,6 +197,8 @@ def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | 
     round_trip = _merged(vms.round_trip, vms.round_at[upper], pair_cells, size, sketches, both)
     zone = np.arange(zones)
     present = np.bincount(cells[used], minlength=size).astype(bool).reshape(zones, zones)
+    sources = np.full(size, HARDWARE, np.int64)
+    np.minimum.at(sources, cells[used], vms.sources[used])
     mirror = np.minimum(zone[:, None], zone) * zones + np.maximum(zone[:, None], zone)
     planned = np.bincount(cells[vms.planned], minlength=size).astype(bool).reshape(zones, zones)
     return Cells(
@@ -198,6 +208,7 @@ def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | 
         np.where(present, mirror, NONE),
         planned,
         present & ~fresh.reshape(zones, zones),
+        np.where(present, sources.reshape(zones, zones), NONE),
     )
 
 
@@ -218,6 +229,7 @@ def zone_pair_cells(axis: Ints, zone_of: Positions, planned: Flags, frames: Sequ
         np.where(at == NONE, NONE, at % max(sources.size, 1)),
         np.bincount(cells[planned], minlength=zones * zones).astype(bool).reshape(zones, zones),
         np.zeros((zones, zones), bool),
+        np.append(np.tile(stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
     )
 
 
@@ -247,7 +259,8 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
             states, State.NOT_PLANNED
         )  # a zone against itself is symmetric by construction, not by measure
         np.fill_diagonal(valued, False)
-    return Matrix(metric, values, clock_error, states, valued)
+    timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
+    return Matrix(metric, values, clock_error, states, valued, np.where(timed, cells.sources, NONE))
 
 
 def nullable(values: npt.NDArray[Any], valued: Flags) -> list[Any]:
@@ -266,7 +279,8 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     states[valued & ~cells.stale] = State.MEASURED
     states[~valued & (states == State.MEASURED)] = State.NO_DATA
     ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
-    return Matrix(Metric.LOSS, ratio, np.zeros(states.shape, np.int64), states, valued)
+    no_clock = np.zeros(states.shape, np.int64)
+    return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
 
 
 def _states(cells: Cells, count: Ints, unanswered: Flags) -> npt.NDArray[np.uint8]:

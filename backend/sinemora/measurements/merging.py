@@ -5,7 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sinemora.measurements import frame, rollup
+from sinemora.measurements import clocks, frame, rollup
+from sinemora.measurements.clocks import Corrections
 from sinemora.measurements.frame import Frame, Sketches, Stats
 from sinemora.measurements.matrix import Pairs
 from sinemora.measurements.queries import StoredFrame
@@ -25,23 +26,27 @@ class Piece:
     sketches: Sketches | None
 
 
-def newest(stored: Sequence[StoredFrame], *, sketches: bool) -> tuple[Pairs, Sketches | None]:
+def newest(
+    stored: Sequence[StoredFrame], *, sketches: bool, corrections: Sequence[Corrections] = ()
+) -> tuple[Pairs, Sketches | None]:
     """Every pair of every block; a pair that stands in two of them stands here twice."""
-    piece = _gather(stored, sketches=sketches)
+    piece = _gather(stored, corrections, sketches=sketches)
     sizes = [one.targets.size for one in stored]
     window = np.repeat(np.array([one.window_s for one in stored], np.int64), sizes)
     ended = np.repeat(np.array([one.started_at_s + one.window_s for one in stored], np.int64), sizes)
     return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
 
 
-def merged(chunks: Iterable[list[StoredFrame]], ended_at_s: int, *, sketches: bool) -> tuple[Pairs, Sketches | None]:
+def merged(
+    chunks: Iterable[list[StoredFrame]], ended_at_s: int, *, sketches: bool, corrections: Sequence[Corrections] = ()
+) -> tuple[Pairs, Sketches | None]:
     """Each pair once, with all its windows merged; they count as one that ended at `ended_at_s`."""
     pieces: list[Piece] = []
     for chunk in chunks:
-        pieces.append(_merge([_gather(chunk, sketches=sketches)]))
+        pieces.append(_merge([_gather(chunk, corrections, sketches=sketches)]))
         if len(pieces) > _PIECES_MAX:
             pieces = [_merge(pieces)]
-    piece = _merge(pieces or [_gather([], sketches=sketches)])
+    piece = _merge(pieces or [_gather([], (), sketches=sketches)])
     size = piece.clients.size
     ended, window = np.full(size, ended_at_s, np.int64), np.ones(size, np.int64)
     return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
@@ -55,14 +60,25 @@ def frames_of(stored: Iterable[StoredFrame]) -> list[Frame]:
     ]
 
 
-def _gather(stored: Sequence[StoredFrame], *, sketches: bool) -> Piece:
+def read(one: StoredFrame, corrections: Sequence[Corrections], *, sketches: bool) -> tuple[Stats, Sketches | None]:
+    """A stored block with its one-way delays corrected."""
+    shifts = clocks.at(corrections, one.started_at_s)
+    stats = frame.decode_stats(one.stats)
+    words = None
+    if sketches:
+        words = clocks.corrected_sketches(frame.decode_sketches(one.sketch), stats, one.vm_key, one.targets, shifts)
+    return clocks.corrected(stats, one.vm_key, one.targets, shifts), words
+
+
+def _gather(stored: Sequence[StoredFrame], corrections: Sequence[Corrections], *, sketches: bool) -> Piece:
+    parts = [read(one, corrections, sketches=sketches) for one in stored]
     sizes = [one.targets.size for one in stored]
     empty = np.empty(0, np.int64)
     return Piece(
         np.repeat(np.array([one.vm_key for one in stored], np.int64), sizes),
         np.concatenate([one.targets for one in stored]) if stored else empty,
-        frame.concatenate([frame.decode_stats(one.stats) for one in stored]),
-        frame.concatenate_sketches([frame.decode_sketches(one.sketch) for one in stored]) if sketches else None,
+        frame.concatenate([stats for stats, _ in parts]),
+        frame.concatenate_sketches([words for _, words in parts if words is not None]) if sketches else None,
     )
 
 

@@ -171,6 +171,40 @@ spikes = Table(
     **_BY_TIME,
 )
 
+# Clocks of the peers of each agent at the end of its newest window. Bytes: `clocks.CLOCKS`. UNLOGGED: after a crash
+# the next windows bring them back.
+clocks_latest = Table(
+    "clocks_latest",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    Column("vm_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, nullable=False),
+    Column("window_s", SmallInteger, nullable=False),
+    Column("clocks", LargeBinary, nullable=False),
+    prefixes=["UNLOGGED"],
+    postgresql_with={
+        "fillfactor": 50,
+        "autovacuum_vacuum_scale_factor": 0.1,
+        "toast.autovacuum_vacuum_scale_factor": 0.1,
+    },
+)
+
+# Corrections of one-way delays of a mesh, each for the windows that start in [started_at, ended_at). Bytes, compressed:
+# `clocks.SHIFTS`. Sums around loops of three VMs, which no clock enters, say how much ways differ.
+corrections = Table(
+    "corrections",
+    Base.metadata,
+    Column("tenant_key", Integer, primary_key=True, autoincrement=False),
+    Column("mesh_key", Integer, primary_key=True, autoincrement=False),
+    Column("started_at", _AT, primary_key=True),
+    Column("ended_at", _AT, nullable=False),
+    Column("shifts", LargeBinary, nullable=False),
+    Column("loops", Integer, nullable=False),
+    Column("loop_median_ns", BigInteger),
+    Column("loop_max_ns", BigInteger),
+)
+
 # Steps of tiers (`minute`: their start) that have frames not rolled up yet; written with those, deleted by the rollup.
 rollup_marks = Table(
     "rollup_marks",

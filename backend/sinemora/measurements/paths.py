@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.measurements import frame, matrix, merging, queries, rollup
+from sinemora.measurements import clocks, corrections, frame, matrix, merging, queries, rollup
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -26,6 +26,7 @@ from sinemora.measurements.frame import (
 from sinemora.measurements.matrix import Metric, State, Statistic
 from sinemora.measurements.queries import StoredPath
 from sinemora.measurements.schemas import (
+    SOURCE_NAMES,
     STATE_NAMES,
     DirectionRead,
     OneWayRead,
@@ -61,7 +62,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
     stored = queries.latest(session, mesh.key, vm_keys=(source.key, target.key))
-    pairs, _ = merging.newest(stored, sketches=False)
+    pairs, _ = merging.newest(stored, sketches=False, corrections=corrections.known_now(session, mesh.key))
     ends = np.array([source.key, target.key])
     can = source.can_probe and target.can_probe
     cells = matrix.vm_cells(ends, np.array([[False, can], [can, False]]), pairs, time.time(), settings().stale_windows)
@@ -166,10 +167,28 @@ def _part(
     steps, groups = np.unique(at, return_inverse=True)
     if steps.size < at.size and not merges:  # windows were shorter once, or both VMs were client
         return _part(session, pair, stretches, step_s, merges=True)
-    stats = [_facing(path, frame.decode_stats(path.stats).take(_only(path))) for path in found]
+    shifts = []
+    if found:
+        start, end = (utc(pick(path.started_at_s for path in found)) for pick in (min, max))
+        shifts = corrections.known(session, pair[0], start, end + timedelta(seconds=1))
+    raw = [frame.decode_stats(path.stats).take(_only(path)) for path in found]
+    ends = [(pair[1:] if path.forward else pair[:0:-1]) for path in found]
+    at_time = [clocks.at(shifts, path.started_at_s) for path in found]
+    stats = [
+        _facing(path, clocks.corrected(part, client, np.array([target]), shift))
+        for path, part, (client, target), shift in zip(found, raw, ends, at_time, strict=True)
+    ]
     if not merges:
         return steps, frame.concatenate(stats)
-    sketches = [_facing(path, frame.decode_sketches(path.sketch).take(_only(path))) for path in found]
+    sketches = [
+        _facing(
+            path,
+            clocks.corrected_sketches(
+                frame.decode_sketches(path.sketch).take(_only(path)), part, client, np.array([target]), shift
+            ),
+        )
+        for path, part, (client, target), shift in zip(found, raw, ends, at_time, strict=True)
+    ]
     return steps, rollup.merge_groups(stats, sketches, groups.reshape(-1), steps.size)[0]
 
 
@@ -215,7 +234,8 @@ def _losses(steps: Stats, direction: int) -> list[float | None]:
 def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
     error = int(stats.columns[CLOCK_ERROR, direction, at])
     numbers = _numbers(stats, direction, at, state)
-    return OneWayRead(**numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source="assumed")
+    source = SOURCE_NAMES[int(stats.asymmetry_source[at])]
+    return OneWayRead(**numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source=source)
 
 
 def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import ingest, metrics, report, writes
+from sinemora.measurements import corrections, ingest, metrics, report, writes
 from sinemora.measurements.allowance import Allowances
 from sinemora.measurements.directory import Directory
 from sinemora.measurements.ingest import Admitted
@@ -91,9 +91,11 @@ class Ingest:
     def _commit(self, intakes: Sequence[Intake]) -> None:
         frames = [row for intake in intakes for row in intake.admitted.frames]
         spikes = [row for intake in intakes for row in intake.admitted.spikes]
+        told = [row for intake in intakes for row in intake.admitted.clocks]
         with system_session() as session:
             stored, learnt = writes.store_frames(session, frames, self._rosters)
             writes.store_spikes(session, spikes)
+            corrections.store_clocks(session, told)
             note_reports(session, [intake.note for intake in intakes])
         self._rosters.learn(learnt)
         metrics.FRAMES.labels("stored").inc(stored)

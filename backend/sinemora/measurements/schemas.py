@@ -37,6 +37,10 @@ class StateName(StrEnum):
     lost = "lost"
 
 
+AsymmetrySource = Literal["assumed", "mesh", "hardware"]
+"""What a one-way delay stands on, beside the exchange itself."""
+
+SOURCE_NAMES: tuple[AsymmetrySource, ...] = ("assumed", "mesh", "hardware")
 STATE_NAMES = {state: StateName(state.name.lower()) for state in State}
 
 
@@ -69,6 +73,7 @@ class MatrixRead(Read):
     axis: list[Axis]
     values: list[list[int | float | None]]
     clock_error_ns: list[list[int | None]]
+    asymmetry_sources: list[list[AsymmetrySource | None]]
     states: list[list[StateName]]
 
 
@@ -121,11 +126,11 @@ class OneWayRead(DirectionRead):
     """A direction; without synchronised clocks its value is right within `clock_error_ns`.
 
     `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
-    both ways.
+    both ways, `mesh` that it was corrected by the loops of the mesh, `hardware` that both ends have hardware clocks.
     """
 
     clock_error_ns: int | None
-    asymmetry_source: Literal["assumed"]
+    asymmetry_source: AsymmetrySource
 
 
 class PathRead(Read):

@@ -13,11 +13,12 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import matrix, merging, queries, rollup
+from sinemora.measurements import corrections, matrix, merging, queries, rollup
 from sinemora.measurements.frame import Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.retention import kept_from_of
 from sinemora.measurements.schemas import (
+    SOURCE_NAMES,
     STATE_NAMES,
     Axis,
     By,
@@ -35,6 +36,7 @@ from sinemora.meshes.service import mesh_state, zone_runs
 # Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
 _RAW_RANGE = timedelta(minutes=5)
 _FRAMES_MAX = 200_000
+_SOURCES = np.array(SOURCE_NAMES, object)
 # Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
 YEARS = range(1970, 2200)
 
@@ -111,7 +113,8 @@ def windows(
     now_s = None
     if start is None or end is None:
         stored = queries.latest(session, mesh.key, sketches=sketches, vm_keys=vm_keys)
-        pairs, merged = merging.newest(stored, sketches=sketches)
+        shifts = corrections.known_now(session, mesh.key)
+        pairs, merged = merging.newest(stored, sketches=sketches, corrections=shifts)
         now_s = time.time()
         newest = max(stored, key=lambda one: one.started_at_s + one.window_s, default=None)
         started_at = None if newest is None else utc(newest.started_at_s)
@@ -138,6 +141,7 @@ def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
         axis=picture.axis,
         values=matrix.nullable(found.values, found.valued),
         clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
+        asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
         states=names[found.states].tolist(),
     )
 
@@ -203,7 +207,8 @@ def _range(
     start, end, parts = tiers(session, mesh.key, start, end)
     _check_size(session, mesh.key, parts)
     chunks = chain.from_iterable(queries.frames(session, mesh.key, part, sketches=sketches) for part in parts)
-    pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches)
+    shifts = corrections.known(session, mesh.key, start, end)
+    pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches, corrections=shifts)
     return start, end, pairs, merged
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.measurements import frame, merging, metrics, queries, rollup, writes
+from sinemora.measurements import clocks, corrections, frame, merging, metrics, queries, rollup, writes
 from sinemora.measurements.frame import Frame
 from sinemora.measurements.retention import kept_from_of, kept_tables
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, floor
@@ -105,6 +105,20 @@ def _rows(merged: Sequence[Frame], tenant_key: int, mesh_key: int, started_at_s:
     ]
 
 
+@celery.task(name="measurements.correct")
+def correct() -> None:
+    """Find corrections of one-way delays for every mesh whose agents have told their clocks anew."""
+    with system_session() as session:
+        meshes = corrections.due_meshes(session)
+    for tenant_key, mesh_key in meshes:
+        with system_session() as session:
+            told, window_s = corrections.told(session, tenant_key, mesh_key)
+            ended_at = datetime.fromtimestamp(max(one.ended_at_s for one in told), UTC)
+            shifts, loops = clocks.shifts_of(told)
+            started_at = ended_at - timedelta(seconds=window_s)
+            corrections.store(session, tenant_key, mesh_key, started_at, ended_at, shifts, loops)
+
+
 @celery.task(name="measurements.find_gaps")
 def find_gaps() -> None:
     """Mark steps that should have been merged and were not."""
@@ -135,6 +149,7 @@ def partitions() -> None:
         writes.forget_latest(session, kept[Tier.RAW])
         # A roster is written at least once a day while it is in use.
         writes.drop_rosters(session, min(kept.values()) - timedelta(days=2))
+        corrections.forget(session, min(kept.values()))
 
 
 @celery.task(name="measurements.shorten")

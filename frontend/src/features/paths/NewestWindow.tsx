@@ -18,6 +18,8 @@ const STATISTICS = [
 const SOURCES: Record<string, string> = {
   assumed:
     'assumed: the fastest packets are taken to be equally fast both ways. An asymmetry smaller than the clock error cannot be told from a clock offset.',
+  mesh: 'found by the mesh: clocks must agree around every loop of VMs, and what is left over belongs to the ways. What is common to all ways of one VM stays unseen; the clock error says how much that can be.',
+  hardware: 'measured: both VMs have hardware clocks, and the clock error is theirs.',
 }
 
 /** All that the newest window says of a path. */
