@@ -2765,6 +2765,8 @@ export interface components {
             values: (number | null)[][];
             /** Clock Error Ns */
             clock_error_ns: (number | null)[][];
+            /** Asymmetry Sources */
+            asymmetry_sources: (("assumed" | "mesh" | "hardware") | null)[][];
             /** States */
             states: components["schemas"]["StateName"][][];
         };
@@ -3136,7 +3138,7 @@ export interface components {
          * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
          *
          *     `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
-         *     both ways.
+         *     both ways, `mesh` that it was corrected by the loops of the mesh, `hardware` that both ends have hardware clocks.
          */
         OneWayRead: {
             state: components["schemas"]["StateName"];
@@ -3164,9 +3166,9 @@ export interface components {
             clock_error_ns: number | null;
             /**
              * Asymmetry Source
-             * @constant
+             * @enum {string}
              */
-            asymmetry_source: "assumed";
+            asymmetry_source: "assumed" | "mesh" | "hardware";
         };
         /**
          * OneWaySeries
