@@ -17,11 +17,16 @@ import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
+import { Route as AppApplicationsIndexRouteImport } from './routes/_app.applications.index'
+import { Route as AppApplicationsApplicationIdRouteImport } from './routes/_app.applications.$applicationId'
+import { Route as AppApplicationsNewRouteImport } from './routes/_app.applications.new'
 import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
 import { Route as AppCurvesLearningRouteImport } from './routes/_app.curves.learning'
 import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
 import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
 import { Route as AppMeshesMeshIdRouteImport } from './routes/_app.meshes.$meshId'
+import { Route as AppRecommendationsIndexRouteImport } from './routes/_app.recommendations.index'
+import { Route as AppRecommendationsRecommendationIdRouteImport } from './routes/_app.recommendations.$recommendationId'
 import { Route as AppCurvesCurveIdIndexRouteImport } from './routes/_app.curves.$curveId.index'
 import { Route as AppCurvesCurveIdMeasureRouteImport } from './routes/_app.curves.$curveId.measure'
 import { Route as AppMeshesMeshIdIndexRouteImport } from './routes/_app.meshes.$meshId.index'
@@ -67,6 +72,22 @@ const AppZonesRoute = AppZonesRouteImport.update({
   path: '/zones',
   getParentRoute: () => AppRoute,
 } as any)
+const AppApplicationsIndexRoute = AppApplicationsIndexRouteImport.update({
+  id: '/applications/',
+  path: '/applications/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppApplicationsApplicationIdRoute =
+  AppApplicationsApplicationIdRouteImport.update({
+    id: '/applications/$applicationId',
+    path: '/applications/$applicationId',
+    getParentRoute: () => AppRoute,
+  } as any)
+const AppApplicationsNewRoute = AppApplicationsNewRouteImport.update({
+  id: '/applications/new',
+  path: '/applications/new',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppCurvesIndexRoute = AppCurvesIndexRouteImport.update({
   id: '/curves/',
   path: '/curves/',
@@ -92,6 +113,17 @@ const AppMeshesMeshIdRoute = AppMeshesMeshIdRouteImport.update({
   path: '/meshes/$meshId',
   getParentRoute: () => AppRoute,
 } as any)
+const AppRecommendationsIndexRoute = AppRecommendationsIndexRouteImport.update({
+  id: '/recommendations/',
+  path: '/recommendations/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppRecommendationsRecommendationIdRoute =
+  AppRecommendationsRecommendationIdRouteImport.update({
+    id: '/recommendations/$recommendationId',
+    path: '/recommendations/$recommendationId',
+    getParentRoute: () => AppRoute,
+  } as any)
 const AppCurvesCurveIdIndexRoute = AppCurvesCurveIdIndexRouteImport.update({
   id: '/curves/$curveId/',
   path: '/curves/$curveId/',
@@ -127,11 +159,16 @@ export interface FileRoutesByFullPath {
   '/onboarding': typeof AppOnboardingRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
+  '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
+  '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
+  '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/applications/': typeof AppApplicationsIndexRoute
   '/curves/': typeof AppCurvesIndexRoute
   '/meshes/': typeof AppMeshesIndexRoute
+  '/recommendations/': typeof AppRecommendationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
@@ -146,10 +183,15 @@ export interface FileRoutesByTo {
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
+  '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
+  '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
+  '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/applications': typeof AppApplicationsIndexRoute
   '/curves': typeof AppCurvesIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
+  '/recommendations': typeof AppRecommendationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/curves/$curveId': typeof AppCurvesCurveIdIndexRoute
@@ -166,11 +208,16 @@ export interface FileRoutesById {
   '/_app/vms': typeof AppVmsRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
+  '/_app/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
+  '/_app/applications/new': typeof AppApplicationsNewRoute
   '/_app/curves/learning': typeof AppCurvesLearningRoute
   '/_app/curves/new': typeof AppCurvesNewRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
+  '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/_app/applications/': typeof AppApplicationsIndexRoute
   '/_app/curves/': typeof AppCurvesIndexRoute
   '/_app/meshes/': typeof AppMeshesIndexRoute
+  '/_app/recommendations/': typeof AppRecommendationsIndexRoute
   '/_app/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/_app/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/_app/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
@@ -187,11 +234,16 @@ export interface FileRouteTypes {
     | '/onboarding'
     | '/vms'
     | '/zones'
+    | '/applications/$applicationId'
+    | '/applications/new'
     | '/curves/learning'
     | '/curves/new'
     | '/meshes/$meshId'
+    | '/recommendations/$recommendationId'
+    | '/applications/'
     | '/curves/'
     | '/meshes/'
+    | '/recommendations/'
     | '/curves/$curveId/measure'
     | '/meshes/$meshId/settings'
     | '/curves/$curveId/'
@@ -206,10 +258,15 @@ export interface FileRouteTypes {
     | '/vms'
     | '/zones'
     | '/'
+    | '/applications/$applicationId'
+    | '/applications/new'
     | '/curves/learning'
     | '/curves/new'
+    | '/recommendations/$recommendationId'
+    | '/applications'
     | '/curves'
     | '/meshes'
+    | '/recommendations'
     | '/curves/$curveId/measure'
     | '/meshes/$meshId/settings'
     | '/curves/$curveId'
@@ -225,11 +282,16 @@ export interface FileRouteTypes {
     | '/_app/vms'
     | '/_app/zones'
     | '/_app/'
+    | '/_app/applications/$applicationId'
+    | '/_app/applications/new'
     | '/_app/curves/learning'
     | '/_app/curves/new'
     | '/_app/meshes/$meshId'
+    | '/_app/recommendations/$recommendationId'
+    | '/_app/applications/'
     | '/_app/curves/'
     | '/_app/meshes/'
+    | '/_app/recommendations/'
     | '/_app/curves/$curveId/measure'
     | '/_app/meshes/$meshId/settings'
     | '/_app/curves/$curveId/'
@@ -300,6 +362,27 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppZonesRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/applications/': {
+      id: '/_app/applications/'
+      path: '/applications'
+      fullPath: '/applications/'
+      preLoaderRoute: typeof AppApplicationsIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/applications/$applicationId': {
+      id: '/_app/applications/$applicationId'
+      path: '/applications/$applicationId'
+      fullPath: '/applications/$applicationId'
+      preLoaderRoute: typeof AppApplicationsApplicationIdRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/applications/new': {
+      id: '/_app/applications/new'
+      path: '/applications/new'
+      fullPath: '/applications/new'
+      preLoaderRoute: typeof AppApplicationsNewRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/curves/': {
       id: '/_app/curves/'
       path: '/curves'
@@ -333,6 +416,20 @@ declare module '@tanstack/react-router' {
       path: '/meshes/$meshId'
       fullPath: '/meshes/$meshId'
       preLoaderRoute: typeof AppMeshesMeshIdRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/recommendations/': {
+      id: '/_app/recommendations/'
+      path: '/recommendations'
+      fullPath: '/recommendations/'
+      preLoaderRoute: typeof AppRecommendationsIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/recommendations/$recommendationId': {
+      id: '/_app/recommendations/$recommendationId'
+      path: '/recommendations/$recommendationId'
+      fullPath: '/recommendations/$recommendationId'
+      preLoaderRoute: typeof AppRecommendationsRecommendationIdRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/curves/$curveId/': {
@@ -396,11 +493,16 @@ interface AppRouteChildren {
   AppVmsRoute: typeof AppVmsRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
+  AppApplicationsApplicationIdRoute: typeof AppApplicationsApplicationIdRoute
+  AppApplicationsNewRoute: typeof AppApplicationsNewRoute
   AppCurvesLearningRoute: typeof AppCurvesLearningRoute
   AppCurvesNewRoute: typeof AppCurvesNewRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
+  AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
+  AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
   AppMeshesIndexRoute: typeof AppMeshesIndexRoute
+  AppRecommendationsIndexRoute: typeof AppRecommendationsIndexRoute
   AppCurvesCurveIdMeasureRoute: typeof AppCurvesCurveIdMeasureRoute
   AppCurvesCurveIdIndexRoute: typeof AppCurvesCurveIdIndexRoute
 }
@@ -412,11 +514,17 @@ const AppRouteChildren: AppRouteChildren = {
   AppVmsRoute: AppVmsRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
+  AppApplicationsApplicationIdRoute: AppApplicationsApplicationIdRoute,
+  AppApplicationsNewRoute: AppApplicationsNewRoute,
   AppCurvesLearningRoute: AppCurvesLearningRoute,
   AppCurvesNewRoute: AppCurvesNewRoute,
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
+  AppRecommendationsRecommendationIdRoute:
+    AppRecommendationsRecommendationIdRoute,
+  AppApplicationsIndexRoute: AppApplicationsIndexRoute,
   AppCurvesIndexRoute: AppCurvesIndexRoute,
   AppMeshesIndexRoute: AppMeshesIndexRoute,
+  AppRecommendationsIndexRoute: AppRecommendationsIndexRoute,
   AppCurvesCurveIdMeasureRoute: AppCurvesCurveIdMeasureRoute,
   AppCurvesCurveIdIndexRoute: AppCurvesCurveIdIndexRoute,
 }

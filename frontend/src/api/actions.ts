@@ -238,3 +238,87 @@ export const useDeleteMetricSource = () =>
       ),
     [['metric-sources']],
   )
+
+export interface ApplicationInput {
+  name: string
+  mesh: string
+  curve: string
+  objective: number | null
+  tasks: { vm: string; root: boolean }[]
+}
+
+const plainTask = { pinned: false, slots: 1, cpu_millicores: 0, memory_mib: 0 }
+
+export const useCreateApplication = () =>
+  useAction(
+    (input: ApplicationInput, key) =>
+      unwrap(
+        client.POST('/v1/applications', {
+          body: {
+            ...input,
+            description: '',
+            move_cost: 0,
+            tasks: input.tasks.map((task) => ({ ...plainTask, ...task })),
+          },
+          headers: once(key),
+        }),
+      ),
+    [['applications']],
+  )
+
+export const useDeleteApplication = () =>
+  useAction(
+    (applicationId: string) =>
+      unwrap(
+        client.DELETE('/v1/applications/{application_id}', { params: { path: { application_id: applicationId } } }),
+      ),
+    [['applications']],
+  )
+
+export interface QuestionInput {
+  mesh: string
+  moves_max: number
+  minutes: number
+}
+
+export const useAskForMoves = () =>
+  useAction(
+    (input: QuestionInput, key) =>
+      unwrap(
+        client.POST('/v1/recommendations', {
+          body: { ...input, policy: 'exact', statistic: 'p50' },
+          headers: once(key),
+        }),
+      ),
+    [['jobs']],
+  )
+
+const DECISIONS = {
+  accept: '/v1/recommendations/{recommendation_id}/accept',
+  apply: '/v1/recommendations/{recommendation_id}/apply',
+} as const
+
+export const useDecide = (recommendationId: string, etag: string) =>
+  useAction(
+    (decision: keyof typeof DECISIONS) =>
+      unwrap(
+        client.POST(DECISIONS[decision], {
+          params: { path: { recommendation_id: recommendationId } },
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['recommendations'], ['applications']],
+  )
+
+export const useDismiss = (recommendationId: string, etag: string) =>
+  useAction(
+    (reason: string) =>
+      unwrap(
+        client.POST('/v1/recommendations/{recommendation_id}/dismiss', {
+          params: { path: { recommendation_id: recommendationId } },
+          body: { reason },
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['recommendations']],
+  )

@@ -216,3 +216,59 @@ export const metricPairsQuery = (sourceId: string) =>
         client.GET('/v1/metric-sources/{metric_source_id}/pairs', { params: { path: { metric_source_id: sourceId } } }),
       ),
   })
+
+export const applicationsQuery = queryOptions({
+  queryKey: ['applications'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/applications', { params: { query: page(cursor) } }))),
+})
+
+export const applicationQuery = (applicationId: string) =>
+  queryOptions({
+    queryKey: ['applications', applicationId, 'application'],
+    queryFn: () =>
+      unwrap(client.GET('/v1/applications/{application_id}', { params: { path: { application_id: applicationId } } })),
+  })
+
+/** How an application does under the newest round trips, which move on by themselves. */
+export const performanceQuery = (applicationId: string) =>
+  queryOptions({
+    queryKey: ['applications', applicationId, 'performance'],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/applications/{application_id}/performance', {
+          params: { path: { application_id: applicationId } },
+        }),
+      ),
+    refetchInterval: 10_000,
+  })
+
+export const recommendationsQuery = queryOptions({
+  queryKey: ['recommendations'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/recommendations', { params: { query: page(cursor) } }))),
+})
+
+/** A recommendation with the tag a decision must name. */
+export const recommendationQuery = (recommendationId: string) =>
+  queryOptions({
+    queryKey: ['recommendations', recommendationId],
+    queryFn: async () => {
+      const call = await client.GET('/v1/recommendations/{recommendation_id}', {
+        params: { path: { recommendation_id: recommendationId } },
+      })
+      return { found: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+    },
+  })
+
+export const accuracyQuery = queryOptions({
+  queryKey: ['recommendations', 'accuracy'],
+  queryFn: () => unwrap(client.GET('/v1/recommendations/accuracy')),
+})
+
+/** A piece of long work, asked about until it is over. */
+export const workQuery = (jobId: string) =>
+  queryOptions({
+    queryKey: ['jobs', jobId, 'work'],
+    queryFn: () => unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: jobId } } })),
+    refetchInterval: ({ state }) =>
+      state.data && ['succeeded', 'failed', 'cancelled'].includes(state.data.state) ? false : 400,
+  })

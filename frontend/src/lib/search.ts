@@ -50,6 +50,11 @@ export interface CurvesSearch {
   added?: number
 }
 
+export interface RecommendationSearch {
+  /** How many of its moves are looked at; all when absent. */
+  moves?: number
+}
+
 export interface CurveSearch {
   /** Version; the newest when absent. */
   number?: number
@@ -169,6 +174,11 @@ export function curveSearch(raw: Raw): CurveSearch {
 /** Which curve a new metric source is to refresh. */
 export function learningSearch(raw: Raw): LearningSearch {
   return chosen<LearningSearch>({ curve: word(raw.curve) })
+}
+
+export function recommendationSearch(raw: Raw): RecommendationSearch {
+  const moves = number(raw.moves, 0)
+  return chosen<RecommendationSearch>({ moves: Number.isInteger(moves) ? moves : undefined })
 }
 
 /** Where to go after signing in; only a path of this product is followed, never another origin. */

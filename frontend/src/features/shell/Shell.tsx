@@ -39,6 +39,12 @@ export function Shell() {
           <Link to="/curves" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
             Curves
           </Link>
+          <Link to="/applications" activeProps={{ 'aria-current': 'page' }}>
+            Applications
+          </Link>
+          <Link to="/recommendations" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
+            Recommendations
+          </Link>
           <Link to="/vms" activeProps={{ 'aria-current': 'page' }}>
             VMs
           </Link>

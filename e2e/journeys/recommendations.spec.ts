@@ -1,0 +1,37 @@
+import { expect, expectAccessible, read, remove, test } from '../support/journey'
+
+test('an application is declared in a minute, and moves are asked for', async ({ inside: page, mesh }) => {
+  const name = `journey ${Date.now()}`
+  const { vms } = await read<{ vms: { id: string; name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [root, other] = vms as [{ name: string }, { name: string }]
+  await page.goto('/applications/new')
+  await page.getByLabel('Name').fill(name)
+  await page.getByRole('combobox', { name: 'Mesh', exact: true }).last().selectOption({ label: mesh.name })
+  await page.getByLabel('Curve').selectOption('memcached-server')
+  await page.getByRole('combobox', { name: 'Root' }).selectOption({ label: root.name })
+  await page.getByRole('combobox', { name: 'Other VMs' }).click()
+  await page.getByRole('option', { name: other.name }).click()
+  await page.keyboard.press('Escape')
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Declare' }).click()
+
+  await expect(page.getByRole('heading', { level: 1, name })).toBeVisible()
+  const { pathname } = new URL(page.url())
+  const link = page.getByRole('region', { name: 'Links' }).getByRole('row', { name: new RegExp(other.name) })
+  await expect(link).toContainText(' %')
+  await expectAccessible(page)
+  await page.goto('/applications')
+  await expect(page.getByRole('row', { name: new RegExp(name) })).toContainText(mesh.name)
+
+  await page.goto('/recommendations')
+  await page.getByLabel('Moves at most').fill('3')
+  await page.getByRole('button', { name: 'Find moves' }).click()
+  // Loopback is the same for all: whatever is found, it says on what it rests.
+  await expect(page.getByRole('heading', { name: 'What it rests on' })).toBeVisible({ timeout: 20_000 })
+  await expect(page.getByText(/^Chosen on \d+ windows, judged on \d+ others/)).toBeVisible()
+  await expectAccessible(page)
+  await page.goto('/recommendations')
+  await expect(page.getByRole('row', { name: /asked by/ }).first()).toBeVisible()
+  await expectAccessible(page)
+  await remove(page, `/v1${pathname}`)
+})

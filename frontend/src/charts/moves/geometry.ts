@@ -1,0 +1,53 @@
+/** Where the parts of a strip stand. */
+
+export interface Place {
+  key: string
+  name: string
+  group: string
+  /** How far it is, 0 the nearest to 1 the farthest; null when unknown. */
+  share: number | null
+  /** Whether something is there. */
+  filled: boolean
+}
+
+export interface Arc {
+  from: number
+  to: number
+  /** Not among those looked at. */
+  faint: boolean
+}
+
+export interface Group {
+  name: string
+  first: number
+  count: number
+}
+
+const CELL_MAX = 34
+const WIDTH = 1000
+const LABELS = 20
+
+/** Size of a strip, of its cells, and the runs of places of one group. */
+export function strip(places: Place[], arcs: Arc[]) {
+  const cell = Math.max(6, Math.min(CELL_MAX, Math.floor(WIDTH / Math.max(places.length, 1))))
+  const reach = Math.max(0, ...arcs.map(({ from, to }) => Math.abs(from - to) * cell))
+  const top = arcs.length === 0 ? 4 : Math.min(90, 18 + reach / 4)
+  return { width: places.length * cell, height: top + cell + LABELS, cell, top, groups: runs(places) }
+}
+
+/** Neighbours of one group. */
+export function runs(places: Place[]): Group[] {
+  const found: Group[] = []
+  places.forEach(({ group }, at) => {
+    const last = found.at(-1)
+    if (last?.name === group) last.count += 1
+    else found.push({ name: group, first: at, count: 1 })
+  })
+  return found
+}
+
+/** A bow over the cells from the middle of one to the middle of another, higher the farther it goes. */
+export function arcPath(from: number, to: number, top: number): string {
+  const height = Math.min(top - 6, 10 + Math.abs(to - from) / 4)
+  return `M${from} ${top} C${from} ${top - height * 1.33} ${to} ${top - height * 1.33} ${to} ${top - 1}`
+}

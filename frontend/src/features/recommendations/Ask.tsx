@@ -1,0 +1,64 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useEffect, useState } from 'react'
+import { useAskForMoves } from '~/api/actions'
+import { meshesQuery, workQuery } from '~/api/queries'
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+
+/** Asks for moves on a mesh, follows the work, and goes to what was found. */
+export function Ask() {
+  const meshes = useQuery(meshesQuery)
+  const ask = useAskForMoves()
+  const [jobId, setJobId] = useState<string | null>(null)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const form = new FormData(event.currentTarget)
+    ask.mutate(
+      {
+        mesh: String(form.get('mesh')),
+        moves_max: Number(form.get('moves_max')),
+        minutes: Number(form.get('minutes')),
+      },
+      { onSuccess: ({ id }) => setJobId(id) },
+    )
+  }
+
+  return (
+    <Panel title="Ask for moves">
+      <form onSubmit={submit} className={pageStyles.form}>
+        <NativeSelect
+          name="mesh"
+          label="Mesh"
+          data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+        />
+        <NumberField name="moves_max" label="Moves at most" min={0} max={10_000} defaultValue={10} required w={130} />
+        <NumberField name="minutes" label="Minutes looked at" min={2} max={1_440} defaultValue={30} required w={150} />
+        <Button type="submit" loading={ask.isPending} disabled={!meshes.data?.length}>
+          Find moves
+        </Button>
+      </form>
+      <ActionError error={ask.error} />
+      {jobId && <Following key={jobId} jobId={jobId} />}
+    </Panel>
+  )
+}
+
+function Following({ jobId }: { jobId: string }) {
+  const navigate = useNavigate()
+  const { data: job, error } = useQuery(workQuery(jobId))
+  const found = job?.result?.recommendation_id
+  useEffect(() => {
+    if (typeof found === 'string') {
+      void navigate({ to: '/recommendations/$recommendationId', params: { recommendationId: found } })
+    }
+  }, [found, navigate])
+  if (error) return <ActionError error={error} />
+  if (!job || job.state === 'queued') return <Notice tone="info">Waiting for a worker…</Notice>
+  if (job.state === 'running') return <Notice tone="info">{job.note || 'Looking…'}</Notice>
+  if (job.error) return <Notice tone="bad">{job.error.detail}</Notice>
+  return null
+}

@@ -1,0 +1,54 @@
+import type { Move } from '~/api/types'
+import { formatShare } from '~/lib/performance'
+import { formatDelay } from '~/lib/units'
+import { pageStyles } from '~/ui/Page'
+import styles from './recommendations.module.css'
+
+/** The moves in the order to make them, each with its reasons. */
+export function Moves({ steps }: { steps: Move[] }) {
+  return (
+    <ol className={styles.moves} aria-label="Moves in order">
+      {steps.map((step) => (
+        <li key={step.position} className={styles.move}>
+          <h3>
+            {step.application.name} / {step.task.name}: {step.source.name} → {step.target.name}
+          </h3>
+          <dl className={styles.facts}>
+            <div>
+              <dt>Round trip</dt>
+              <dd>
+                {formatDelay(step.round_trip_before_ns)} → {formatDelay(step.round_trip_after_ns)}
+              </dd>
+            </div>
+            <div>
+              <dt>Performance of the task</dt>
+              <dd>
+                {formatShare(step.gain.before.mean)} → {formatShare(step.gain.after.mean)}
+              </dd>
+            </div>
+            <div>
+              <dt>Gains with</dt>
+              <dd>{formatShare(step.gain.probability)}</dd>
+            </div>
+            {step.slack_us !== null && (
+              <div>
+                <dt>Pays until its path is slower by</dt>
+                <dd>{formatDelay(step.slack_us * 1_000)}</dd>
+              </div>
+            )}
+          </dl>
+          <p>{step.explanation}</p>
+          {step.via && (
+            <p>
+              Goes by way of {step.via.name}, which lends a slot until {step.target.name} has one.
+            </p>
+          )}
+          {step.disturbs.length > 0 && (
+            <p className={pageStyles.quiet}>Also on these VMs: {step.disturbs.join(', ')}.</p>
+          )}
+          <p className={pageStyles.quiet}>{step.rollback}</p>
+        </li>
+      ))}
+    </ol>
+  )
+}

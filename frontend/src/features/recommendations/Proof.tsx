@@ -1,0 +1,41 @@
+import type { Recommendation } from '~/api/types'
+import { formatShare } from '~/lib/performance'
+import { formatWindow } from '~/lib/time'
+import { formatCount } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { Panel, pageStyles } from '~/ui/Page'
+
+/** What a recommendation rests on: the certificate, the limits it kept, the windows it saw, what it rejected. */
+export function Proof({ found }: { found: Recommendation }) {
+  const { certificate, constraints, evidence, rejected } = found.answer
+  const { from, to } = evidence.window
+  const clock = useClock()
+  return (
+    <Panel title="What it rests on">
+      {certificate && (
+        <p className={pageStyles.lead}>
+          {certificate.words} Cost {formatCount(certificate.primal)}, proven bound {formatCount(certificate.dual)}.
+        </p>
+      )}
+      <p className={pageStyles.lead}>
+        Chosen on {formatCount(evidence.chosen_on)} windows, judged on {formatCount(evidence.judged_on)} others
+        {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}; {formatCount(evidence.paths_known)} of{' '}
+        {formatCount(evidence.paths)} paths were measured, the rest taken from their zones. A move must gain its task{' '}
+        {formatShare(evidence.hysteresis)} at least, or it would follow noise.
+      </p>
+      <p className={pageStyles.lead}>Kept: {constraints.join('; ')}.</p>
+      {rejected.length > 0 && (
+        <>
+          <h3>Looked at and left</h3>
+          <ul>
+            {rejected.map((words) => (
+              <li key={words} className={pageStyles.lead}>
+                {words}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,78 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { applicationsQuery, pictureQuery } from '~/api/queries'
+import type { Application, Recommendation } from '~/api/types'
+import type { Place } from '~/charts/moves/geometry'
+import { Strip } from '~/charts/moves/Strip'
+import { valueOfCode } from '~/lib/codes'
+import { formatDelay } from '~/lib/units'
+import { Panel, pageStyles } from '~/ui/Page'
+import styles from './recommendations.module.css'
+
+/** Each application's VMs by how far they are from its root now, with arrows for the moves. */
+export function Strips({ found, looked }: { found: Recommendation; looked: Set<number> }) {
+  const { data: applications } = useQuery(applicationsQuery)
+  const { data: picture } = useQuery(pictureQuery(found.mesh.id, 'vm', 'round_trip', 'p50'))
+  const theme = useComputedColorScheme('light')
+  if (!applications || !picture) return null
+  const { vms } = picture.roster
+  const at = new Map(vms.map(({ id }, index) => [id, index]))
+  const touched = found.answer.applications.flatMap(
+    ({ application }) => applications.find(({ id }) => id === application.id) ?? [],
+  )
+  const trips = (application: Application) => {
+    const root = at.get(application.tasks.find((task) => task.root)?.vm?.id ?? '')
+    const row = vms.map((_, column) =>
+      root === undefined ? null : valueOfCode('round_trip', picture.matrix.codes[root * vms.length + column] ?? 0),
+    )
+    return { root, row }
+  }
+  const all = touched.flatMap((application) => trips(application).row.filter((value) => value !== null))
+  const [least, most] = [Math.log(Math.max(Math.min(...all), 1)), Math.log(Math.max(...all, 2))]
+  return (
+    <Panel title="Where things are, and where they would go">
+      {touched.map((application) => {
+        const { root, row } = trips(application)
+        const here = new Set(application.tasks.flatMap((task) => (task.vm ? [at.get(task.vm.id)] : [])))
+        const places: Place[] = vms.map(({ id, name, zone_name }, index) => {
+          const trip = row[index]
+          return {
+            key: id,
+            name,
+            group: zone_name,
+            share: trip == null ? null : most > least ? (Math.log(Math.max(trip, 1)) - least) / (most - least) : 0,
+            filled: here.has(index),
+          }
+        })
+        const arcs = found.steps
+          .filter((step) => step.application.id === application.id)
+          .flatMap((step) => {
+            const [from, to] = [at.get(step.source.id), at.get(step.target.id)]
+            return from === undefined || to === undefined ? [] : [{ from, to, faint: !looked.has(step.position) }]
+          })
+        return (
+          <figure key={application.id} className={styles.figure}>
+            <figcaption>{application.name}</figcaption>
+            <Strip
+              label={`${application.name}: ${places.length} VMs by round trip to its root, ${arcs.length} moves.`}
+              places={places}
+              origin={root ?? null}
+              arcs={arcs}
+              theme={theme}
+              describe={(place) => {
+                const index = at.get(place.key) ?? 0
+                return index === root
+                  ? `${place.name}: the root`
+                  : `${place.name}: ${formatDelay(row[index])} to the root`
+              }}
+            />
+          </figure>
+        )
+      })}
+      <p className={pageStyles.quiet}>
+        Colour: round trip to the root in the newest window, stronger is slower. Ring: the root; dots: tasks; arrows:
+        moves.
+      </p>
+    </Panel>
+  )
+}
