@@ -26,7 +26,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test test-backend test-agent test-interop test-frontend test-e2e test-compose lint
+.PHONY: test test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-compose lint
 test: ## Everything CI runs: lint, types, units, drift, end to end
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py
@@ -39,6 +39,9 @@ test-agent: ## Rust tests of the agent
 test-interop: ## Our agent and stock PTP daemons (ptpd, ptp4l) measure one another
 	$(PREPARE) test-interop
 	@$(PYTHON) infra/test/suites.py interop
+fuzz-agent: ## Fuzz what the agent reads from others, SECONDS=600 each (kept corpus in agent/fuzz)
+	$(PREPARE) fuzz-agent
+	@$(RUN) --in agent/fuzz $(PYTHON) run.py $(SECONDS)
 test-frontend: ## Unit tests of the front end
 	$(PREPARE) frontend
 	@$(PYTHON) infra/test/suites.py vitest
@@ -57,8 +60,8 @@ setup: ## Bring the toolchains and build, without starting anything
 	$(PREPARE) setup
 format: ## Format Python, Rust and TypeScript
 	$(PREPARE) tools
-	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations ../agent/bench ../agent/interop
-	@$(RUN) --in backend ruff format . ../infra ../migrations ../agent/bench ../agent/interop
+	@$(RUN) --in backend ruff check --fix-only --quiet . ../infra ../migrations ../agent/bench ../agent/fuzz ../agent/interop
+	@$(RUN) --in backend ruff format . ../infra ../migrations ../agent/bench ../agent/fuzz ../agent/interop
 	@$(RUN) --in agent cargo fmt
 	@$(RUN) --in frontend npm run --silent format
 	@$(RUN) --in e2e npm run --silent format

@@ -24,7 +24,7 @@ from common import environment  # noqa: E402
 LIMIT_S = 1800
 NPX = ("npx", "--no-install")
 # Where Python of ours is, from the backend.
-PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/interop")
+PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
 
 
 @dataclass(frozen=True)
@@ -84,6 +84,7 @@ SUITES = [
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
     Suite("cargo-test", "agent", ("cargo", "test", "--locked"), "cargo"),
+    Suite("fuzz", "agent/fuzz", (sys.executable, "run.py", "5")),
     Suite("interop", "agent/interop", ("pytest", "--junitxml={report}"), "junit"),
     Suite(
         "vitest",
@@ -100,7 +101,7 @@ SUITES = [
         {"PLAYWRIGHT_JUNIT_OUTPUT_FILE": "{report}"},
     ),
 ]
-TESTS = ("cargo-test", "interop", "vitest", "pytest", "playwright")
+TESTS = ("cargo-test", "fuzz", "interop", "vitest", "pytest", "playwright")
 
 
 def main(arguments: list[str]) -> int:

@@ -20,6 +20,11 @@ def daemons(log: Log) -> str:
     return _present("ptp", ["ptpd", "ptp4l"], "interoperability is tested with", log)
 
 
+def cxx(log: Log) -> str:
+    """A C++ compiler, which libFuzzer is built with."""
+    return _present("cxx", ["c++"], "the fuzzer is built with", log)
+
+
 def ptp4u(log: Log) -> str:
     """facebook/time's ptp4u, built from its module in `.tools/ptp4u` when the pinned version is not there yet."""
     wanted = VERSIONS["ptp4u"]

@@ -35,6 +35,7 @@ CURL = ("curl", "curl", tools.curl)
 OPENSSL = ("openssl", "openssl", laboratory.certificates)
 E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
 NETWORK = ("Network tools", "network", laboratory.network)
+CXX = ("C++ compiler", "cxx", laboratory.cxx)
 GO = ("Go", "go", tools.go)
 PTP4U = ("ptp4u", "ptp4u", laboratory.ptp4u)
 DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
@@ -47,6 +48,7 @@ GOALS = {
     "agent": [RUST, RUST_LINT, OPENSSL],
     "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
+    "fuzz-agent": [RUST, CXX],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],
@@ -66,6 +68,7 @@ GOALS = {
         GO,
         PTP4U,
         OPENSSL,
+        CXX,
         E2E,
     ],
 }

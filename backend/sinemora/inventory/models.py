@@ -1,6 +1,7 @@
 """Tables of where things run."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,13 @@ from sinemora.kit.etag import Versioned
 
 EVENT_PORT = 319
 GENERAL_PORT = 320
+
+
+class Responder(StrEnum):
+    """Who answers probes on a VM: an agent of ours, or a stock IEEE 1588 master where there is none."""
+
+    AGENT = "agent"
+    IEEE1588 = "ieee1588"
 
 
 class Zone(Identified, Versioned, TenantOwned, Base):
@@ -52,6 +60,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("event_port BETWEEN 1 AND 65535", name="event_port"),
         CheckConstraint("general_port BETWEEN 1 AND 65535", name="general_port"),
         CheckConstraint("general_port <> event_port", name="ports_differ"),
+        CheckConstraint("responder IN ('agent', 'ieee1588')", name="responder"),
     )
 
     key: Mapped[int] = mapped_column(Identity(always=True), unique=True)
@@ -61,6 +70,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
     probe_address: Mapped[str | None]
     event_port: Mapped[int]
     general_port: Mapped[int]
+    responder: Mapped[str] = mapped_column(server_default=Responder.AGENT.value)
 
     zone: Mapped[Zone] = relationship(lazy="joined", innerjoin=True)
     agent: Mapped["Agent | None"] = relationship(

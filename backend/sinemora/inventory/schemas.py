@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, computed_field, model_validator
 
-from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT
+from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT, Responder
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
 from sinemora.kit.schemas import Read, Told, Write
@@ -70,12 +70,23 @@ class _Ports(BaseModel):
 
 
 class VmCreate(_Ports, Write):
-    """A VM. Without an address nothing probes it; enrolling an agent fills it in."""
+    """A VM. Without an address nothing probes it; enrolling an agent fills it in.
+
+    Where no agent can run, `responder` may be `ieee1588`: the agents of its meshes then measure against the unicast
+    IEEE 1588 master at its address (ptpd, ptp4l …).
+    """
 
     name: Name
     zone_id: UUID
     labels: Labels = Field(default_factory=dict)
     probe_address: Address | None = None
+    responder: Responder = Responder.AGENT
+
+    @model_validator(mode="after")
+    def _reachable(self) -> Self:
+        if self.responder is Responder.IEEE1588 and self.probe_address is None:
+            raise ValueError("probe_address is needed to measure against an IEEE 1588 master")
+        return self
 
 
 class VmUpdate(Write):
@@ -87,6 +98,7 @@ class VmUpdate(Write):
     probe_address: Address | None = None
     event_port: Port | None = None
     general_port: Port | None = None
+    responder: Responder | None = None
 
 
 class AgentSummary(Read):
@@ -119,6 +131,7 @@ class VmRead(Read):
     probe_address: str | None
     event_port: int
     general_port: int
+    responder: Responder
     version: int
     created_at: datetime
     agent: AgentSummary | None

@@ -6,7 +6,7 @@ from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
 from sinemora.inventory import queries
-from sinemora.inventory.models import Vm, Zone
+from sinemora.inventory.models import Responder, Vm, Zone
 from sinemora.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.etag import IfMatch
@@ -81,7 +81,9 @@ def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
 
 
 def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, precondition: IfMatch) -> Vm:
-    """Change a VM. ProductError `vm_unknown`, `zone_unknown`, `vm_name_taken`, `ports_equal`, `version_changed`."""
+    """Change a VM. ProductError `vm_unknown`, `zone_unknown`, `vm_name_taken`, `ports_equal`, `vm_has_agent`,
+    `probe_address_missing`, `version_changed`.
+    """
     vm = get_vm(session, vm_id)
     precondition.check(vm)
     said = body.model_dump(exclude_unset=True)
@@ -95,6 +97,8 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
             setattr(vm, field, value)
     if vm.event_port == vm.general_port:
         raise ProductError("ports_equal", 409, "general_port must differ from event_port.")
+    if vm.responder == Responder.IEEE1588:
+        _can_be_master(vm)
     session.flush()
     audit.record(session, actor, "vm.updated", vm.id, vm.name, fields=sorted(said))
     return vm
@@ -121,8 +125,18 @@ def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
     vm.probe_address = body.probe_address
     vm.event_port = body.event_port
     vm.general_port = body.general_port
+    vm.responder = Responder.AGENT
     session.flush()
     return vm
+
+
+def _can_be_master(vm: Vm) -> None:
+    if vm.agent is not None:
+        raise ProductError("vm_has_agent", 409, f"VM {vm.name} has an agent, which answers. Revoke it first.")
+    if vm.probe_address is None:
+        raise ProductError(
+            "probe_address_missing", 409, "An IEEE 1588 master needs a probe_address to be measured against."
+        )
 
 
 def _zone_name_free(session: Session, provider: str, region: str, name: str) -> None:

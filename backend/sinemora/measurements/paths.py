@@ -39,7 +39,7 @@ from sinemora.measurements.schemas import (
 from sinemora.measurements.service import check_range, check_time, end_of, tiers, utc
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, choose
-from sinemora.meshes.plan import Member, MeshState
+from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import mesh_state
 
 # A chart has about a thousand columns; no more steps than that unless asked for.
@@ -64,8 +64,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     stored = queries.latest(session, mesh.key, vm_keys=(source.key, target.key))
     pairs, _ = merging.newest(stored, sketches=False, corrections=corrections.known_now(session, mesh.key))
     ends = np.array([source.key, target.key])
-    can = source.can_probe and target.can_probe
-    cells = matrix.vm_cells(ends, np.array([[False, can], [can, False]]), pairs, time.time(), settings().stale_windows)
+    cells = matrix.vm_cells(ends, planned([source, target]), pairs, time.time(), settings().stale_windows)
     states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
     path = PathRead(
         source=end_of(source),

@@ -25,7 +25,7 @@ LOSS_DEADLINE_MS = 1_000
 
 @dataclass(frozen=True)
 class Member:
-    """A VM of a mesh as the plan sees it. `has_agent`: a living agent is on it."""
+    """A VM of a mesh as the plan sees it. `has_agent`: a living agent is on it; `responder`: who answers there."""
 
     id: UUID
     key: int
@@ -36,11 +36,17 @@ class Member:
     event_port: int
     general_port: int
     has_agent: bool
+    responder: str = "agent"
+
+    @property
+    def is_master(self) -> bool:
+        """Whether a stock IEEE 1588 master answers in place of an agent."""
+        return self.responder == "ieee1588" and not self.has_agent
 
     @property
     def can_probe(self) -> bool:
-        """Whether others can measure against it: without an agent nobody answers, and every packet would be lost."""
-        return self.has_agent and self.address is not None
+        """Whether others can measure against it: where nobody answers every packet would be lost."""
+        return (self.has_agent or self.is_master) and self.address is not None
 
 
 @dataclass(frozen=True)
@@ -71,9 +77,13 @@ def clients(keys: Sequence[int]) -> NDArray[np.bool_]:
 
 
 def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
-    """Which paths are measured: n×n, symmetric, since one exchange yields both directions; diagonal false."""
+    """Which paths are measured: n×n, symmetric, since one exchange yields both directions; diagonal false.
+
+    Between two IEEE 1588 masters nobody asks.
+    """
     can = np.array([member.can_probe for member in members], dtype=np.bool_)
-    paths = np.outer(can, can)
+    asks = np.array([member.has_agent for member in members], dtype=np.bool_)
+    paths = np.outer(can, can) & np.logical_or.outer(asks, asks)
     np.fill_diagonal(paths, False)
     return paths
 
@@ -120,6 +130,7 @@ def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
         "address": peer.address,
         "event_port": peer.event_port,
         "general_port": peer.general_port,
-        "role": "client" if is_client(vm_key, peer.key) else "responder",
+        "role": "client" if peer.is_master or is_client(vm_key, peer.key) else "responder",
+        "protocol": "ieee" if peer.is_master else "lean",
         "flows": flows,
     }

@@ -47,6 +47,7 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             Vm.event_port,
             Vm.general_port,
             Agent.id.is_not(None),
+            Vm.responder,
         )
         .join(Vm, and_(Vm.tenant_id == MeshVm.tenant_id, Vm.id == MeshVm.vm_id))
         .join(Zone, and_(Zone.tenant_id == Vm.tenant_id, Zone.id == Vm.zone_id))

@@ -99,6 +99,24 @@ def test_equal_ports_by_two_changes_are_refused(owner: Member, vm: dict[str, Any
     assert (answer.status_code, answer.json()["code"]) == (409, "ports_equal")
 
 
+def test_a_stock_master_is_declared_where_no_agent_runs(owner: Member, zone: dict[str, Any]):
+    body = {"name": "clock-1", "zone_id": zone["id"], "responder": "ieee1588"}
+    refused = owner.post("/v1/vms", json=body)
+    assert (refused.status_code, refused.json()["code"]) == (422, "request_invalid")
+    vm = owner.created("/v1/vms", body | {"probe_address": "10.0.0.9"})
+    assert vm["responder"] == "ieee1588"
+    taken = owner.patch(f"/v1/vms/{vm['id']}", json={"probe_address": None})
+    assert (taken.status_code, taken.json()["code"]) == (409, "probe_address_missing")
+    assert owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "agent"}).json()["responder"] == "agent"
+
+
+def test_an_agent_and_a_stock_master_do_not_share_a_vm(owner: Member, make_mesh: Callable[..., MeshWorld]):
+    world = make_mesh(owner, 2)
+    vm = owner.get(f"/v1/agents/{world.agents[0].agent_id}").json()["vm"]
+    refused = owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "ieee1588"})
+    assert (refused.status_code, refused.json()["code"]) == (409, "vm_has_agent")
+
+
 def test_a_zone_with_vms_stays(owner: Member, zone: dict[str, Any], vm: dict[str, Any]):
     answer = owner.delete(f"/v1/zones/{zone['id']}")
     assert (answer.status_code, answer.json()["code"]) == (409, "zone_in_use")

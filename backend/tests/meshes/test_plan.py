@@ -1,6 +1,7 @@
 """Who probes whom."""
 
 from collections import Counter
+from dataclasses import replace
 from itertools import combinations
 from uuid import UUID, uuid4
 
@@ -81,6 +82,20 @@ def test_who_cannot_answer_is_not_probed():
     ]
     peers = plan_for(uuid4(), 1, [state], 0)["meshes"][0]["peers"]
     assert [(peer["vm_key"], peer["flows"]) for peer in peers] == [(4, 2)]
+
+
+def test_a_stock_master_is_asked_by_every_agent_and_asks_nobody():
+    masters = [replace(member(key, has_agent=False), responder="ieee1588") for key in (2, 5)]
+    state = MeshState(UUID(int=7), 7, "demo", 10, 8, 1, 1, (member(1), member(3), *masters))
+    assert planned(state.members).astype(int).tolist() == [[0, 1, 1, 1], [1, 0, 1, 1], [1, 1, 0, 0], [1, 1, 0, 0]]
+    for key in (1, 3):
+        peers = {peer["vm_key"]: peer for peer in plan_for(uuid4(), key, [state], 0)["meshes"][0]["peers"]}
+        assert {peers[at]["role"] for at in (2, 5)} == {"client"}
+        assert {at: peer["protocol"] for at, peer in peers.items()} == {4 - key: "lean", 2: "ieee", 5: "ieee"}
+
+
+def test_an_agent_answers_for_itself_whatever_was_declared():
+    assert not replace(member(1), responder="ieee1588").is_master
 
 
 def test_the_revision_names_the_plan_and_not_the_time():

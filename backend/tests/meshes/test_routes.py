@@ -95,6 +95,9 @@ def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
         owner.patch(f"/v1/vms/{agent.vm_id}", json={"zone_id": zone["id"]})
     elif change == "address":
         agent.request("PATCH", "/v1/agents/self", json={"probe_address": "10.1.1.1"})
+    elif change == "responder":
+        owner.post(f"/v1/agents/{agent.agent_id}/revoke")
+        owner.patch(f"/v1/vms/{agent.vm_id}", json={"responder": "ieee1588"})
     elif change == "rate":
         owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 64})
     elif change == "agent revoked":
@@ -109,7 +112,7 @@ def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    ["vm renamed", "zone renamed", "vm moved", "address", "rate", "agent revoked", "vm removed", "vm deleted"],
+    ["vm renamed", "zone renamed", "vm moved", "address", "responder", "rate", "agent revoked", "vm removed", "vm deleted"],
 )
 def test_whatever_the_plan_depends_on_raises_the_revision(
     owner: Member, make_mesh: Callable[..., MeshWorld], change: str

@@ -98,6 +98,25 @@ export const useRevokeAgent = () =>
     [['agents'], ['vms'], ['meshes']],
   )
 
+export interface MasterInput {
+  name: string
+  zone_id: string
+  probe_address: string
+}
+
+/** A machine without an agent, on which an IEEE 1588 master answers at the ports of the standard. */
+export const useAddMaster = () =>
+  useAction(
+    (body: MasterInput, key) =>
+      unwrap(
+        client.POST('/v1/vms', {
+          body: { ...body, responder: 'ieee1588', event_port: 319, general_port: 320 },
+          headers: once(key),
+        }),
+      ),
+    [['vms']],
+  )
+
 export const useDeleteVm = () =>
   useAction(
     (vmId: string) => unwrap(client.DELETE('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),

@@ -3754,6 +3754,12 @@ export interface components {
          */
         Resource: "vms" | "paths" | "windows_per_s" | "raw_days" | "minute_days";
         /**
+         * Responder
+         * @description Who answers probes on a VM: an agent of ours, or a stock IEEE 1588 master where there is none.
+         * @enum {string}
+         */
+        Responder: "agent" | "ieee1588";
+        /**
          * Role
          * @description What a member may do: look, change, or also decide who may.
          * @enum {string}
@@ -4137,6 +4143,9 @@ export interface components {
         /**
          * VmCreate
          * @description A VM. Without an address nothing probes it; enrolling an agent fills it in.
+         *
+         *     Where no agent can run, `responder` may be `ieee1588`: the agents of its meshes then measure against the unicast
+         *     IEEE 1588 master at its address (ptpd, ptp4l …).
          */
         VmCreate: {
             /**
@@ -4162,6 +4171,8 @@ export interface components {
             };
             /** Probe Address */
             probe_address?: string | null;
+            /** @default agent */
+            responder: components["schemas"]["Responder"];
         };
         /**
          * VmName
@@ -4203,6 +4214,7 @@ export interface components {
             event_port: number;
             /** General Port */
             general_port: number;
+            responder: components["schemas"]["Responder"];
             /** Version */
             version: number;
             /**
@@ -4231,6 +4243,7 @@ export interface components {
             event_port?: number | null;
             /** General Port */
             general_port?: number | null;
+            responder?: components["schemas"]["Responder"] | null;
         };
         /**
          * Waiting

@@ -78,9 +78,13 @@ impl Exchanger {
         self.client.next_due().into_iter().chain(grants).min()
     }
 
-    /// The pace that what is granted allows within that of the plan.
+    /// The pace that served clients need within that of the plan.
     pub fn pace(&self, of_plan: Pace) -> Pace {
-        of_plan.serving(self.serving.grants.intervals_ns())
+        if self.serving.grants.is_empty() {
+            of_plan
+        } else {
+            of_plan.serving()
+        }
     }
 
     /// Follows a new plan, as far as it keeps to its own caps.

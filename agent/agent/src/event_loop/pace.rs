@@ -61,17 +61,11 @@ impl Pace {
         }
     }
 
-    /// The pace that also serves what is granted, every `intervals_ns`.
-    pub fn serving(self, intervals_ns: impl Iterator<Item = i64>) -> Self {
-        let (mut messages_hz, mut shortest_ns) = (0.0, f64::INFINITY);
-        for interval_ns in intervals_ns {
-            messages_hz += 1e9 / interval_ns as f64;
-            shortest_ns = interval_ns.min(shortest_ns as i64) as f64;
-        }
-        let gathering_ns = TOGETHER as f64 * 1e9 / messages_hz;
-        let granted_ns = gathering_ns.min(SHARE * shortest_ns) as i64;
+    /// The pace while stock clients are served: they ask at times of their own, and ptpd takes an answer to its newest
+    /// request only, so it must not wait.
+    pub fn serving(self) -> Self {
         Self {
-            tick_ns: self.tick_ns.min(granted_ns.max(SHORTEST_NS)),
+            tick_ns: SHORTEST_NS,
         }
     }
 
@@ -136,14 +130,8 @@ mod tests {
     }
 
     #[test]
-    fn what_is_granted_quickens_it() {
-        let slow = pace(100, 1, 1);
-        let served =
-            |intervals_ms: &[i64]| slow.serving(intervals_ms.iter().map(|ms| ms * MS)).tick_ns / MS;
-        assert_eq!(served(&[]), 50);
-        assert_eq!(served(&[1000; 3]), 50);
-        assert_eq!(served(&[8]), 5);
-        assert_eq!(served(&[62]), 39);
+    fn stock_clients_are_answered_soon() {
+        assert_eq!(pace(100, 1, 1).serving().tick_ns / MS, 5);
     }
 
     #[test]

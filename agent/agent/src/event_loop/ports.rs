@@ -229,6 +229,8 @@ impl Ports {
     pub fn send_generals(&mut self) -> u64 {
         let mut sent = 0;
         if !self.generals_out.is_empty() {
+            // What one machine gets wakes it once; the order of packets to it stays.
+            self.generals_out.sort_by_key(|packet| packet.to);
             self.general.send(&self.generals_out, |_, left| {
                 sent += u64::from(left.is_ok());
             });

@@ -198,12 +198,6 @@ impl Grants {
         self.clients.is_empty()
     }
 
-    /// The interval of everything granted, ns.
-    pub fn intervals_ns(&self) -> impl Iterator<Item = i64> + '_ {
-        let all = self.clients.values().flat_map(|client| client.granted);
-        all.flatten().map(|granted| granted.interval_ns)
-    }
-
     /// Ends the grants of clients that may not ask any more.
     pub fn retain(&mut self, allowed: impl Fn(IpAddr) -> bool) {
         self.clients.retain(|id, _| allowed(id.0));

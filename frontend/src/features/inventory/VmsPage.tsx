@@ -13,6 +13,7 @@ import { Page, pageStyles, Table } from '~/ui/Page'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
+import { NewMaster } from './NewMaster'
 
 /** Agents report every window or so; this list follows without being asked. */
 const REFRESH_MS = 5_000
@@ -67,6 +68,7 @@ export function VmsPage() {
           ))}
         </tbody>
       </Table>
+      <NewMaster />
       <RevokeDialog vm={revoking} onClose={() => setRevoking(null)} />
       <DeleteDialog vm={deleting} onClose={() => setDeleting(null)} />
     </Page>
@@ -93,7 +95,15 @@ function VmRow({ vm, revoked, onRevoke, onDelete }: RowProps) {
         {vm.probe_address ?? <span className={pageStyles.quiet}>none</span>}
         {vm.probe_address && <span className={pageStyles.quiet}>:{vm.event_port}</span>}
       </td>
-      <td>{status ? <StatusMark status={status.mark}>{status.word}</StatusMark> : 'No agent'}</td>
+      <td>
+        {status ? (
+          <StatusMark status={status.mark}>{status.word}</StatusMark>
+        ) : vm.responder === 'ieee1588' ? (
+          'IEEE 1588 master'
+        ) : (
+          'No agent'
+        )}
+      </td>
       <td>{agent ? <Age at={agent.last_report_at} clock={clock} now={serverNow} /> : ''}</td>
       <td>{agent?.agent_version}</td>
       <td>

@@ -1,0 +1,58 @@
+import { Button, NativeSelect, Text, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { useAddMaster } from '~/api/actions'
+import { zonesQuery } from '~/api/queries'
+import { Problem } from '~/lib/problem'
+import { Panel, pageStyles } from '~/ui/Page'
+import { ActionError } from '~/ui/State'
+
+/** Where no agent can run, the agents of a mesh measure against a stock IEEE 1588 master. */
+export function NewMaster() {
+  const { data: zones } = useQuery(zonesQuery)
+  const add = useAddMaster()
+  const field = (name: string) => (add.error instanceof Problem ? add.error.field(name) : undefined)
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const element = event.currentTarget
+    const form = new FormData(element)
+    const text = (name: string) => String(form.get(name)).trim()
+    add.mutate(
+      { name: text('name'), zone_id: text('zone_id'), probe_address: text('probe_address') },
+      { onSuccess: () => element.reset() },
+    )
+  }
+
+  return (
+    <Panel title="Add an IEEE 1588 master">
+      <Text size="sm" className={pageStyles.quiet}>
+        A machine that runs no agent but a unicast PTP master (ptpd, ptp4l) on ports 319 and 320. Add it to a mesh on
+        the page of the mesh: its agents then measure against it.
+      </Text>
+      <form className={pageStyles.form} onSubmit={submit}>
+        <TextInput name="name" label="Name" placeholder="clock-1" required error={field('name')} w={150} />
+        <NativeSelect
+          name="zone_id"
+          label="Zone"
+          required
+          data={(zones ?? []).map((zone) => ({ value: zone.id, label: zone.name }))}
+          error={field('zone_id')}
+          w={150}
+        />
+        <TextInput
+          name="probe_address"
+          label="Address"
+          placeholder="10.0.0.9"
+          required
+          error={field('probe_address')}
+          w={150}
+        />
+        <Button type="submit" size="sm" variant="default" loading={add.isPending}>
+          Add
+        </Button>
+      </form>
+      <ActionError error={add.error} />
+    </Panel>
+  )
+}
