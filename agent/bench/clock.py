@@ -98,7 +98,7 @@ def _route_change() -> None:
 
         def shift(column: str) -> float:
             middle = [statistics.median(getattr(s.window, column).min_ns[0] for s in part) for part in (before, after)]
-            return middle[1] - middle[0]
+            return float(middle[1] - middle[0])
 
         inbound, outbound = shift("inbound"), shift("outbound")
         told = [line for line in pair.client.process.output().splitlines() if "than before, and only that way" in line]

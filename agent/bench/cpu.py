@@ -90,9 +90,7 @@ def _of_windows(windows: list[MeshWindow], way: str) -> dict[str, float]:
     merged, lengths = sketch.merge(words, np.zeros(len(words), np.int64), 1)
     median, p99 = sketch.values_of(sketch.quantiles(merged, lengths, [0.5, 0.99])[:, 0])
     mean = sum(of.mean_ns[0] * count for of, count in zip(columns, counts, strict=True)) / sum(counts)
-    squares = sum(
-        of.m2[0] + count * (of.mean_ns[0] - mean) ** 2 for of, count in zip(columns, counts, strict=True)
-    )
+    squares = sum(of.m2[0] + count * (of.mean_ns[0] - mean) ** 2 for of, count in zip(columns, counts, strict=True))
     return _spread(min(of.min_ns[0] for of in columns), median, p99, (squares / sum(counts)) ** 0.5, sum(counts))
 
 

@@ -112,7 +112,17 @@ def raise_by(change: str, owner: Member, world: MeshWorld) -> None:
 
 @pytest.mark.parametrize(
     "change",
-    ["vm renamed", "zone renamed", "vm moved", "address", "responder", "rate", "agent revoked", "vm removed", "vm deleted"],
+    [
+        "vm renamed",
+        "zone renamed",
+        "vm moved",
+        "address",
+        "responder",
+        "rate",
+        "agent revoked",
+        "vm removed",
+        "vm deleted",
+    ],
 )
 def test_whatever_the_plan_depends_on_raises_the_revision(
     owner: Member, make_mesh: Callable[..., MeshWorld], change: str
