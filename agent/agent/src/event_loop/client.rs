@@ -303,6 +303,19 @@ impl Client {
         }
     }
 
+    /// This machine was disrupted before `now`: what is known of the clocks holds for before. If it `moved`, nor are the
+    /// routes what they were.
+    pub fn disrupted(&mut self, moved: bool, now: RawTime) {
+        self.disregard_unanswered(now);
+        for conversation in self.conversations.values_mut() {
+            if moved {
+                conversation.clock.forget(now);
+            } else {
+                conversation.clock.restart(now);
+            }
+        }
+    }
+
     /// Ends all exchanges and hands over every window as it stands.
     pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
         self.disregard_unanswered(now);

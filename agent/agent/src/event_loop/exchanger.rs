@@ -25,13 +25,14 @@ use crate::ptp::{
     Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Service, Tlv,
     Tlvs, Verdict,
 };
-use crate::timestamp::{Ready, Socket, raw_now};
+use crate::timestamp::{Disruption, Disruptions, Ready, Socket, raw_now};
 
 /// Packets that leave for one answered request.
 const ANSWER_PACKETS: u32 = 3;
 
 pub(super) struct Exchanger {
     ports: Ports,
+    disruptions: Disruptions,
     client: Client,
     responder: Responder,
     serving: Serving,
@@ -54,6 +55,7 @@ impl Exchanger {
         let clock = random_identity();
         let identity = PortIdentity { clock, port: 1 };
         let exchanger = Self {
+            disruptions: Disruptions::watch(),
             client: Client::new(clock, ports.on_the_wire(RawTime(0))),
             responder: Responder::default(),
             serving: Serving::new(guests, identity),
@@ -65,6 +67,8 @@ impl Exchanger {
             ports,
         };
         exchanger.tell_stamps();
+        let told = exchanger.disruptions.told_of_moves();
+        tracing::debug!(told, "a hypervisor that moves this VM tells it");
         Ok(exchanger)
     }
 
@@ -183,6 +187,11 @@ impl Exchanger {
     ) -> Vec<MeshWindow> {
         let now = self.ports.now();
         let at_ns = backend_ns(now);
+        if let Some(disruption) = self.disruptions.look() {
+            self.client.disrupted(disruption == Disruption::Moved, now);
+            self.responder.forget();
+            self.notices.disrupted(disruption, at_ns);
+        }
         self.notices.tell_shed(self.packets_per_s, at_ns);
         self.tell_stamps();
         if let Some(at) = self.client.stocks.refusing() {

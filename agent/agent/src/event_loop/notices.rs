@@ -9,6 +9,7 @@ use crate::counters::{Counters, EventKind};
 use crate::occasionally::Occasionally;
 use crate::plan::Plan;
 use crate::timestamp::BindError;
+use crate::timestamp::Disruption;
 
 const AGAIN: Duration = Duration::from_secs(60);
 
@@ -44,6 +45,23 @@ impl Notices {
             "the wall clock of this VM was stepped by {by_ms:.3} ms; delays are not affected"
         );
         self.step(at_ns, detail);
+    }
+
+    /// This machine has slept or moved.
+    pub fn disrupted(&mut self, disruption: Disruption, at_ns: i64) {
+        let what = match disruption {
+            Disruption::Moved => {
+                "the hypervisor says that this VM has moved to another host or was restored"
+                    .to_owned()
+            }
+            Disruption::Slept { for_ns } => {
+                format!("this VM was suspended for {:.3} s", for_ns as f64 / 1e9)
+            }
+        };
+        self.step(
+            at_ns,
+            format!("{what}; the clocks of its peers are estimated anew"),
+        );
     }
 
     /// A peer's clock was stepped against ours, or ours against it.

@@ -43,6 +43,11 @@ pub fn sight() -> Sighting {
     best
 }
 
+/// How long this machine has been suspended since it started, ns; some tens of ns more or less.
+pub fn suspended_ns() -> i64 {
+    read(libc::CLOCK_BOOTTIME) - read(libc::CLOCK_MONOTONIC)
+}
+
 /// The kernel's clock source, for example `tsc` or `kvm-clock`; empty when the system does not tell.
 pub fn clock_source() -> String {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
@@ -54,7 +59,7 @@ fn read(clock: libc::clockid_t) -> i64 {
         tv_sec: 0,
         tv_nsec: 0,
     };
-    // SAFETY: clock_gettime(2) writes one timespec. It fails only for an unknown clock or a bad address; both
+    // SAFETY: clock_gettime(2) writes one timespec. It fails only for an unknown clock or a bad address; these
     // clocks are older than any kernel that can run this, and the address is that of a local.
     unsafe { libc::clock_gettime(clock, &raw mut time) };
     time.tv_sec * 1_000_000_000 + time.tv_nsec

@@ -1,0 +1,128 @@
+//! What breaks the course of this machine's own clock: suspension, and a move to another host.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::clock::suspended_ns;
+
+/// The device by which a hypervisor tells (Linux `include/uapi/linux/vmclock-abi.h`).
+const VMCLOCK: &str = "/dev/vmclock0";
+
+/// The start of its page, little-endian:
+///
+///  0  4  magic, "VCLK"
+/// 16  8  disruption marker: another one whenever the counter behind the clock was disrupted
+const MAGIC: [u8; 4] = *b"VCLK";
+const MARKER_AT: usize = 16;
+const READ: usize = 24;
+
+/// The clocks of a machine that slept differ by at least this, ns; less is reading them one after the other.
+const LEAST_SLEEP_NS: i64 = 1_000_000;
+
+/// What has happened to this machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disruption {
+    /// The hypervisor says that its counter is another one: the machine has moved, or was restored.
+    Moved,
+    /// It was suspended for so long, ns.
+    Slept { for_ns: i64 },
+}
+
+/// Watches for disruptions.
+#[derive(Debug)]
+pub struct Disruptions {
+    vmclock: Option<File>,
+    marker: Option<u64>,
+    suspended_ns: i64,
+}
+
+impl Disruptions {
+    /// Watches from now on, with the device if this machine has one that may be read.
+    pub fn watch() -> Self {
+        Self::with(Path::new(VMCLOCK), suspended_ns())
+    }
+
+    /// Whether a hypervisor tells of moves.
+    pub fn told_of_moves(&self) -> bool {
+        self.marker.is_some()
+    }
+
+    /// What has happened since the last call.
+    pub fn look(&mut self) -> Option<Disruption> {
+        self.look_at(suspended_ns())
+    }
+
+    fn with(device: &Path, suspended_ns: i64) -> Self {
+        let vmclock = File::open(device).ok();
+        Self {
+            marker: vmclock.as_ref().and_then(marker),
+            vmclock,
+            suspended_ns,
+        }
+    }
+
+    fn look_at(&mut self, suspended_ns: i64) -> Option<Disruption> {
+        let slept_ns = suspended_ns - std::mem::replace(&mut self.suspended_ns, suspended_ns);
+        let marker = self.vmclock.as_ref().and_then(marker).or(self.marker);
+        let before = std::mem::replace(&mut self.marker, marker);
+        if before != marker {
+            return Some(Disruption::Moved);
+        }
+        (slept_ns >= LEAST_SLEEP_NS).then_some(Disruption::Slept { for_ns: slept_ns })
+    }
+}
+
+/// The marker as it stands; `None` when the page is not what it should be.
+fn marker(device: &File) -> Option<u64> {
+    let mut page = [0; READ];
+    device.read_exact_at(&mut page, 0).ok()?;
+    let (magic, marker) = (page.first_chunk()?, page[MARKER_AT..].first_chunk()?);
+    (*magic == MAGIC).then(|| u64::from_le_bytes(*marker))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn page(marker: u64) -> Vec<u8> {
+        let mut page = vec![0; 4096];
+        page[..4].copy_from_slice(&MAGIC);
+        page[MARKER_AT..READ].copy_from_slice(&marker.to_le_bytes());
+        page
+    }
+
+    #[test]
+    fn a_new_marker_is_a_move_and_told_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let device = folder.path().join("vmclock0");
+        std::fs::write(&device, page(7)).unwrap();
+        let mut disruptions = Disruptions::with(&device, 0);
+        assert!(disruptions.told_of_moves());
+        assert_eq!(disruptions.look_at(0), None);
+        std::fs::write(&device, page(8)).unwrap();
+        assert_eq!(disruptions.look_at(0), Some(Disruption::Moved));
+        assert_eq!(disruptions.look_at(0), None);
+        std::fs::write(&device, b"short").unwrap();
+        assert_eq!(disruptions.look_at(0), None);
+    }
+
+    #[test]
+    fn sleep_is_told_and_jitter_is_not() {
+        let mut disruptions = Disruptions::with(Path::new("/nowhere"), 100);
+        assert!(!disruptions.told_of_moves());
+        assert_eq!(disruptions.look_at(900), None);
+        let for_ns = 5_000_000_000;
+        assert_eq!(
+            disruptions.look_at(900 + for_ns),
+            Some(Disruption::Slept { for_ns })
+        );
+        assert_eq!(disruptions.look_at(900 + for_ns), None);
+    }
+
+    #[test]
+    fn this_machine_has_not_slept_between_two_looks() {
+        let mut disruptions = Disruptions::watch();
+        assert_eq!(disruptions.look(), None);
+    }
+}
