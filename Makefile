@@ -78,7 +78,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 ##@ Measure
 .PHONY: bench-curves bench-agent
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
-	$(PREPARE) backend >&2
+	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py
 bench-agent: ## What the agent costs and how right it is, beside stock daemons (one group: ONLY=cpu)
 	$(PREPARE) bench-agent >&2

@@ -8,11 +8,13 @@ a formula and DNS (lines between stated points) take part; of the others the sou
 import json
 import os
 import sys
+import tempfile
 import time
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from scipy.optimize import curve_fit
@@ -22,6 +24,13 @@ from sinemora.recommender.curves.fit import Fit, fit
 from sinemora.recommender.curves.library import LIBRARY, Published, published
 from sinemora.recommender.curves.observations import Metric, normalise
 from sinemora.recommender.curves.table import tabulate
+from sinemora.recommender.profiler.journal import Journal
+from sinemora.recommender.profiler.machine import awake
+from sinemora.recommender.profiler.network import open_network
+from sinemora.recommender.profiler.profile import Profile, Settings, make
+from sinemora.recommender.profiler.recipes import RECIPES, ProfileError, Recipe
+from sinemora.recommender.profiler.recipes import found as installed
+from sinemora.recommender.profiler.sweep import Plan, latencies
 
 TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
 CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS = 600, 90, 300, 10_000
@@ -58,6 +67,7 @@ def main(seed: int) -> None:
     thresholds(rng)
     violations(rng)
     speed(rng)
+    profiler(seed)
 
 
 def report(figure: str, value: float, bar: str, met: object = None, **detail: object) -> None:
@@ -213,6 +223,43 @@ def speed(rng: np.random.Generator) -> None:
     taken = time.perf_counter() - started
     value = latencies.size * len(curves) / taken
     report("curves_eval_per_s", value, "≥ 5e7", lambda v: v >= 5e7, curves=len(curves), latencies=latencies.size)
+
+
+def profiler(seed: int) -> None:
+    """Two real sweeps of memcached: how much of the second lies where the first foresees it."""
+    try:
+        recipe = installed(RECIPES["memcached"])
+        first, second = (swept(recipe, number) for number in (seed, seed + 1))
+    except ProfileError as error:
+        sys.stderr.write(f"curves_profiler_in_band_percent cannot be measured: {error}\n")
+        return
+    foreseen = first.fit.observation(second.fit.samples.added_us[1:])
+    seen = second.fit.samples.performance[1:]
+    inside = (foreseen.low <= seen) & (seen <= foreseen.high)
+    detail = {
+        "added_us": second.fit.samples.added_us[1:].tolist(),
+        "low": np.round(foreseen.low, 3).tolist(),
+        "seen": np.round(seen, 3).tolist(),
+        "high": np.round(foreseen.high, 3).tolist(),
+        "noise": round(first.fit.noise, 4),
+    }
+    report("curves_profiler_in_band_percent", 100 * float(np.mean(inside)), "≥ 90", lambda v: v >= 90, **detail)
+
+
+def say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def swept(recipe: Recipe, seed: int) -> Profile:
+    """A short profile: 10 latencies to 1 ms, 3 runs of a second each."""
+    plan = Plan(latencies(1000, 10), (4,), repeats_min=3, repeats_max=3, seed=seed)
+    between = open_network("auto", None)
+    try:
+        with tempfile.TemporaryDirectory() as folder, awake():
+            kept = Journal(Path(folder), {"seed": seed})
+            return make(recipe, plan, Settings(1, 2), between, kept, say)
+    finally:
+        between.close()
 
 
 if __name__ == "__main__":

@@ -47,6 +47,11 @@ def certificates(log: Log) -> str:
     return _present("openssl", ["openssl"], "certificates are made with", log)
 
 
+def memcached(log: Log) -> str:
+    """memcached and its load generator, which the profiler of curves is measured with."""
+    return _present("memcached", ["memcached", "memcaslap"], "the profiler is measured with", log)
+
+
 def _present(tools: str, programs: list[str], what_for: str, log: Log) -> str:
     if not (missing := _missing(programs)):
         return "from the machine"

@@ -39,6 +39,7 @@ CXX = ("C++ compiler", "cxx", laboratory.cxx)
 GO = ("Go", "go", tools.go)
 PTP4U = ("ptp4u", "ptp4u", laboratory.ptp4u)
 DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
+MEMCACHED = ("memcached", "memcached", laboratory.memcached)
 
 GOALS = {
     "uv": [UV],
@@ -47,6 +48,7 @@ GOALS = {
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
+    "bench-curves": [UV, BACKEND, RUST, AGENT, NETWORK, MEMCACHED],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],

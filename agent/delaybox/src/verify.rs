@@ -41,7 +41,10 @@ pub struct Verdict {
     pub reordered: u32,
     /// Median of the path without delay, in nanoseconds; already subtracted from `seen_ns`.
     pub floor_ns: i64,
+    /// As drawn.
     pub injected_ns: Option<Figures>,
+    /// With the rate limit, and with waiting for the packet before: what the box means to achieve.
+    pub planned_ns: Option<Figures>,
     pub achieved_ns: Option<Figures>,
     pub seen_ns: Option<Figures>,
 }
@@ -124,6 +127,7 @@ fn compare(
             reordered: seen.reordered,
             floor_ns,
             injected_ns: report.drawn_ns.clone(),
+            planned_ns: report.planned_ns.clone(),
             achieved_ns: report.achieved_ns.clone(),
             seen_ns: figures(&seen, floor_ns),
         });
@@ -165,7 +169,7 @@ impl Verification {
                 verdict.reordered,
                 readable(verdict.floor_ns as f64),
             );
-            out += "            injected     achieved   seen outside\n";
+            out += "            injected     in order     achieved   seen outside\n";
             let column = |figures: &Option<Figures>| {
                 figures.as_ref().map(|figures| {
                     let mut values: Vec<(&str, f64)> = figures
@@ -176,8 +180,13 @@ impl Verification {
                     values
                 })
             };
-            let columns =
-                [&verdict.injected_ns, &verdict.achieved_ns, &verdict.seen_ns].map(column);
+            let columns = [
+                &verdict.injected_ns,
+                &verdict.planned_ns,
+                &verdict.achieved_ns,
+                &verdict.seen_ns,
+            ]
+            .map(column);
             for (at, name) in ["p01", "p10", "p50", "p90", "p99", "mean", "sd"]
                 .into_iter()
                 .enumerate()

@@ -100,6 +100,19 @@ class Fit:
         beyond = x > self.curve.end_us
         return Prediction(self.curve(x), np.where(beyond, 0.0, self.low(x)), self.high(x), beyond)
 
+    def observation(self, added_us: npt.ArrayLike) -> Prediction:
+        """Where another sample at these latencies (µs, any shape) falls with 95 %.
+
+        That is the band widened by the noise of a sample as good as those fitted and, where their baseline was
+        measured, by that of another baseline: a second sweep is divided by its own.
+        """
+        band = self.at(added_us)
+        own = float(ndtri((1 + LEVEL) / 2)) * self.noise * band.performance
+        spread = own * (np.sqrt(2) if self.samples.measured else 1.0)
+        low = band.performance - np.hypot(band.performance - band.low, spread)
+        high = band.performance + np.hypot(band.high - band.performance, spread)
+        return Prediction(band.performance, np.maximum(low, 0.0), high, band.extrapolated)
+
 
 def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
     """The curve of the samples. `among` limits the families (names of `FAMILIES`).

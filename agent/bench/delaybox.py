@@ -1,0 +1,73 @@
+"""What delaybox injects against what is achieved: by its own times, and seen by probes that go through it."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+from lab import LabError, figure, note, tool
+
+PROGRAM = Path(__file__).resolve().parents[1] / "target" / "release" / "delaybox"
+PROBES = 4_000
+# Outbound and inbound of each run: every distribution once, from tens of microseconds to a millisecond.
+RUNS = (
+    ("constant:50us", "constant:500us"),
+    ("uniform:100us,300us", "normal:200us,20us"),
+    ("pareto:200us,20us", "pareto-normal:1ms,50us"),
+)
+LOSS_PERCENT = 5.0
+
+
+def run() -> None:
+    """Every figure."""
+    worst_own = worst_seen = 0.0
+    for outbound, inbound in RUNS:
+        found = _verify(f"delay={outbound}", f"delay={inbound}")
+        for verdict in found["directions"]:
+            own, seen = (_off_us(verdict, column) for column in ("achieved_ns", "seen_ns"))
+            worst_own, worst_seen = max(worst_own, own["p50"]), max(worst_seen, own["p50"], abs(seen["p50"]))
+            figure(
+                "delaybox_late_us",
+                own,
+                "us",
+                delay=verdict["delay"],
+                seen_outside=seen,
+                path_us=verdict["floor_ns"] / 1e3,
+                reordered=verdict["reordered"],
+                scheduler=found["scheduler"],
+            )
+    figure("delaybox_median_error_us", round(worst_own, 2), "us")
+    figure("delaybox_median_error_seen_us", round(worst_seen, 2), "us")
+    _loss()
+
+
+def _loss() -> None:
+    """Loss is a draw for each packet: exact counters, within what chance allows."""
+    verdicts = _verify(f"loss={LOSS_PERCENT}%", f"loss={LOSS_PERCENT}%")["directions"]
+    share = LOSS_PERCENT / 100
+    deviation = (PROBES * share * (1 - share)) ** 0.5
+    sigmas = [abs(verdict["lost_in_box"] - PROBES * share) / deviation for verdict in verdicts]
+    uncounted = sum(abs(verdict["not_arrived"] - verdict["lost_in_box"]) for verdict in verdicts)
+    figure("delaybox_loss_error_sigmas", round(max(sigmas), 2), "sigmas", bar=4)
+    figure("delaybox_uncounted_losses", uncounted, "packets", bar=0)
+
+
+def _verify(outbound: str, inbound: str) -> dict[str, Any]:
+    words = [str(PROGRAM), "verify", "--json", "--probes", str(PROBES), "--outbound", outbound, "--inbound", inbound]
+    if not PROGRAM.exists():
+        raise LabError(f"{PROGRAM} is not built.\nWhat to do: make setup")
+    if os.geteuid() != 0:
+        words = [tool("unshare"), "--user", "--map-root-user", "--net", *words]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise LabError(done.stderr.strip())
+    note(f"   {outbound} | {inbound}")
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found
+
+
+def _off_us(verdict: dict[str, Any], column: str) -> dict[str, float]:
+    """How much more than injected (packets in order), µs, at quantiles."""
+    injected, achieved = verdict["planned_ns"], verdict[column]
+    return {name: round((achieved[name] - injected[name]) / 1e3, 2) for name in ("p01", "p10", "p50", "p90", "p99")}
