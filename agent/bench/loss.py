@@ -1,0 +1,115 @@
+"""Loss per direction against what an injector really dropped, and false loss where the round trip is long."""
+
+import math
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sinemora.measurements.agent_pb2 import Columns, MeshWindow
+
+from agents import Agent, Fleet
+from clocks import Clock, Pair
+from lab import Host, Lab, figure, note
+
+RATE_HZ, SECONDS = 128, 40
+SHARES = (0.01, 0.05, 0.1)
+
+
+def run() -> None:
+    """Injected loss of three sizes at the same time, then a round trip of several intervals."""
+    with Lab() as lab:
+        _injected(lab)
+    with Lab() as lab:
+        _far(lab)
+
+
+@dataclass
+class Lossy:
+    """A pair between which one kind of packet each way gets lost: Delay_Req and Sync."""
+
+    share: float
+    client: Agent
+    responder: Agent
+
+
+def _injected(lab: Lab) -> None:
+    fleet = Fleet(lab)
+    pairs = []
+    for share in SHARES:
+        hosts = [lab.host(f"{end}{round(100 * share)}") for end in "cr"]
+        for host in hosts:
+            _drop(host, share)
+        client, responder = (fleet.agent(host) for host in hosts)
+        responder.follow([client.peer("responder")], RATE_HZ)
+        pairs.append(Lossy(share, client, responder))
+    time.sleep(2)
+    began_s = time.time()
+    for pair in pairs:
+        pair.client.follow([pair.responder.peer("client")], RATE_HZ)
+    time.sleep(SECONDS)
+    for pair in pairs:
+        pair.client.follow([], 1)
+    time.sleep(4)
+    worst = max(sigmas for pair in pairs for sigmas in _compared(pair, began_s))
+    figure("agent_loss_error_sigmas", round(worst, 2), "sigmas", bar=3, shares=list(SHARES))
+
+
+def _compared(pair: Lossy, began_s: float) -> list[float]:
+    """How far each direction is from the count of its injector, in standard deviations of such a count."""
+    windows = pair.client.windows(began_s - 1)
+    found = []
+    for way, host in (("outbound", pair.client.host), ("inbound", pair.responder.host)):
+        sent, lost = _sums(windows, way)
+        dropped = _dropped(host)
+        sigma = math.sqrt(sent * pair.share * (1 - pair.share))
+        note(f"{pair.share:.0%} {way}: {dropped} dropped of {sent}, {lost} found")
+        found.append(abs(lost - dropped) / sigma)
+    return found
+
+
+def _sums(windows: Sequence[MeshWindow], way: str) -> tuple[int, int]:
+    """Packets sent and lost; windows in which nobody can say are left out and noted."""
+    of: list[Columns] = [getattr(window, way) for window in windows]
+    known = [columns for columns in of if -1 not in (*columns.sent, *columns.lost)]
+    if len(known) < len(of):
+        note(f"{way}: not known in {len(of) - len(known)} of {len(of)} windows")
+    return sum(sum(columns.sent) for columns in known), sum(sum(columns.lost) for columns in known)
+
+
+def _drop(host: Host, share: float) -> None:
+    """Lose that share of the event messages (IPv4, UDP to port 319) that leave a host, each on its own."""
+    threshold = round(share * 2**32)
+    program = [
+        "40 0 0 12",  # EtherType
+        "21 0 6 2048",
+        "48 0 0 23",  # protocol
+        "21 0 4 17",
+        "40 0 0 36",  # destination port
+        "21 0 2 319",
+        "32 0 0 4294963256",  # a random number (SKF_AD_RANDOM)
+        f"53 0 1 {threshold}",  # at least the threshold: pass
+        "6 0 0 0",
+        "6 0 0 2",  # TC_ACT_SHOT
+    ]
+    host.lab.run("tc", "qdisc", "add", "dev", host.port, "clsact")
+    bytecode = f"{len(program)},{','.join(program)}"
+    host.lab.run("tc", "filter", "add", "dev", host.port, "ingress", "bpf", "da", "bytecode", bytecode)
+
+
+def _dropped(host: Host) -> int:
+    """How many the injector of a host has dropped."""
+    text = host.lab.run("tc", "-s", "qdisc", "show", "dev", host.port, "clsact")
+    found = re.search(r"dropped (\d+)", text)
+    return int(found[1]) if found else 0
+
+
+def _far(lab: Lab) -> None:
+    """20 ms there and back, 7.8 ms between requests: a client that knows its newest request only would lose all."""
+    pair = Pair(lab, "far", Clock(0, 0, 0, 1), Fleet(lab), ["--both=delay=10ms"])
+    pair.measure(RATE_HZ)
+    time.sleep(20)
+    windows = pair.client.windows(pair.began_s + 1)
+    sent, lost = _sums(windows, "round_trip")
+    shortest_ms = min(window.round_trip.min_ns[0] for window in windows) / 1e6
+    figure("agent_false_loss_percent", round(100 * lost / sent, 3), "percent", bar=0, sent=sent, rtt_ms=shortest_ms)
