@@ -76,10 +76,16 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-curves bench-agent
+.PHONY: bench-curves bench-placement bench-simulation bench-agent
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py
+bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
+	$(PREPARE) backend >&2
+	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m benchmarks.placement
+bench-simulation: ## Placement policies through time on a slice of a cluster (longer: INTERVALS=100)
+	$(PREPARE) backend >&2
+	@INTERVALS=$(INTERVALS) $(RUN) --in backend python -m benchmarks.simulation
 bench-agent: ## What the agent costs and how right it is, beside stock daemons (one group: ONLY=cpu)
 	$(PREPARE) bench-agent >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python ../agent/bench

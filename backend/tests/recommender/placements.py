@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from ortools.graph.python import min_cost_flow
 
 from sinemora.recommender.placement.matrix import waiting_costs
 from sinemora.recommender.placement.problem import Assignment, Ints, Jobs, Machines, Nanoseconds, Problem
@@ -66,6 +67,27 @@ def running(problem: Problem, rng: np.random.Generator, share: float = 0.8) -> A
                 slots[machine] -= 1
                 entries.append((job, machine, 1))
     return Assignment.of(entries).merged()
+
+
+def other_solver(problem: Problem) -> int:
+    """The same transportation problem through OR-tools, every pair an arc."""
+    matrix = true_costs(problem)
+    jobs, machines = matrix.shape
+    flow = min_cost_flow.SimpleMinCostFlow()
+    sink = jobs + machines
+    waiting = waiting_costs(problem, matrix.astype(np.int32))
+    for job in range(jobs):
+        flow.set_node_supply(job, int(problem.jobs.size[job]))
+        flow.add_arc_with_capacity_and_unit_cost(job, sink, int(problem.jobs.size[job]), int(waiting[job]))
+        for machine in range(machines):
+            if job not in problem.allowed or problem.allowed[job][machine]:
+                size = int(problem.jobs.size[job])
+                flow.add_arc_with_capacity_and_unit_cost(job, jobs + machine, size, int(matrix[job, machine]))
+    for machine, free in enumerate(problem.free_slots()):
+        flow.add_arc_with_capacity_and_unit_cost(jobs + machine, sink, int(free), 0)
+    flow.set_node_supply(sink, -int(problem.jobs.size.sum()))
+    assert flow.solve() == flow.OPTIMAL
+    return flow.optimal_cost()
 
 
 def best_by_moves(problem: Problem) -> dict[int, int]:

@@ -4,7 +4,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-from ortools.graph.python import min_cost_flow
 
 from sinemora.recommender.curves.table import CurveTable
 from sinemora.recommender.placement import costs, exact
@@ -13,28 +12,7 @@ from sinemora.recommender.placement.pairs import fill
 from sinemora.recommender.placement.plan import moved_tasks, moves
 from sinemora.recommender.placement.problem import Assignment, Jobs, Machines, Problem, ProblemError
 from sinemora.recommender.placement.transport import Transport
-from tests.recommender.placements import Dense, random_problem, true_costs
-
-
-def other_solver(problem: Problem) -> int:
-    """The same transportation problem through OR-tools, every pair an arc."""
-    matrix = true_costs(problem)
-    jobs, machines = matrix.shape
-    flow = min_cost_flow.SimpleMinCostFlow()
-    sink = jobs + machines
-    waiting = matrix_of.waiting_costs(problem, costs.table(problem.curves)[problem.jobs.curve])
-    for job in range(jobs):
-        flow.set_node_supply(job, int(problem.jobs.size[job]))
-        flow.add_arc_with_capacity_and_unit_cost(job, sink, int(problem.jobs.size[job]), int(waiting[job]))
-        for machine in range(machines):
-            if job not in problem.allowed or problem.allowed[job][machine]:
-                size = int(problem.jobs.size[job])
-                flow.add_arc_with_capacity_and_unit_cost(job, jobs + machine, size, int(matrix[job, machine]))
-    for machine, free in enumerate(problem.free_slots()):
-        flow.add_arc_with_capacity_and_unit_cost(jobs + machine, sink, int(free), 0)
-    flow.set_node_supply(sink, -int(problem.jobs.size.sum()))
-    assert flow.solve() == flow.OPTIMAL
-    return flow.optimal_cost()
+from tests.recommender.placements import Dense, other_solver, random_problem, true_costs
 
 
 @pytest.mark.parametrize("seed", range(60))
