@@ -159,8 +159,9 @@ def _worker(
         cwd=Path.cwd(),
         environment=env | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
         needs=("postgres", "valkey"),
-        # Without its broker a worker has no pulse, and waits as it should.
-        responds=lambda: _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
+        before_start=lambda: pulse.unlink(missing_ok=True),
+        # No pulse is no hang while it loads, which takes a busy machine long, and while its broker is away.
+        responds=lambda: not pulse.exists() or _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
         stop_patience_s=10,
     )
 

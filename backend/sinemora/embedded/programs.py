@@ -17,7 +17,8 @@ LOG_KEPT = 3
 STABLE_S = 30.0
 LONGEST_DELAY_S = 10.0
 PROBE_EVERY_S = 5.0
-HUNG_S = 30.0  # as long as a busy machine may need for an answer
+_QUESTIONS = 3
+HUNG_S = 60.0  # as long as a busy machine may need for an answer
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -51,26 +52,35 @@ def delay_s(failures: int) -> float:
 
 
 class Pulse:
-    """Asks a process again and again whether it responds, without ever making the supervisor wait."""
+    """Asks a process again and again whether it responds, without ever making the supervisor wait.
+
+    Only questions that were asked and not answered count: a supervisor that was busy itself proves nothing.
+    """
 
     def __init__(self, responds: Callable[[], bool], now: float) -> None:
         self._responds = responds
-        self._heard_at = self._asked_at = now
+        self._asked_at = now
+        self._unanswered_since: float | None = None
+        self._unanswered = 0
         self._asking: threading.Thread | None = None
 
     def silent_s(self, now: float) -> float:
-        """Seconds since the process last responded; asks it once more if it is time."""
+        """Seconds for which all questions, several at least, were left unanswered; asks once more if it is time."""
         if self._asking is not None and not self._asking.is_alive():
             self._asking = None
         if self._asking is None and now - self._asked_at >= PROBE_EVERY_S:
             self._asked_at = now
             self._asking = threading.Thread(target=self._ask, args=(now,), name="pulse", daemon=True)
             self._asking.start()
-        return now - self._heard_at
+        since = self._unanswered_since
+        return now - since if since is not None and self._unanswered >= _QUESTIONS else 0.0
 
     def _ask(self, asked_at: float) -> None:
         if self._responds():
-            self._heard_at = max(self._heard_at, asked_at)
+            self._unanswered_since, self._unanswered = None, 0
+        else:
+            self._unanswered_since = asked_at if self._unanswered_since is None else self._unanswered_since
+            self._unanswered += 1
 
 
 @dataclass

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.programs import Pulse
 
 PATIENCE_S = 20
 
@@ -181,3 +182,16 @@ def test_one_that_hangs_is_killed_and_started_again(start: Start) -> None:
     assert "has not answered for 2 s" in product.out.read_text()
     assert not alive(first)
     assert product.state("calm")["restarts"] == 0
+
+
+def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
+    pulse = Pulse(lambda: True, 0.0)
+    assert pulse.silent_s(100.0) == 0  # not asked for 100 s, as during a long migration
+    pulse = Pulse(lambda: False, 0.0)
+    for now in (10.0, 20.0):  # one or two questions without an answer may be bad luck
+        assert pulse.silent_s(now) == 0
+        assert pulse._asking is not None
+        pulse._asking.join()
+    pulse.silent_s(30.0)
+    pulse._asking.join()
+    assert pulse.silent_s(30.0) == 20.0
