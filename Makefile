@@ -54,6 +54,14 @@ lint: ## Linters, formatters and type checks, changing nothing
 	$(PREPARE) tools
 	@$(PYTHON) infra/test/suites.py --lint
 
+##@ Distribute
+.PHONY: packages test-packages
+packages: ## Build the agent's packages, install script and checksums (signed: SINEMORA_SIGNING_KEY=…)
+	$(PREPARE) packages
+	@$(PYTHON) infra/packages/build.py
+test-packages: packages ## Install the .deb in a tree of its own, run it, upgrade it and remove it (root; Debian)
+	@$(PYTHON) infra/packages/trial.py
+
 ##@ Change
 .PHONY: setup format gen lock
 setup: ## Bring the toolchains and build, without starting anything

@@ -13,6 +13,7 @@ from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
 from sinemora.kit import errors, health
 from sinemora.kit.config import settings
+from sinemora.kit.downloads import serve_packages
 from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
@@ -81,6 +82,8 @@ def create_app() -> FastAPI:
         app.include_router(router)
     described = app.openapi
     app.openapi = lambda: errors.describe(described())  # type: ignore[method-assign]
+    if (packages := settings().packages_dir) is not None:
+        serve_packages(app, packages)
     folder = settings().frontend_dir
     if folder is not None:
         serve_frontend(app, folder)

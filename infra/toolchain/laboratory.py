@@ -1,4 +1,5 @@
-"""Brings what agents are measured and compared with: network namespaces, stock PTP daemons, certificates."""
+"""Brings what agents are measured and compared with: network namespaces, stock PTP daemons, certificates; and the
+maker of its packages."""
 
 import shutil
 
@@ -27,9 +28,23 @@ def cxx(log: Log) -> str:
 
 def ptp4u(log: Log) -> str:
     """facebook/time's ptp4u, built from its module in `.tools/ptp4u` when the pinned version is not there yet."""
-    wanted = VERSIONS["ptp4u"]
-    folder = TOOLS / "ptp4u" / wanted["pinned"]
-    if (folder / "ptp4u").exists():
+    return _of_go("ptp4u", log)
+
+
+def nfpm(log: Log) -> str:
+    """nfpm, which makes .deb and .rpm packages, likewise."""
+    return _of_go("nfpm", log)
+
+
+def certificates(log: Log) -> str:
+    """openssl, which makes the authorities that tests of TLS trust and distrust, and signs packages."""
+    return _present("openssl", ["openssl"], "certificates are made with", log)
+
+
+def _of_go(name: str, log: Log) -> str:
+    wanted = VERSIONS[name]
+    folder = TOOLS / name / wanted["pinned"]
+    if (folder / name).exists():
         return "unchanged"
     log.run(
         [remembered()["go"], "install", f"{wanted['module']}@{wanted['pinned']}"],
@@ -40,11 +55,6 @@ def ptp4u(log: Log) -> str:
         GOFLAGS="-buildvcs=false",
     )
     return str(wanted["pinned"])
-
-
-def certificates(log: Log) -> str:
-    """openssl, which makes the authorities that tests of TLS trust and distrust, and signs packages."""
-    return _present("openssl", ["openssl"], "certificates are made with", log)
 
 
 def memcached(log: Log) -> str:

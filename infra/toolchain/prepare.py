@@ -41,6 +41,8 @@ PTP4U = ("ptp4u", "ptp4u", laboratory.ptp4u)
 DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
 MEMCACHED = ("memcached", "memcached", laboratory.memcached)
 
+NFPM = ("nfpm", "nfpm", laboratory.nfpm)
+
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND],
@@ -51,6 +53,7 @@ GOALS = {
     "bench-curves": [UV, BACKEND, RUST, AGENT, NETWORK, MEMCACHED],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
+    "packages": [RUST, GO, NFPM, OPENSSL],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],

@@ -87,6 +87,8 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
     root = checkout()
     if settings.frontend_dir is None and root and (root / "frontend" / "dist" / "index.html").is_file():
         env["SINEMORA_FRONTEND_DIR"] = str(root / "frontend" / "dist")
+    if settings.packages_dir is None and root:
+        env["SINEMORA_PACKAGES_DIR"] = str(root / "agent" / "dist")  # empty until `make packages`
     return env
 
 

@@ -30,6 +30,7 @@ class Settings(BaseSettings):
     public_url: str = ""
     data_dir: Path = Path(".data")
     frontend_dir: Path | None = None
+    packages_dir: Path | None = None
 
     database_url: str = ""
     database_owner_url: str = ""

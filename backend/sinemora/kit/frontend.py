@@ -10,7 +10,7 @@ from fastapi.responses import FileResponse, Response
 from starlette.exceptions import HTTPException
 
 _INLINE_SCRIPT = re.compile(r"<script(?![^>]*\bsrc=)[^>]*>(.*?)</script>", re.DOTALL)
-_RESERVED = ("v1/", "assets/", "healthz", "readyz", "metrics")
+_RESERVED = ("v1/", "assets/", "packages/", "healthz", "readyz", "metrics")
 
 
 def content_policy(page: str) -> str:

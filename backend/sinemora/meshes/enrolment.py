@@ -11,7 +11,9 @@ from sinemora.inventory.agents import enrol_agent
 from sinemora.inventory.queries import living_agent
 from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.inventory.service import vm_for_enrolment
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.downloads import INSTALL_SCRIPT, installs
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.security import digest, new_secret, shown_prefix
 from sinemora.meshes import queries, usage
@@ -29,6 +31,14 @@ def command(backend_url: str, token: str) -> str:
     line = f"sinemora-agent run --backend {backend_url} --token {token}"
     # The agent refuses plain HTTP to another machine unless told: this installation was made to be reached that way.
     return line if backend_url.startswith("https://") or _is_loopback(backend_url) else f"{line} --insecure-http"
+
+
+def install_command(backend_url: str, token: str) -> str | None:
+    """The line that brings the agent to a VM and makes it a member, as a service; None without packages to bring."""
+    if not installs(settings().packages_dir):
+        return None
+    arguments = command(backend_url, token).removeprefix("sinemora-agent run ")
+    return f"curl -fsSL {backend_url}/packages/{INSTALL_SCRIPT} | sudo sh -s -- {arguments}"
 
 
 def _is_loopback(url: str) -> bool:

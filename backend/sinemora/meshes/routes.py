@@ -122,7 +122,13 @@ def create_enrolment_token(
     """Invite VMs into a mesh. The token, and the command to run on each VM, are in this answer and nowhere else."""
     token, secret = enrolment.create_token(session, actor, body)
     shown = EnrolmentTokenRead.model_validate(token).model_dump()
-    return EnrolmentTokenCreated(**shown, token=secret, command=enrolment.command(_backend_url(request), secret))
+    backend_url = _backend_url(request)
+    return EnrolmentTokenCreated(
+        **shown,
+        token=secret,
+        command=enrolment.command(backend_url, secret),
+        install_command=enrolment.install_command(backend_url, secret),
+    )
 
 
 @router.delete("/enrolment-tokens/{token_id}", status_code=204, tags=["enrolment"], responses=responses(404))

@@ -96,10 +96,14 @@ class EnrolmentTokenRead(Read):
 
 
 class EnrolmentTokenCreated(EnrolmentTokenRead):
-    """A new invitation. `token` is shown this once; `command` is the line to run on the VM."""
+    """A new invitation. `token` is shown this once; `command` is the line to run on a VM that has the agent.
+
+    `install_command` installs the agent first, as a service; null when this installation has no packages to offer.
+    """
 
     token: str
     command: str
+    install_command: str | None
 
 
 class PlanCaps(Read):

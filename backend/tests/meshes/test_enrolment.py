@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -56,6 +57,20 @@ def test_the_command_is_the_one_to_paste(
     made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
     assert made["token"].startswith("sme_")
     assert made["command"] == "sinemora-agent run --backend " + shown.format(token=made["token"])
+
+
+def test_the_install_line_is_there_when_there_are_packages(
+    owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.setattr(config.settings(), "public_url", "https://net.example")
+    monkeypatch.setattr(config.settings(), "packages_dir", tmp_path)
+    assert owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["install_command"] is None
+    (tmp_path / "install.sh").write_text("")
+    made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert made["install_command"] == (
+        "curl -fsSL https://net.example/packages/install.sh"
+        f" | sudo sh -s -- --backend https://net.example --token {made['token']}"
+    )
 
 
 def test_enrolling_makes_vm_zone_and_membership(owner: Member, mesh: dict[str, Any], http: TestClient):

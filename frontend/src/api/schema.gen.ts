@@ -2455,7 +2455,9 @@ export interface components {
         };
         /**
          * EnrolmentTokenCreated
-         * @description A new invitation. `token` is shown this once; `command` is the line to run on the VM.
+         * @description A new invitation. `token` is shown this once; `command` is the line to run on a VM that has the agent.
+         *
+         *     `install_command` installs the agent first, as a service; null when this installation has no packages to offer.
          */
         EnrolmentTokenCreated: {
             /**
@@ -2488,6 +2490,8 @@ export interface components {
             token: string;
             /** Command */
             command: string;
+            /** Install Command */
+            install_command: string | null;
         };
         /**
          * EnrolmentTokenRead

@@ -9,7 +9,7 @@ import { useClock } from '~/ui/clock'
 import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
-import { withZone } from './command'
+import { cloudInit, withZone } from './command'
 import styles from './onboarding.module.css'
 
 const LIVES = [
@@ -47,8 +47,9 @@ export function InviteStep({ mesh, token, onToken }: Props) {
     <section className={styles.step}>
       <h2>Run one command on each machine</h2>
       <p className={styles.lead}>
-        The agent is one program, <code>sinemora-agent</code>, without dependencies. It never sets the system clock.
-        Telling it the zone lets the heatmap group machines; the command takes it along.
+        The agent is one program, <code>sinemora-agent</code>, without dependencies. It never sets the system clock. The
+        heatmap groups machines by zone: on AWS, Azure and Google Cloud the agent finds out by itself, elsewhere tell it
+        here and the command takes it along.
       </p>
       <div className={styles.row}>
         {zoneField('provider', 'Provider', 'aws')}
@@ -89,6 +90,15 @@ export function InviteStep({ mesh, token, onToken }: Props) {
       <ActionError error={create.error} />
       {token && (
         <>
+          {token.install_command && (
+            <>
+              <p className={styles.lead}>Installs the agent as a service, after checking what it fetched:</p>
+              <CopyText text={withZone(token.install_command, zone)} label="Command that installs the agent" />
+              <p className={styles.lead}>As user data of new VMs (cloud-init):</p>
+              <CopyText text={cloudInit(withZone(token.install_command, zone))} label="User data for cloud-init" />
+              <p className={styles.lead}>Where the agent is installed already:</p>
+            </>
+          )}
           <CopyText text={withZone(token.command, zone)} label="Command to run on the VM" />
           <Expiry token={token} />
         </>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { quoted, withZone } from './command'
+import { cloudInit, quoted, withZone } from './command'
 
 const base = 'sinemora-agent run --backend https://sinemora.example --token sme_1'
 
@@ -17,4 +17,11 @@ test.each([
   [`it's`, `'it'\\''s'`],
 ])('%s is written %s, so that a shell takes it as it is', (word, written) => {
   expect(quoted(word)).toBe(written)
+})
+
+test('user data runs the same line as root', () => {
+  const line = `curl -fsSL https://x.example/packages/install.sh | sudo sh -s -- --token sme_1 --zone-name 'rack 7'`
+  expect(cloudInit(line)).toBe(
+    `#cloud-config\nruncmd:\n  - 'curl -fsSL https://x.example/packages/install.sh | sh -s -- --token sme_1 --zone-name ''rack 7'''`,
+  )
 })

@@ -1,0 +1,8 @@
+# The agent alone: its static binary and nothing else. After `make packages`:
+#   docker build -f infra/docker/agent.Dockerfile -t sinemora-agent .
+FROM scratch
+COPY agent/target/stage/sinemora-agent /sinemora-agent
+# No authorities come with it: Mozilla's are compiled in; SINEMORA_AGENT_CA_FILE names others that are mounted.
+VOLUME /var/lib/sinemora-agent
+ENTRYPOINT ["/sinemora-agent"]
+CMD ["run"]

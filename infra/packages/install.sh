@@ -1,0 +1,90 @@
+#!/bin/sh
+# Installs the Sinemora agent @VERSION@ and starts it as a service:
+#
+#   curl -fsSL https://sinemora.example/packages/install.sh | sudo sh -s -- --backend https://sinemora.example --token sme_…
+#
+# What is fetched is checked against the sums below before anything is installed. Further `--key value` pairs are
+# settings of the agent (`--zone-name eu-west-1a`). Run again it brings another version and keeps settings and identity.
+set -eu
+
+SUMS='
+@SUMS@
+'
+
+say() { printf '%s\n' "$*" >&2; }
+die() { say "install.sh: $*"; exit 1; }
+
+backend='' token='' settings=''
+while [ $# -gt 0 ]; do
+    case "$1" in
+    --insecure-http) settings="${settings}insecure_http = true
+"; shift; continue ;;
+    --?*) [ $# -ge 2 ] || die "$1 needs a value" ;;
+    *) die "what is $1? Usage: install.sh --backend URL [--token TOKEN] [--SETTING VALUE …]" ;;
+    esac
+    case "$2" in *[\"\\]* | *'
+'*) die "the value of $1 must hold no quotes, backslashes or line breaks" ;; esac
+    case "$1" in
+    --backend) backend=${2%/} ;;
+    --token) token=$2 ;;
+    *) settings="$settings$(printf %s "${1#--}" | tr - _) = \"$2\"
+" ;;
+    esac
+    shift 2
+done
+[ -n "$backend" ] || die "say where the backend is: --backend https://…"
+[ "$(id -u)" = 0 ] || die "must run as root (sudo): it installs a package and a service"
+
+case "$(uname -m)" in
+x86_64 | amd64) machine=x86_64 ;;
+aarch64 | arm64) machine=aarch64 ;;
+*) die "there is no agent for $(uname -m); it is built for x86_64 and aarch64" ;;
+esac
+if command -v dpkg >/dev/null 2>&1; then kind=deb
+elif command -v rpm >/dev/null 2>&1; then kind=rpm
+else kind=tar.gz
+fi
+file=$(printf '%s' "$SUMS" | sed -n "s/^[0-9a-f]*  \(.*$machine\.$kind\)\$/\1/p")
+[ -n "$file" ] || die "there is no $kind package for $machine on $backend"
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+say "Fetching $backend/packages/$file"
+if command -v curl >/dev/null 2>&1; then curl -fsSL -o "$folder/$file" "$backend/packages/$file"
+elif command -v wget >/dev/null 2>&1; then wget -q -O "$folder/$file" "$backend/packages/$file"
+else die "neither curl nor wget is here"
+fi
+printf '%s' "$SUMS" | grep "  $file\$" >"$folder/sums"
+(cd "$folder" && sha256sum -c sums >/dev/null) || die "$file is not what this script was made for; nothing was installed"
+
+case $kind in
+deb) dpkg -i "$folder/$file" >/dev/null ;;
+rpm) rpm -U --replacepkgs "$folder/$file" ;;
+tar.gz) tar -xzf "$folder/$file" -C / --no-same-owner ;;
+esac
+
+mkdir -p /etc/sinemora
+umask 077
+if [ -n "$token" ]; then printf 'SINEMORA_AGENT_TOKEN=%s\n' "$token" >/etc/sinemora/agent.env; fi
+umask 022
+{
+    say_key() { printf '%s' "$settings" | grep -q "^$1 = "; }
+    if [ -f /etc/sinemora/agent.toml ]; then
+        while IFS= read -r line || [ -n "$line" ]; do
+            key=${line%% *}
+            if [ "$key" = backend ] || say_key "$key"; then continue; fi
+            printf '%s\n' "$line"
+        done </etc/sinemora/agent.toml
+    fi
+    printf 'backend = "%s"\n%s' "$backend" "$settings"
+} >/etc/sinemora/agent.toml.new
+mv /etc/sinemora/agent.toml.new /etc/sinemora/agent.toml
+
+if [ -d /run/systemd/system ]; then
+    systemctl daemon-reload
+    systemctl enable sinemora-agent.service >/dev/null 2>&1
+    systemctl restart sinemora-agent.service
+    say "The agent runs: systemctl status sinemora-agent"
+else
+    say "Installed. There is no systemd here: start it with: sinemora-agent run"
+fi

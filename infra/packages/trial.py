@@ -1,0 +1,119 @@
+"""Installs the agent from its packages as a stranger would, in a copy of this machine that vanishes.
+
+The copy is an overlay over `/` in a mount namespace of its own: dpkg, the maintainer scripts and the install script are
+the real ones, and nothing of it touches the machine. Needs root, Debian's dpkg and overlayfs.
+"""
+
+import functools
+import http.server
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+from pathlib import Path
+
+DIST = Path(__file__).resolve().parents[2] / "agent" / "dist"
+INSIDE = "SINEMORA_TRIAL_ROOT"
+
+
+def main() -> None:
+    """Enter a mount namespace, then try everything in the copy."""
+    if os.geteuid() != 0 or not shutil.which("dpkg"):
+        sys.exit("This needs root and dpkg.\nWhat to do: run it as root on Debian or its kin")
+    if INSIDE not in os.environ:
+        with tempfile.TemporaryDirectory(prefix="sinemora-trial-") as folder:
+            command = ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv]
+            sys.exit(subprocess.run(command, env=os.environ | {INSIDE: folder}, check=False).returncode)
+    scratch = Path(os.environ[INSIDE])
+    run("mount", "-t", "tmpfs", "trial", str(scratch))
+    for name in ("upper", "work", "root"):
+        (scratch / name).mkdir()
+    root = scratch / "root"
+    layers = f"lowerdir=/,upperdir={scratch}/upper,workdir={scratch}/work"
+    run("mount", "-t", "overlay", "overlay", "-o", layers, str(root))
+    for place in ("proc", "sys", "dev"):
+        run("mount", "--rbind", f"/{place}", str(root / place))
+    try:
+        trial(root)
+    finally:
+        run("umount", "--recursive", "--lazy", str(root))
+    print("The packages install, run, upgrade and go.")
+
+
+def trial(root: Path) -> None:
+    """From nothing to an agent that is purged."""
+    handler = functools.partial(Quiet, directory=str(DIST.parent))
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{server.server_address[1]}"
+    script = (DIST / "install.sh").read_text("utf-8")
+    arguments = ["--backend", url, "--token", "sme_0123456789", "--event-port", "10319", "--insecure-http"]
+
+    spoilt = script.replace("SUMS='\n", "SUMS='\n0", 1)
+    refused = inside(root, ["sh", "-s", "--", *arguments], spoilt, check=False)
+    expect("nothing was installed" in refused or "there is no deb" in refused, "a spoilt sum", refused)
+    expect(not (root / "usr/bin/sinemora-agent").exists(), "nothing installed", refused)
+
+    inside(root, ["sh", "-s", "--", *arguments], script)
+    version = inside(root, ["sinemora-agent", "--version"])
+    expect(version.startswith("sinemora-agent "), "a version", version)
+    env_file = root / "etc/sinemora/agent.env"
+    expect(env_file.stat().st_mode & 0o777 == 0o600, "a private token", oct(env_file.stat().st_mode))
+    settings = (root / "etc/sinemora/agent.toml").read_text("utf-8")
+    expect(f'backend = "{url}"' in settings and 'event_port = "10319"' in settings, "settings", settings)
+    checked = inside(root, ["sinemora-agent", "check", "--state-dir", "/var/tmp/trial"], check=False)
+    expect("10319 (/etc/sinemora/agent.toml)" in checked, "settings in force", checked)
+    unit = root / "usr/lib/systemd/system/sinemora-agent.service"
+    expect("ExecStart=/usr/bin/sinemora-agent run" in unit.read_text("utf-8"), "the unit", unit.read_text("utf-8"))
+
+    inside(root, ["sh", "-s", "--", "--backend", url, "--event-port", "20319"], script)
+    settings = (root / "etc/sinemora/agent.toml").read_text("utf-8")
+    expect(settings.count("event_port = ") == 2 and '"20319"' in settings, "one value of each, and the hint", settings)
+    expect(env_file.exists(), "the token of before", "gone")
+    inside(root, ["dpkg", "--remove", "sinemora-agent"])
+    expect(not (root / "usr/bin/sinemora-agent").exists() and env_file.exists(), "secrets stay", "")
+    inside(root, ["dpkg", "--purge", "sinemora-agent"])
+    expect(not env_file.exists(), "nothing left after the purge", "")
+
+
+class Quiet(http.server.SimpleHTTPRequestHandler):
+    """Serves agent/dist as /packages."""
+
+    def translate_path(self, path: str) -> str:
+        """`/packages/x` is `agent/dist/x`."""
+        return super().translate_path(path.replace("/packages/", "/dist/", 1))
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Nothing: the trial says what matters."""
+
+
+def inside(root: Path, command: list[str], given: str = "", *, check: bool = True) -> str:
+    """Run a command in the copy; what it said."""
+    clean = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C"}
+    done = subprocess.run(
+        ["chroot", str(root), *command], input=given, capture_output=True, text=True, env=clean, check=False
+    )
+    said = done.stdout + done.stderr
+    if check and done.returncode != 0:
+        sys.exit(f"{' '.join(command)} ended with {done.returncode}:\n{said}")
+    return said
+
+
+def expect(holds: bool, what: str, said: str) -> None:
+    """End with what was seen unless it holds."""
+    if not holds:
+        sys.exit(f"Expected {what}:\n{said}")
+    print(f"ok  {what}")
+
+
+def run(*command: str) -> None:
+    """Run to the end, or end with what it said."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")
+
+
+if __name__ == "__main__":
+    main()
