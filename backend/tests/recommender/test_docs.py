@@ -9,6 +9,8 @@ from sinemora.recommender.curves import diagnosis
 from sinemora.recommender.curves.fit import FAMILIES
 from sinemora.recommender.curves.library import LIBRARY
 from sinemora.recommender.curves.upload import parse
+from sinemora.recommender.learning import evidence
+from sinemora.recommender.profiler.recipes import RECIPES
 
 TEXT = (Path(__file__).parents[3] / "docs/curves.md").read_text()
 ROWS = [
@@ -44,3 +46,15 @@ def test_every_family_and_warning_is_explained():
 def test_the_example_can_be_fitted():
     example = re.search(r"```\n(added_us,.*?)```", TEXT, re.DOTALL)
     assert parse(example[1].encode()).samples().performance[0] == 1
+
+
+def test_every_reason_why_learning_cannot_tell_is_explained():
+    codes = re.findall(r'Reason\(\s*"(\w+)"', Path(evidence.__file__).read_text())
+    assert len(codes) > 4
+    for code in codes:
+        assert f"| `{code}` |" in TEXT
+
+
+def test_every_recipe_is_named():
+    section = TEXT[TEXT.index("## Profiling") : TEXT.index("## Curves in the product")]
+    assert all(name in section for name in RECIPES)
