@@ -17,8 +17,8 @@ from sinemora.kit.downloads import serve_packages
 from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
+from sinemora.measurements import question_routes, runtime
 from sinemora.measurements import routes as measurements
-from sinemora.measurements import runtime
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.meshes import routes as meshes
@@ -43,6 +43,7 @@ ROUTERS = (
     measurements.router,
     pins.router,
     prometheus.router,
+    question_routes.router,
     recommender.router,
     applications.router,
     recommendations.router,

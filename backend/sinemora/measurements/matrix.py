@@ -19,6 +19,7 @@ from sinemora.measurements.frame import (
     COUNT,
     HARDWARE,
     LOST,
+    M2,
     MAX,
     MEAN,
     MIN,
@@ -50,6 +51,7 @@ class Metric(StrEnum):
     ASYMMETRY = "asymmetry"
     LOSS = "loss"
     CLOCK_ERROR = "clock_error"
+    JITTER = "jitter"
 
 
 class Statistic(StrEnum):
@@ -60,7 +62,9 @@ class Statistic(StrEnum):
     P50 = "p50"
     P90 = "p90"
     P99 = "p99"
+    P999 = "p999"
     MAX = "max"
+    SD = "sd"
 
     @property
     def quantile(self) -> float | None:
@@ -78,7 +82,7 @@ class State(IntEnum):
     LOST = 4
 
 
-_QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99), QUANTILES, strict=False))
+_QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))
 _COLUMN_OF = {Statistic.MIN: MIN, Statistic.MEAN: MEAN, Statistic.MAX: MAX}
 
 
@@ -148,9 +152,13 @@ class Matrix:
         0 4 "SNM1" · 4 4 rows · 8 4 columns · 12 4 revision of the mesh · 16 8 end of the newest window, Unix ms ·
         24 codes, 16 bits each, row by row · then states, 8 bits each. Little-endian.
         """
-        rows, columns = self.states.shape
-        header = _BINARY_HEADER.pack(b"SNM1", rows, columns, revision, ended_at_ms)
-        return header + self.codes().astype("<u2").tobytes() + self.states.tobytes()
+        return binary_of(self.codes(), self.states, revision, ended_at_ms)
+
+
+def binary_of(codes: Codes, states: npt.NDArray[np.uint8], revision: int, ended_at_ms: int) -> bytes:
+    """Codes and states in the layout of `Matrix.binary`."""
+    header = _BINARY_HEADER.pack(b"SNM1", *states.shape, revision, ended_at_ms)
+    return header + codes.astype("<u2").tobytes() + states.tobytes()
 
 
 def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stale_windows: int) -> Cells:
@@ -160,7 +168,7 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
     its lengths before `now_s`; None: never.
     """
     n, size = pairs.clients.size, axis.size
-    rows, columns = _positions(axis, pairs.clients), _positions(axis, pairs.targets)
+    rows, columns = positions_of(axis, pairs.clients), positions_of(axis, pairs.targets)
     sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
     newest_last = np.argsort(np.tile(pairs.ended_at_s, 2), kind="stable")
     newest_last = newest_last[((sources != NONE) & (targets != NONE) & (sources != targets))[newest_last]]
@@ -215,8 +223,8 @@ def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | 
 def zone_pair_cells(axis: Ints, zone_of: Positions, planned: Flags, frames: Sequence[Frame]) -> Cells:
     """Cells of the zones `axis` (keys) from merged frames of zones; `zone_of` each VM, `planned`: its paths."""
     zones = axis.size
-    sources = _positions(axis, np.repeat([part.vm_key for part in frames], [part.targets.size for part in frames]))
-    targets = _positions(axis, np.concatenate([part.targets for part in frames]) if frames else np.empty(0, np.int64))
+    sources = positions_of(axis, np.repeat([part.vm_key for part in frames], [part.targets.size for part in frames]))
+    targets = positions_of(axis, np.concatenate([part.targets for part in frames]) if frames else np.empty(0, np.int64))
     stats = concatenate(part.stats for part in frames)
     known = np.flatnonzero((sources != NONE) & (targets != NONE))
     at = np.full((zones, zones), NONE, np.int64)
@@ -250,10 +258,15 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     clock_error = _gather(table.columns[CLOCK_ERROR], at)
     if metric is Metric.LOSS:
         return _losses(cells, states)
+    if metric is not Metric.CLOCK_ERROR:
+        valued &= _gather(has_statistic(table, statistic).view(np.uint8), at) > 0
     values = clock_error if metric is Metric.CLOCK_ERROR else _gather(statistic_of(table, statistic), at)
+    if metric is Metric.JITTER:
+        # Delay above the smallest one (RFC 5481, 4.2): the clocks' constant offset is in both and cancels.
+        values = values if statistic is Statistic.SD else values - _gather(table.columns[MIN], at)
     if metric is Metric.ASYMMETRY:
         values, clock_error = values - values.T, clock_error + clock_error.T
-        states, valued = _worse(states, states.T), valued & valued.T
+        states, valued = worse(states, states.T), valued & valued.T
         states[~valued & (states == State.MEASURED)] = State.NO_DATA
         np.fill_diagonal(
             states, State.NOT_PLANNED
@@ -304,8 +317,8 @@ def _unanswered(cells: Cells) -> Flags:
     return found
 
 
-def _worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
-    """State of what needs two paths."""
+def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """State of what needs two values."""
     rank = np.array([0, 4, 2, 1, 3], np.uint8)  # measured, stale, no data, lost, not planned
     return np.where(rank[one] >= rank[other], one, other)
 
@@ -316,6 +329,10 @@ def statistic_of(table: Table, statistic: Statistic) -> Ints:
     A quantile is the middle of its bin, but never outside the smallest and largest delay, which are known exactly.
     Those lie in bins of their own, so the bin of the quantile stays what it was.
     """
+    if statistic is Statistic.SD:
+        m2 = table.columns[M2].view(np.float32).astype(np.float64)
+        deviation: Ints = np.rint(np.sqrt(m2 / np.maximum(table.columns[COUNT], 1))).astype(np.int64)
+        return deviation
     quantile = statistic.quantile
     if quantile is None:
         column: Ints = table.columns[_COLUMN_OF[statistic]].astype(np.int64)
@@ -325,13 +342,21 @@ def statistic_of(table: Table, statistic: Statistic) -> Ints:
     return values
 
 
+def has_statistic(table: Table, statistic: Statistic) -> Flags:
+    """Which distributions of a table have the statistic: frames written before p99.9 was stored lack that."""
+    found: Flags = table.columns[COUNT] > 0
+    if statistic.quantile is not None:
+        found = found & (table.quantiles[QUANTILES.index(statistic.quantile)] > 0)
+    return found
+
+
 def _gather(column: npt.NDArray[np.integer], at: Positions) -> Ints:
     """Entries of a column by position, 0 for `NONE`."""
     found: Ints = np.append(column, column.dtype.type(0)).astype(np.int64)[at]
     return found
 
 
-def _positions(axis: Ints, keys: Ints) -> Ints:
+def positions_of(axis: Ints, keys: Ints) -> Ints:
     """Where each key stands on the axis, `NONE` for those that do not."""
     if not axis.size:
         return np.full(keys.shape, NONE, np.int64)

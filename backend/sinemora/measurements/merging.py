@@ -30,7 +30,7 @@ def newest(
     stored: Sequence[StoredFrame], *, sketches: bool, corrections: Sequence[Corrections] = ()
 ) -> tuple[Pairs, Sketches | None]:
     """Every pair of every block; a pair that stands in two of them stands here twice."""
-    piece = _gather(stored, corrections, sketches=sketches)
+    piece = gathered(stored, corrections, sketches=sketches)
     sizes = [one.targets.size for one in stored]
     window = np.repeat(np.array([one.window_s for one in stored], np.int64), sizes)
     ended = np.repeat(np.array([one.started_at_s + one.window_s for one in stored], np.int64), sizes)
@@ -43,10 +43,10 @@ def merged(
     """Each pair once, with all its windows merged; they count as one that ended at `ended_at_s`."""
     pieces: list[Piece] = []
     for chunk in chunks:
-        pieces.append(_merge([_gather(chunk, corrections, sketches=sketches)]))
+        pieces.append(_merge([gathered(chunk, corrections, sketches=sketches)]))
         if len(pieces) > _PIECES_MAX:
             pieces = [_merge(pieces)]
-    piece = _merge(pieces or [_gather([], (), sketches=sketches)])
+    piece = _merge(pieces or [gathered([], (), sketches=sketches)])
     size = piece.clients.size
     ended, window = np.full(size, ended_at_s, np.int64), np.ones(size, np.int64)
     return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
@@ -70,7 +70,8 @@ def read(one: StoredFrame, corrections: Sequence[Corrections], *, sketches: bool
     return clocks.corrected(stats, one.vm_key, one.targets, shifts), words
 
 
-def _gather(stored: Sequence[StoredFrame], corrections: Sequence[Corrections], *, sketches: bool) -> Piece:
+def gathered(stored: Sequence[StoredFrame], corrections: Sequence[Corrections], *, sketches: bool) -> Piece:
+    """Decoded pairs of all blocks, in their order, one-way delays corrected."""
     parts = [read(one, corrections, sketches=sketches) for one in stored]
     sizes = [one.targets.size for one in stored]
     empty = np.empty(0, np.int64)

@@ -222,7 +222,7 @@ def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> OneWa
 
 def _delays(steps: Stats, direction: int, statistic: Statistic) -> list[int | None]:
     table = matrix.Table(steps.columns[:, direction], steps.quantiles[:, direction])
-    return matrix.nullable(matrix.statistic_of(table, statistic), steps.columns[COUNT, direction] > 0)
+    return matrix.nullable(matrix.statistic_of(table, statistic), matrix.has_statistic(table, statistic))
 
 
 def _losses(steps: Stats, direction: int) -> list[float | None]:
@@ -242,7 +242,10 @@ def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any
     count = column[COUNT]
     alone = matrix.Table(stats.columns[:, direction, at : at + 1], stats.quantiles[:, direction, at : at + 1])
     delays = {
-        f"{statistic}_ns": matrix.statistic_of(alone, statistic).item() if count else None for statistic in Statistic
+        f"{statistic}_ns": matrix.statistic_of(alone, statistic).item()
+        if matrix.has_statistic(alone, statistic).item()
+        else None
+        for statistic in Statistic
     }
     return {
         "state": STATE_NAMES[State(state)],

@@ -8,7 +8,7 @@ from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
@@ -100,42 +100,59 @@ def ensure_latest(session: Session, mesh_key: int) -> None:
     session.execute(text("INSERT INTO path_latest_meshes VALUES (:tenant_key, :mesh_key) ON CONFLICT DO NOTHING"), key)
 
 
-def count_frames(session: Session, mesh_key: int, stretch: Stretch) -> int:
-    """How many blocks of a mesh a stretch holds."""
+def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Collection[int] | None = None) -> int:
+    """How many blocks of a mesh (or of some VMs in it) a stretch holds."""
     found = session.scalar(
         text(
             f"SELECT count(*) FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
             " AND started_at >= :start AND started_at < :end"
+            + ("" if vm_keys is None else " AND vm_key = ANY(:vm_keys)")
         ),
-        {"tenant_key": _tenant(session), "mesh_key": mesh_key, "start": stretch.start, "end": stretch.end},
+        {
+            "tenant_key": _tenant(session),
+            "mesh_key": mesh_key,
+            "start": stretch.start,
+            "end": stretch.end,
+            **({} if vm_keys is None else {"vm_keys": list(vm_keys)}),
+        },
     )
     return int(found or 0)
 
 
-def frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
-    """The blocks of a mesh in a stretch, in pieces small enough to hold."""
-    return _read(session, mesh_key, stretch, sketches, f"{stretch.tier}", "vm_key")
+def frames(
+    session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool, vm_keys: Collection[int] | None = None
+) -> Iterator[list[StoredFrame]]:
+    """The blocks of a mesh (or of some VMs in it) in a stretch, in pieces small enough to hold."""
+    return _read(session, mesh_key, stretch, sketches, f"{stretch.tier}", "vm_key", vm_keys)
 
 
 def zone_frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
     """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones."""
-    return _read(session, mesh_key, stretch, sketches, stretch.tier.zone_table, "zone_key")
+    return _read(session, mesh_key, stretch, sketches, stretch.tier.zone_table, "zone_key", None)
 
 
 def _read(
-    session: Session, mesh_key: int, stretch: Stretch, sketches: bool, table: str, source: str
+    session: Session,
+    mesh_key: int,
+    stretch: Stretch,
+    sketches: bool,
+    table: str,
+    source: str,
+    keys: Collection[int] | None,
 ) -> Iterator[list[StoredFrame]]:
     sql = (
         f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
         + ("stats, sketch" if sketches else "stats, ''::bytea")
         + f" FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
         " AND started_at >= %(start)s AND started_at < %(end)s"
+        + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
     )
     parameters = {
         "tenant_key": _tenant(session),
         "mesh_key": mesh_key,
         "start": stretch.start,
         "end": stretch.end,
+        "keys": list(keys or ()),
     }
     with _cursor(session, "frames") as cursor:
         try:
@@ -247,6 +264,74 @@ def paths(
         },
     )
     return [StoredPath(*row) for row in rows]
+
+
+class StoredSpike(NamedTuple):
+    """A spike as it is stored; `evidence` is empty unless asked for."""
+
+    started_at_s: int
+    source_key: int
+    target_key: int
+    window_s: int
+    max_ns: int
+    median_ns: int
+    evidence: bytes
+
+
+def spikes(
+    session: Session,
+    mesh_key: int,
+    start: datetime,
+    end: datetime,
+    ends: tuple[Collection[int], Collection[int]],
+    rise_ns_min: int,
+    after: tuple[int, int, int] | None,
+    limit: int,
+) -> list[StoredSpike]:
+    """Spikes from a source to a target among `ends` (VM keys) in [start, end), newest first, from `after` on."""
+    rows = _fetch(
+        session,
+        "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns,"
+        " ''::bytea FROM spikes WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        " AND started_at >= %(start)s AND started_at < %(end)s"
+        " AND source_key = ANY(%(sources)s) AND target_key = ANY(%(targets)s) AND max_ns - median_ns >= %(rise)s"
+        + (
+            ""
+            if after is None
+            else " AND (started_at, source_key, target_key) < (to_timestamp(%(at)s), %(source)s::int, %(target)s::int)"
+        )
+        + " ORDER BY started_at DESC, source_key DESC, target_key DESC LIMIT %(limit)s",
+        {
+            "tenant_key": _tenant(session),
+            "mesh_key": mesh_key,
+            "start": start,
+            "end": end,
+            "sources": list(ends[0]),
+            "targets": list(ends[1]),
+            "rise": rise_ns_min,
+            "limit": limit,
+            **({} if after is None else dict(zip(("at", "source", "target"), after, strict=True))),
+        },
+    )
+    return [StoredSpike(*row) for row in rows]
+
+
+def spike(session: Session, mesh_key: int, started_at_s: int, source_key: int, target_key: int) -> StoredSpike | None:
+    """One spike with its evidence."""
+    rows = _fetch(
+        session,
+        "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns, evidence"
+        " FROM spikes WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        " AND started_at = to_timestamp(%(at)s) AND source_key = %(source)s AND target_key = %(target)s",
+        {
+            "tenant_key": _tenant(session),
+            "mesh_key": mesh_key,
+            "at": started_at_s,
+            "source": source_key,
+            "target": target_key,
+        },
+    )
+    return StoredSpike(*rows[0]) if rows else None
 
 
 def rolled_until(session: Session, mesh_key: int) -> dict[Tier, datetime]:

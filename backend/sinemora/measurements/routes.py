@@ -4,17 +4,16 @@ from datetime import datetime
 from typing import Annotated
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 
 from sinemora.inventory.agents import AgentDep
 from sinemora.kit.db import SessionDep
-from sinemora.kit.errors import ProductError, responses
+from sinemora.kit.errors import responses
 from sinemora.measurements import paths, service
 from sinemora.measurements.matrix import Metric, Statistic
 from sinemora.measurements.report import JSON, PROTOBUF
-from sinemora.measurements.schemas import By, MatrixRead, PathRead, Resolution, SeriesRead, WorstPaths
-from sinemora.measurements.service import Selection
+from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, WorstPaths
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants.access import SignedIn, Viewer
 
@@ -25,8 +24,6 @@ router = APIRouter(
     tags=["measurements"],
     responses=responses(401, 403, 404, 422, 429, 503),
 )
-
-BINARY = "application/octet-stream"
 
 _REPORT_BODY = {
     "requestBody": {
@@ -65,49 +62,6 @@ async def create_report(request: Request, agent: AgentDep) -> Response:
     skipped = await request.app.state.ingest.take(agent, await request.body(), media_type, encoding)
     headers = {"Sinemora-Skipped-Windows": str(skipped)} if skipped else None
     return Response(status_code=204, headers=headers)
-
-
-def _selection(
-    by: By = By.VM,
-    metric: Metric = Metric.ONE_WAY_DELAY,
-    statistic: Annotated[
-        Statistic, Query(description="Loss and clock error have one number and ignore it")
-    ] = Statistic.P50,
-    from_: Annotated[
-        datetime | None, Query(alias="from", description="With `to`: merge all windows begun in it")
-    ] = None,
-    to: Annotated[datetime | None, Query(description="Without both: the newest window of each path")] = None,
-) -> Selection:
-    if (from_ is None) != (to is None):
-        raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
-    return Selection(by, metric, statistic, from_, to)
-
-
-@router.get(
-    "/matrix",
-    response_model=MatrixRead,
-    responses={
-        200: {
-            "content": {BINARY: {"schema": {"type": "string", "format": "binary"}}},
-            "description": "JSON, or 16-bit codes and states for the canvas (layout in docs/api)",
-        },
-        **responses(409),
-    },
-)
-def read_matrix(
-    mesh_id: UUID,
-    session: SessionDep,
-    actor: Viewer,
-    wanted: Annotated[Selection, Depends(_selection)],
-    accept: Annotated[str, Header()] = "*/*",
-) -> Response:
-    """Every path of a mesh at once."""
-    picture = service.picture(session, mesh_id, wanted)
-    headers = {"Vary": "Accept"}
-    if BINARY in accept:
-        return Response(picture.binary(), media_type=BINARY, headers=headers)
-    body = service.matrix_read(picture, wanted).model_dump_json(by_alias=True)
-    return Response(body, media_type=JSON, headers=headers)
 
 
 @router.get("/worst-paths")

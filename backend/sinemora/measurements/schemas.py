@@ -118,6 +118,7 @@ class DirectionRead(Read):
     p50_ns: int | None
     p90_ns: int | None
     p99_ns: int | None
+    p999_ns: int | None
     max_ns: int | None
     sd_ns: float | None
 

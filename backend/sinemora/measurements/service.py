@@ -1,10 +1,9 @@
 """Use cases of reading a whole mesh: its matrix now or over a range, its worst paths."""
 
 import time
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from typing import Literal
 from uuid import UUID
 
@@ -14,8 +13,10 @@ from sqlalchemy.orm import Session
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import corrections, matrix, merging, queries, rollup
+from sinemora.measurements.budget import REQUEST, Budget
 from sinemora.measurements.frame import Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
+from sinemora.measurements.queries import StoredFrame
 from sinemora.measurements.retention import kept_from_of
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
@@ -35,8 +36,9 @@ from sinemora.meshes.service import mesh_state, zone_runs
 
 # Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
 _RAW_RANGE = timedelta(minutes=5)
-_FRAMES_MAX = 200_000
 _SOURCES = np.array(SOURCE_NAMES, object)
+# What the clocks have no part in.
+_UNBOUNDED = (Metric.LOSS, Metric.JITTER)
 # Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
 YEARS = range(1970, 2200)
 
@@ -84,12 +86,12 @@ class Windows:
     ended_at: datetime | None
 
 
-def picture(session: Session, mesh_id: UUID, wanted: Selection) -> Picture:
+def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget = REQUEST) -> Picture:
     """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
     mesh = mesh_state(session, mesh_id)
     if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
-        return _zone_range(session, mesh, wanted, wanted.start, wanted.end)
-    found = windows(session, mesh, wanted.start, wanted.end, sketches=wanted.needs_sketches)
+        return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
+    found = windows(session, mesh, wanted.start, wanted.end, sketches=wanted.needs_sketches, budget=budget)
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
     if wanted.by is By.ZONE:
         cells, axis = _by_zone(mesh, cells, found.sketches)
@@ -105,6 +107,7 @@ def windows(
     *,
     sketches: bool,
     vm_keys: Collection[int] | None = None,
+    budget: Budget = REQUEST,
 ) -> Windows:
     """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
 
@@ -120,15 +123,17 @@ def windows(
         started_at = None if newest is None else utc(newest.started_at_s)
         ended_at = None if newest is None else utc(newest.started_at_s + newest.window_s)
     else:
-        started_at, ended_at, pairs, merged = _range(session, mesh, start, end, sketches)
-    cells = matrix.vm_cells(_keys(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
+        started_at, ended_at, pairs, merged = _range(session, mesh, start, end, sketches, vm_keys, budget)
+    cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
+    if now_s is None:  # what was measured then was planned then
+        cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
     return Windows(cells, merged, started_at, ended_at)
 
 
 def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
     """The JSON form of a picture."""
     found = picture.matrix
-    bounded = found.valued if wanted.metric is not Metric.LOSS else np.zeros(found.states.shape, bool)
+    bounded = found.valued if wanted.metric not in _UNBOUNDED else np.zeros(found.states.shape, bool)
     names = np.array([STATE_NAMES[state] for state in State], object)
     return MatrixRead.model_construct(
         mesh_id=picture.mesh.id,
@@ -136,7 +141,7 @@ def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
         by=wanted.by,
         metric=wanted.metric,
         statistic=wanted.statistic,
-        unit=_unit(wanted.metric),
+        unit=unit_of(wanted.metric),
         window=Span(from_=picture.started_at, to=picture.ended_at),
         axis=picture.axis,
         values=matrix.nullable(found.values, found.valued),
@@ -160,7 +165,7 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
                 source=end_of(members[row]),
                 target=end_of(members[column]),
                 value=found.matrix.values[row, column].item(),
-                clock_error_ns=None if metric is Metric.LOSS else int(found.matrix.clock_error_ns[row, column]),
+                clock_error_ns=None if metric in _UNBOUNDED else int(found.matrix.clock_error_ns[row, column]),
                 state=STATE_NAMES[State(int(found.matrix.states[row, column]))],
             )
         )
@@ -169,7 +174,7 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
         revision=found.mesh.revision,
         metric=metric,
         statistic=statistic,
-        unit=_unit(metric),
+        unit=unit_of(metric),
         items=items,
     )
 
@@ -200,54 +205,66 @@ def tiers(
     return cover(start, end, queries.rolled_until(session, mesh_key), kept_from, usable)
 
 
+def read_frames(
+    session: Session,
+    mesh_key: int,
+    parts: Sequence[Stretch],
+    *,
+    sketches: bool,
+    vm_keys: Collection[int] | None,
+    budget: Budget,
+) -> Iterator[list[StoredFrame]]:
+    """The frames of stretches, in pieces, within a budget that hears how far it is. ProductError `range_too_large`."""
+    found = sum(queries.count_frames(session, mesh_key, part, vm_keys) for part in parts)
+    budget.check(found)
+    read = 0
+    for part in parts:
+        for chunk in queries.frames(session, mesh_key, part, sketches=sketches, vm_keys=vm_keys):
+            yield chunk
+            read += len(chunk)
+            budget.tell(read / max(found, 1))
+
+
 def _range(
-    session: Session, mesh: MeshState, start: datetime, end: datetime, sketches: bool
+    session: Session,
+    mesh: MeshState,
+    start: datetime,
+    end: datetime,
+    sketches: bool,
+    vm_keys: Collection[int] | None,
+    budget: Budget,
 ) -> tuple[datetime, datetime, Pairs, Sketches | None]:
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
-    _check_size(session, mesh.key, parts)
-    chunks = chain.from_iterable(queries.frames(session, mesh.key, part, sketches=sketches) for part in parts)
+    chunks = read_frames(session, mesh.key, parts, sketches=sketches, vm_keys=vm_keys, budget=budget)
     shifts = corrections.known(session, mesh.key, start, end)
     pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches, corrections=shifts)
     return start, end, pairs, merged
 
 
-def _check_size(session: Session, mesh_key: int, parts: Sequence[Stretch]) -> None:
-    found = sum(queries.count_frames(session, mesh_key, part) for part in parts)
-    if found > _FRAMES_MAX:
-        raise ProductError(
-            "range_too_large",
-            409,
-            f"This range holds {found} frames, and a matrix is made of at most {_FRAMES_MAX} at once."
-            " Ask for a shorter one, or for one of whole hours or days (UTC).",
-            frames=found,
-            frames_max=_FRAMES_MAX,
-        )
-
-
-def _zone_range(session: Session, mesh: MeshState, wanted: Selection, start: datetime, end: datetime) -> Picture:
+def _zone_range(
+    session: Session, mesh: MeshState, wanted: Selection, start: datetime, end: datetime, budget: Budget
+) -> Picture:
     """Zones over a range, from frames of zones; what is not merged yet is merged here."""
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
     raw = [part for part in parts if part.tier is Tier.RAW]
-    _check_size(session, mesh.key, raw)
     between = merging.frames_of(
-        chain.from_iterable(
-            chunk
-            for part in parts
-            if part.tier is not Tier.RAW
-            for chunk in queries.zone_frames(session, mesh.key, part, sketches=True)
-        )
+        stored
+        for part in parts
+        if part.tier is not Tier.RAW
+        for chunk in queries.zone_frames(session, mesh.key, part, sketches=True)
+        for stored in chunk
     )
     zones = queries.zones_of_vms(session, session.info["tenant_key"])
-    for part in raw:
-        for chunk in queries.frames(session, mesh.key, part, sketches=True):
-            between += rollup.merge_zones(merging.frames_of(chunk), *zones)
+    for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget):
+        between += rollup.merge_zones(merging.frames_of(chunk), *zones)
     merged = rollup.merge(between) if between else []
     runs = zone_runs(mesh)
     keys = queries.zone_keys(session, [run.id for run in runs])
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
     cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged)
+    cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
     measured = matrix.measure(cells, wanted.metric, wanted.statistic)
     return Picture(mesh, [Axis(id=run.id, name=run.name) for run in runs], measured, start, end)
 
@@ -264,11 +281,13 @@ def end_of(member: Member) -> PathEnd:
     return PathEnd(id=member.id, name=member.name, zone_name=member.zone_name)
 
 
-def _keys(mesh: MeshState) -> Ints:
+def keys_of(mesh: MeshState) -> Ints:
+    """VM keys of the members, in the order of matrices."""
     return np.array([member.key for member in mesh.members], np.int64)
 
 
-def _unit(metric: Metric) -> Literal["ns", "ratio"]:
+def unit_of(metric: Metric) -> Literal["ns", "ratio"]:
+    """What a metric is given in."""
     return "ratio" if metric is Metric.LOSS else "ns"
 
 

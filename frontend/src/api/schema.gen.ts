@@ -738,26 +738,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/meshes/{mesh_id}/matrix": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * Read Matrix
-         * @description Every path of a mesh at once.
-         */
-        get: operations["read_matrix"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/meshes/{mesh_id}/worst-paths": {
         parameters: {
             query?: never;
@@ -883,6 +863,210 @@ export interface paths {
          * @description Let a range go; retention takes it with its next sweep.
          */
         delete: operations["delete_pin"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/matrix": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Matrix
+         * @description Every path of a mesh at once; as octets: 16-bit codes and states for the canvas (layout in docs/api).
+         */
+        get: operations["read_matrix"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/comparison": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Comparison
+         * @description Every path in one range against another; as octets: codes of the difference around 32,768.
+         */
+        get: operations["read_comparison"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/movers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Movers
+         * @description The paths that changed most between two ranges.
+         */
+        get: operations["read_movers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Many Series
+         * @description Many paths, zone pairs or the whole mesh over time, in one answer. Steps without data are null.
+         */
+        get: operations["read_many_series"];
+        put?: never;
+        /**
+         * Read Many Series Of Body
+         * @description The same, for more selections than an address can hold. Changes nothing.
+         */
+        post: operations["read_many_series_of_body"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/distribution": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Distribution
+         * @description All delays of selections as histogram and cumulative distribution.
+         */
+        get: operations["read_distribution"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/variability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Variability
+         * @description Standard deviation of each path within a minute, ten minutes, an hour, as distributions.
+         */
+        get: operations["read_variability"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/losses": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Losses
+         * @description Loss by hour or day, and how the ratios of single paths are distributed.
+         */
+        get: operations["read_losses"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/windows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Windows
+         * @description Every window of every path as rows, NDJSON by default.
+         */
+        get: operations["export_windows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/spikes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Spikes
+         * @description Sudden rises of delay, newest first; a day until now by default. As a file: all of them.
+         */
+        get: operations["list_spikes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/meshes/{mesh_id}/spikes/{spike_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Spike
+         * @description One spike with the raw exchanges around it.
+         */
+        get: operations["read_spike"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1972,6 +2156,20 @@ export interface components {
             name: string;
         };
         /**
+         * BinsRead
+         * @description A histogram of the bins that hold something: values in [low, high); `cumulative` is the share below `high`.
+         */
+        BinsRead: {
+            /** Low */
+            low: number[];
+            /** High */
+            high: number[];
+            /** Count */
+            count: number[];
+            /** Cumulative */
+            cumulative: number[];
+        };
+        /**
          * By
          * @description What the rows and columns of a matrix are.
          * @enum {string}
@@ -2045,6 +2243,45 @@ export interface components {
             proven: boolean;
             /** Words */
             words: string;
+        };
+        /**
+         * ComparisonRead
+         * @description Two matrices of the same axis and their difference: `values` less `base_values`. Tables are [source][target].
+         *
+         *     `percent` is the difference by the base value, null where that is zero.
+         */
+        ComparisonRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Revision */
+            revision: number;
+            by: components["schemas"]["By"];
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            window: components["schemas"]["Span"];
+            base_window: components["schemas"]["Span"];
+            /** Axis */
+            axis: components["schemas"]["Axis"][];
+            /** Values */
+            values: (number | null)[][];
+            /** Base Values */
+            base_values: (number | null)[][];
+            /** Difference */
+            difference: (number | null)[][];
+            /** Percent */
+            percent: (number | null)[][];
+            /** Clock Error Ns */
+            clock_error_ns: (number | null)[][];
+            /** States */
+            states: components["schemas"]["StateName"][][];
         };
         /**
          * CostRead
@@ -2400,10 +2637,54 @@ export interface components {
             p90_ns: number | null;
             /** P99 Ns */
             p99_ns: number | null;
+            /** P999 Ns */
+            p999_ns: number | null;
             /** Max Ns */
             max_ns: number | null;
             /** Sd Ns */
             sd_ns: number | null;
+        };
+        /**
+         * DistributionItem
+         * @description All delays of one selection; everything but `count` is null when there are none.
+         */
+        DistributionItem: {
+            /** Selection */
+            selection: string;
+            /** Title */
+            title: string;
+            /** Count */
+            count: number;
+            /** Min Ns */
+            min_ns: number | null;
+            /** Mean Ns */
+            mean_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            /** Sd Ns */
+            sd_ns: number | null;
+            /** Quantiles Ns */
+            quantiles_ns: {
+                [key: string]: number | null;
+            };
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            bins: components["schemas"]["BinsRead"];
+        };
+        /**
+         * DistributionRead
+         * @description Distributions of delays, ns.
+         */
+        DistributionRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            metric: components["schemas"]["Metric"];
+            window: components["schemas"]["Span"];
+            /** Items */
+            items: components["schemas"]["DistributionItem"][];
         };
         /**
          * EdgeRead
@@ -2593,6 +2874,12 @@ export interface components {
             curve_number: number | null;
         };
         /**
+         * Format
+         * @description What an answer comes as. `binary` is the matrix for the canvas; only matrices have it.
+         * @enum {string}
+         */
+        Format: "json" | "csv" | "ndjson" | "arrow" | "parquet" | "binary";
+        /**
          * FrontPoint
          * @description What the best placement with at most so many moves gains; `positions` are moves of `options`.
          */
@@ -2625,6 +2912,12 @@ export interface components {
              */
             status: "ok";
         };
+        /**
+         * Interval
+         * @description A stretch of time by which something is counted.
+         * @enum {string}
+         */
+        Interval: "1m" | "10m" | "1h" | "1d";
         /**
          * JobError
          * @description Why a job failed: a stable code as in problem details, a sentence, and what else is known of it.
@@ -2731,6 +3024,55 @@ export interface components {
             extrapolated: boolean;
         };
         /**
+         * LossItem
+         * @description One selection: packets by interval, and how the ratios of single paths and intervals are distributed.
+         */
+        LossItem: {
+            /** Selection */
+            selection: string;
+            /** Title */
+            title: string;
+            /** Sent */
+            sent: (number | null)[];
+            /** Lost */
+            lost: (number | null)[];
+            /** Ratio */
+            ratio: (number | null)[];
+            /** Sent Total */
+            sent_total: number | null;
+            /** Lost Total */
+            lost_total: number | null;
+            /** Ratio Total */
+            ratio_total: number | null;
+            /** Path Intervals */
+            path_intervals: number;
+            /** Lossless Share */
+            lossless_share: number | null;
+            /** Ratio P50 */
+            ratio_p50: number | null;
+            /** Ratio P99 */
+            ratio_p99: number | null;
+            /** Ratio Max */
+            ratio_max: number | null;
+        };
+        /**
+         * LossRead
+         * @description Loss over time, by interval of `interval`.
+         */
+        LossRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            interval: components["schemas"]["Interval"];
+            window: components["schemas"]["Span"];
+            /** Points At */
+            points_at: string[];
+            /** Items */
+            items: components["schemas"]["LossItem"][];
+        };
+        /**
          * ManifestResult
          * @description What bringing a manifest did: names of applications made, changed, and found as they were.
          */
@@ -2741,6 +3083,30 @@ export interface components {
             changed: string[];
             /** Unchanged */
             unchanged: string[];
+        };
+        /**
+         * ManySeriesRead
+         * @description Selections over time; `points_at` are the starts of the steps of `resolution_s` seconds.
+         */
+        ManySeriesRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            metric: components["schemas"]["Metric"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            window: components["schemas"]["Span"];
+            /** Resolution S */
+            resolution_s: number;
+            /** Points At */
+            points_at: string[];
+            /** Items */
+            items: components["schemas"]["SeriesItem"][];
         };
         /**
          * MatrixRead
@@ -2897,7 +3263,7 @@ export interface components {
          * @description What is measured of a path. All but loss are in nanoseconds.
          * @enum {string}
          */
-        Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error";
+        Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error" | "jitter";
         /**
          * MetricPathRead
          * @description A path with the names of its ends.
@@ -3125,6 +3491,51 @@ export interface components {
             rollback: string;
         };
         /**
+         * Mover
+         * @description A path, or two zones, and how it changed. `beyond_clock_error`: the clocks alone cannot explain the change.
+         */
+        Mover: {
+            source: components["schemas"]["Axis"];
+            target: components["schemas"]["Axis"];
+            /** Value */
+            value: number;
+            /** Base Value */
+            base_value: number;
+            /** Difference */
+            difference: number;
+            /** Percent */
+            percent: number | null;
+            /** Clock Error Ns */
+            clock_error_ns: number | null;
+            /** Beyond Clock Error */
+            beyond_clock_error: boolean | null;
+        };
+        /**
+         * MoversRead
+         * @description Those that changed most, first; `compared` is how many have a value in both ranges.
+         */
+        MoversRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            by: components["schemas"]["By"];
+            metric: components["schemas"]["Metric"];
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "ns" | "ratio";
+            window: components["schemas"]["Span"];
+            base_window: components["schemas"]["Span"];
+            /** Compared */
+            compared: number;
+            /** Items */
+            items: components["schemas"]["Mover"][];
+        };
+        /**
          * Named
          * @description Something with a name.
          */
@@ -3162,6 +3573,8 @@ export interface components {
             p90_ns: number | null;
             /** P99 Ns */
             p99_ns: number | null;
+            /** P999 Ns */
+            p999_ns: number | null;
             /** Max Ns */
             max_ns: number | null;
             /** Sd Ns */
@@ -3186,6 +3599,12 @@ export interface components {
             /** Loss */
             loss: (number | null)[];
         };
+        /**
+         * Order
+         * @description What makes one mover greater than another.
+         * @enum {string}
+         */
+        Order: "absolute" | "percent";
         /**
          * Origin
          * @description Who measured a curve: others, who published it, or the tenant.
@@ -3302,6 +3721,13 @@ export interface components {
         Page_RecommendationSummary_: {
             /** Items */
             items: components["schemas"]["RecommendationSummary"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[SpikeRead] */
+        Page_SpikeRead_: {
+            /** Items */
+            items: components["schemas"]["SpikeRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -3928,6 +4354,66 @@ export interface components {
          */
         Scope: "read" | "write";
         /**
+         * SeriesItem
+         * @description One selection over time, a value per step. `values` by statistic.
+         */
+        SeriesItem: {
+            /** Selection */
+            selection: string;
+            /** Title */
+            title: string;
+            /** Values */
+            values: {
+                [key: string]: (number | null)[];
+            };
+            /** Clock Error Ns */
+            clock_error_ns: (number | null)[];
+            /** Loss */
+            loss: (number | null)[];
+            /** Count */
+            count: number[];
+        };
+        /**
+         * SeriesQuestion
+         * @description Values over time, of many selections at once.
+         */
+        SeriesQuestion: {
+            /**
+             * From
+             * @description With zone, as in 2026-11-20T10:00:00Z
+             */
+            from?: string | null;
+            /**
+             * To
+             * @description With zone, as in 2026-11-20T10:00:00Z
+             */
+            to?: string | null;
+            format?: components["schemas"]["Format"] | null;
+            /**
+             * Selections
+             * @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable
+             * @default [
+             *       "mesh"
+             *     ]
+             */
+            selections: string[];
+            /** @default one_way_delay */
+            metric: components["schemas"]["Metric"];
+            /**
+             * Statistics
+             * @default [
+             *       "p50"
+             *     ]
+             */
+            statistics: components["schemas"]["Statistic"][];
+            /**
+             * Points
+             * @description At most so many steps; the finest that fits is taken
+             * @default 1000
+             */
+            points: number;
+        };
+        /**
          * SeriesRead
          * @description One path over time: a value per step, `points_at` being the starts of the steps.
          */
@@ -3984,6 +4470,58 @@ export interface components {
             to: string | null;
         };
         /**
+         * SpikeEvidence
+         * @description A spike with the exchanges around it; `outbound_ns` is source to target. Times are from `started_at`.
+         */
+        SpikeEvidence: {
+            /** Id */
+            id: string;
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Window S */
+            window_s: number;
+            /** Max Ns */
+            max_ns: number;
+            /** Median Ns */
+            median_ns: number;
+            /** Rise Ns */
+            rise_ns: number;
+            /** At Ns */
+            at_ns: number[];
+            /** Outbound Ns */
+            outbound_ns: number[];
+            /** Inbound Ns */
+            inbound_ns: number[];
+        };
+        /**
+         * SpikeRead
+         * @description A window whose largest delay stood out: `rise_ns` above its median.
+         */
+        SpikeRead: {
+            /** Id */
+            id: string;
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            /**
+             * Started At
+             * Format: date-time
+             */
+            started_at: string;
+            /** Window S */
+            window_s: number;
+            /** Max Ns */
+            max_ns: number;
+            /** Median Ns */
+            median_ns: number;
+            /** Rise Ns */
+            rise_ns: number;
+        };
+        /**
          * StateName
          * @description `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back.
          * @enum {string}
@@ -4019,7 +4557,7 @@ export interface components {
          * @description Which number of a distribution of delays. Loss and clock error have one number only.
          * @enum {string}
          */
-        Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "max";
+        Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "p999" | "max" | "sd";
         /**
          * TaskRead
          * @description A task and where it runs; `vm` is null while it waits.
@@ -4143,6 +4681,51 @@ export interface components {
             id: string;
             /** Email */
             email: string;
+        };
+        /**
+         * VariabilityInterval
+         * @description Standard deviations within intervals of one length: `count` of them, one per path and interval.
+         */
+        VariabilityInterval: {
+            interval: components["schemas"]["Interval"];
+            /** Count */
+            count: number;
+            /** P50 Ns */
+            p50_ns: number | null;
+            /** P90 Ns */
+            p90_ns: number | null;
+            /** P99 Ns */
+            p99_ns: number | null;
+            /** Max Ns */
+            max_ns: number | null;
+            bins: components["schemas"]["BinsRead"];
+        };
+        /**
+         * VariabilityItem
+         * @description One selection.
+         */
+        VariabilityItem: {
+            /** Selection */
+            selection: string;
+            /** Title */
+            title: string;
+            /** Intervals */
+            intervals: components["schemas"]["VariabilityInterval"][];
+        };
+        /**
+         * VariabilityRead
+         * @description How much delay varies within a minute, ten minutes, an hour.
+         */
+        VariabilityRead: {
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            metric: components["schemas"]["Metric"];
+            window: components["schemas"]["Span"];
+            /** Items */
+            items: components["schemas"]["VariabilityItem"][];
         };
         /**
          * VmCreate
@@ -7394,103 +7977,6 @@ export interface operations {
             };
         };
     };
-    read_matrix: {
-        parameters: {
-            query?: {
-                by?: components["schemas"]["By"];
-                metric?: components["schemas"]["Metric"];
-                /** @description Loss and clock error have one number and ignore it */
-                statistic?: components["schemas"]["Statistic"];
-                /** @description With `to`: merge all windows begun in it */
-                from?: string | null;
-                /** @description Without both: the newest window of each path */
-                to?: string | null;
-            };
-            header?: {
-                accept?: string;
-            };
-            path: {
-                mesh_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description JSON, or 16-bit codes and states for the canvas (layout in docs/api) */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["MatrixRead"];
-                    "application/octet-stream": string;
-                };
-            };
-            /** @description Unauthorized */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Forbidden */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Not Found */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Conflict */
-            409: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Unprocessable Entity */
-            422: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Too Many Requests */
-            429: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description Service Unavailable */
-            503: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
     read_worst_paths: {
         parameters: {
             query?: {
@@ -8091,6 +8577,1238 @@ export interface operations {
             };
             /** @description Too Many Requests */
             429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_matrix: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                by?: components["schemas"]["By"];
+                metric?: components["schemas"]["Metric"];
+                /** @description Loss and clock error have one number and ignore it */
+                statistic?: components["schemas"]["Statistic"];
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MatrixRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_comparison: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                by?: components["schemas"]["By"];
+                metric?: components["schemas"]["Metric"];
+                /** @description Loss and clock error have one number and ignore it */
+                statistic?: components["schemas"]["Statistic"];
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                base_from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                base_to?: string | null;
+                /** @description What the binary form holds */
+                difference?: components["schemas"]["Order"];
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_movers: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                by?: components["schemas"]["By"];
+                metric?: components["schemas"]["Metric"];
+                statistic?: components["schemas"]["Statistic"];
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                base_from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                base_to?: string | null;
+                /** @description What the binary form holds */
+                difference?: components["schemas"]["Order"];
+                order?: components["schemas"]["Order"];
+                limit?: number;
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MoversRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_many_series: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                selections?: string[];
+                metric?: components["schemas"]["Metric"];
+                statistics?: components["schemas"]["Statistic"][];
+                /** @description At most so many steps; the finest that fits is taken */
+                points?: number;
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManySeriesRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_many_series_of_body: {
+        parameters: {
+            query?: never;
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeriesQuestion"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ManySeriesRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_distribution: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                selections?: string[];
+                metric?: "one_way_delay" | "round_trip";
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DistributionRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_variability: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                selections?: string[];
+                metric?: "one_way_delay" | "round_trip";
+                intervals?: ("1m" | "10m" | "1h")[];
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VariabilityRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_losses: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                selections?: string[];
+                interval?: "1h" | "1d";
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LossRead"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_windows: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
+                selections?: string[];
+                metric?: "one_way_delay" | "round_trip";
+                /** @description By minute instead of by window */
+                merged?: boolean;
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_spikes: {
+        parameters: {
+            query?: {
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                from?: string | null;
+                /** @description With zone, as in 2026-11-20T10:00:00Z */
+                to?: string | null;
+                format?: components["schemas"]["Format"] | null;
+                source_vm_id?: string | null;
+                target_vm_id?: string | null;
+                source_zone_id?: string | null;
+                target_zone_id?: string | null;
+                /** @description At least so far above the median */
+                rise_ns_min?: number;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: {
+                accept?: string;
+                /** @description `respond-async` (RFC 7240): as a job in any case */
+                prefer?: string;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SpikeRead_"];
+                    "text/csv": string;
+                    "application/x-ndjson": string;
+                    "application/vnd.apache.arrow.stream": string;
+                    "application/vnd.apache.parquet": string;
+                };
+            };
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_spike: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                mesh_id: string;
+                spike_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SpikeEvidence"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
                 headers: {
                     [name: string]: unknown;
                 };
