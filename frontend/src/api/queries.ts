@@ -1,7 +1,18 @@
 /** What can be asked, as query options: one key and one function per question. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { CurveSearch, Granularity, Metric, Statistic } from '~/lib/search'
+import {
+  baseOf,
+  type CurveSearch,
+  type Granularity,
+  type MatrixSearch,
+  type Metric,
+  rangeOf,
+  type Span,
+  type Statistic,
+  type Versus,
+} from '~/lib/search'
+import { settled } from './answers'
 import { client, everyItem, unwrap } from './client'
 import { parseMatrix } from './matrix'
 
@@ -60,33 +71,69 @@ export const rosterQuery = (meshId: string) =>
     queryFn: () => unwrap(client.GET('/v1/meshes/{mesh_id}/roster', { params: { path: { mesh_id: meshId } } })),
   })
 
-async function readMatrix(meshId: string, by: Granularity, metric: Metric, statistic: Statistic, signal: AbortSignal) {
-  const bytes = await unwrap(
-    client.GET('/v1/meshes/{mesh_id}/matrix', {
-      params: { path: { mesh_id: meshId }, query: { by, metric, statistic } },
-      headers: { Accept: 'application/octet-stream' },
-      parseAs: 'arrayBuffer',
-      signal,
-    }),
-  )
-  return parseMatrix(bytes as ArrayBuffer)
+/** When a matrix is of: a range instead of the newest windows, perhaps less an earlier range. */
+export interface When {
+  span: Span
+  until: string | undefined
+  versus: Versus | undefined
+  percent: boolean
 }
 
-/** The newest matrix together with the axes it belongs to: the same revision, or it is read again. */
-export const pictureQuery = (meshId: string, by: Granularity, metric: Metric, statistic: Statistic) =>
+export function whenOf({ span, until, versus, percent }: MatrixSearch): When | undefined {
+  if (!span && !versus && !until) return undefined
+  return { span: span ?? '1h', until, versus, percent: percent ?? false }
+}
+
+const OCTETS = { headers: { Accept: 'application/octet-stream' }, parseAs: 'arrayBuffer' as const }
+
+async function readMatrix(
+  meshId: string,
+  by: Granularity,
+  metric: Metric,
+  statistic: Statistic,
+  when: When | undefined,
+  signal: AbortSignal,
+) {
+  const path = { mesh_id: meshId }
+  const range = when ? rangeOf(when.span, when.until) : undefined
+  const query = { by, metric, statistic, ...range }
+  const call =
+    when?.versus && range
+      ? client.GET('/v1/meshes/{mesh_id}/comparison', {
+          params: {
+            path,
+            query: {
+              ...query,
+              ...baseOf(range, when.versus),
+              difference: when.percent ? ('percent' as const) : ('absolute' as const),
+            },
+          },
+          ...OCTETS,
+          signal,
+        })
+      : client.GET('/v1/meshes/{mesh_id}/matrix', { params: { path, query }, ...OCTETS, signal })
+  return parseMatrix(await settled<ArrayBuffer>(call, signal, 'arrayBuffer'))
+}
+
+/** A matrix together with the axes it belongs to: the same revision, or it is read again. */
+export const pictureQuery = (meshId: string, by: Granularity, metric: Metric, statistic: Statistic, when?: When) =>
   queryOptions({
-    queryKey: ['meshes', meshId, 'measured', 'matrix', by, metric, statistic],
+    // What is of a range does not change with every new window.
+    queryKey: when
+      ? ['meshes', meshId, 'asked', 'matrix', by, metric, statistic, when]
+      : ['meshes', meshId, 'measured', 'matrix', by, metric, statistic],
     queryFn: async ({ client: cache, signal }) => {
-      let matrix = await readMatrix(meshId, by, metric, statistic, signal)
+      let matrix = await readMatrix(meshId, by, metric, statistic, when, signal)
       let roster = await cache.ensureQueryData(rosterQuery(meshId))
       if (roster.revision !== matrix.revision) {
         roster = await cache.fetchQuery(rosterQuery(meshId))
-        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, signal)
+        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, when, signal)
         if (roster.revision !== matrix.revision) throw new Error('The mesh is changing; the next window will fit it.')
       }
-      return { matrix, roster, of: { by, metric, statistic } }
+      return { matrix, roster, of: { by, metric, statistic, when } }
     },
     placeholderData: keepPreviousData,
+    refetchInterval: when && !when.until ? 60_000 : false,
     // Two megabytes for a mesh of 1,000 VMs: do not keep every one that was ever looked at.
     gcTime: 60_000,
   })

@@ -3,25 +3,46 @@
 import { BINS, binOf, delayOf } from './llq16'
 import type { Metric } from './search'
 
+/** What codes stand for: a metric, or a difference between two ranges of it. */
+export type Coding = Metric | 'difference' | 'loss_difference' | 'percent'
+
 export const ASYMMETRY_ZERO = 32_768
 
+/** Whether codes stand on both sides of zero. */
+export const isSigned = (coding: Coding) =>
+  coding === 'asymmetry' || coding === 'difference' || coding === 'loss_difference' || coding === 'percent'
+
+/** The smallest code of a coding that stands for a value: there is no bin beyond the last one, on either side. */
+export const leastCode = (coding: Coding) =>
+  coding === 'asymmetry' || coding === 'difference'
+    ? ASYMMETRY_ZERO - BINS + 1
+    : coding === 'loss_difference'
+      ? ASYMMETRY_ZERO - 10_000
+      : 1
+
 /** One more than the largest code of a metric: the length of a table indexed by code. */
-export function codeCount(metric: Metric): number {
-  if (metric === 'asymmetry') return ASYMMETRY_ZERO + BINS
+export function codeCount(metric: Coding): number {
+  if (metric === 'asymmetry' || metric === 'difference') return ASYMMETRY_ZERO + BINS
+  if (metric === 'loss_difference') return ASYMMETRY_ZERO + 10_001
+  if (metric === 'percent') return 65_536
   return metric === 'loss' ? 10_002 : BINS + 1
 }
 
 /** The quantity a code stands for, in ns or as a ratio; code 0 is no value at all. */
-export function valueOfCode(metric: Metric, code: number): number | null {
+export function valueOfCode(metric: Coding, code: number): number | null {
   if (code === 0) return null
   if (metric === 'loss') return (code - 1) / 10_000
-  if (metric !== 'asymmetry') return delayOf(code - 1)
+  if (metric === 'loss_difference') return (code - ASYMMETRY_ZERO) / 10_000
+  if (metric === 'percent') return (code - ASYMMETRY_ZERO) / 10
+  if (!isSigned(metric)) return delayOf(code - 1)
   return code < ASYMMETRY_ZERO ? -delayOf(ASYMMETRY_ZERO - code) : delayOf(code - ASYMMETRY_ZERO)
 }
 
 /** The code of a quantity; used where a value must be found on a scale. */
-export function codeOfValue(metric: Metric, value: number): number {
+export function codeOfValue(metric: Coding, value: number): number {
   if (metric === 'loss') return 1 + Math.round(value * 10_000)
-  if (metric !== 'asymmetry') return binOf(value) + 1
+  if (metric === 'loss_difference') return ASYMMETRY_ZERO + Math.round(value * 10_000)
+  if (metric === 'percent') return ASYMMETRY_ZERO + Math.round(value * 10)
+  if (!isSigned(metric)) return binOf(value) + 1
   return value < 0 ? ASYMMETRY_ZERO - binOf(-value) : ASYMMETRY_ZERO + binOf(value)
 }

@@ -2,18 +2,29 @@
 
 import type { Clock } from './time'
 
-export const METRICS = ['one_way_delay', 'round_trip', 'asymmetry', 'loss', 'clock_error'] as const
-export const STATISTICS = ['min', 'mean', 'p50', 'p90', 'p99', 'max'] as const
+export const METRICS = ['one_way_delay', 'round_trip', 'asymmetry', 'loss', 'clock_error', 'jitter'] as const
+export const STATISTICS = ['min', 'mean', 'p50', 'p90', 'p99', 'p999', 'max', 'sd'] as const
 export const GRANULARITIES = ['vm', 'zone'] as const
 /** What waits for slow round trips: rounds for the slowest of many, requests hardly for one another. */
 export const WAITINGS = ['rounds', 'requests'] as const
 export const RANGES = { '15m': 900, '1h': 3_600, '6h': 21_600, '24h': 86_400 } as const
+/** Ranges of what is merged or drawn together, seconds back from now. */
+export const SPANS = { '5m': 300, ...RANGES, '7d': 604_800, '30d': 2_592_000 } as const
+/** What a range is compared with: as long a time so many seconds earlier; `before` is just before. */
+export const VERSUS = { before: 0, day: 86_400, week: 604_800 } as const
+export const QUESTIONS = ['series', 'distribution', 'variability', 'losses', 'movers', 'spikes'] as const
 
 export type Metric = (typeof METRICS)[number]
 export type Statistic = (typeof STATISTICS)[number]
 export type Granularity = (typeof GRANULARITIES)[number]
 export type Waiting = (typeof WAITINGS)[number]
 export type Range = keyof typeof RANGES
+export type Span = keyof typeof SPANS
+export type Versus = keyof typeof VERSUS
+export type Question = (typeof QUESTIONS)[number]
+
+/** More than this many lines cannot be told apart. */
+export const COMPARED_MAX = 6
 
 export type Raw = Record<string, unknown>
 
@@ -32,6 +43,29 @@ export interface MatrixSearch {
   view?: string
   /** The cell under the cursor: row, column. */
   cell?: string
+  /** All windows of a range instead of the newest of each path. */
+  span?: Span
+  /** The end of the range, RFC 3339; now when absent. */
+  until?: string
+  /** The difference to an earlier range. */
+  versus?: Versus
+  /** The difference in percent. */
+  percent?: boolean
+}
+
+export interface ExploreSearch {
+  show?: Question
+  /** Selections of paths, comma-separated: `mesh`, `path:A:B`, `zones:A:B`. */
+  of?: string
+  span?: Span
+  until?: string
+  metric?: Metric
+  statistic?: Statistic
+  versus?: Versus
+  by?: Granularity
+  interval?: '1h' | '1d'
+  /** A spike whose exchanges are shown. */
+  spike?: string
 }
 
 export interface PathSearch {
@@ -118,9 +152,68 @@ export function matrixSearch(raw: Raw): MatrixSearch {
       scale: scale && (scale[0] as number) < (scale[1] as number) ? scale.join(',') : undefined,
       view: view && (view[2] as number) >= 1 ? view.join(',') : undefined,
       cell: cell?.every((index) => Number.isInteger(index) && index >= 0) ? cell.join(',') : undefined,
+      span: oneOf(Object.keys(SPANS) as Span[], raw.span),
+      until: moment(raw.until),
+      versus: oneOf(Object.keys(VERSUS) as Versus[], raw.versus),
+      percent: raw.percent === true ? true : undefined,
     },
     { by: 'vm', metric: 'one_way_delay', statistic: 'p50' },
   )
+}
+
+const SELECTION = /^(mesh|(path|zones):[\w-]{36}:[\w-]{36})$/
+
+/** Selections of an address, each once; the whole mesh when there is none. */
+export function selections(of: string | undefined): string[] {
+  const found = [...new Set((of ?? '').split(',').filter((one) => SELECTION.test(one)))].slice(0, COMPARED_MAX)
+  return found.length > 0 ? found : ['mesh']
+}
+
+const moment = (value: unknown) =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) ? new Date(value).toISOString() : undefined
+
+export function exploreSearch(raw: Raw): ExploreSearch {
+  const of = typeof raw.of === 'string' ? selections(raw.of).join(',') : 'mesh'
+  return chosen<ExploreSearch>(
+    {
+      show: oneOf(QUESTIONS, raw.show),
+      of,
+      span: oneOf(Object.keys(SPANS) as Span[], raw.span),
+      until: moment(raw.until),
+      metric: oneOf(METRICS, raw.metric),
+      statistic: oneOf(STATISTICS, raw.statistic),
+      versus: oneOf(Object.keys(VERSUS) as Versus[], raw.versus),
+      by: oneOf(GRANULARITIES, raw.by),
+      interval: oneOf(['1h', '1d'], raw.interval),
+      spike: typeof raw.spike === 'string' && /^\d+-\d+-\d+$/.test(raw.spike) ? raw.spike : undefined,
+    },
+    {
+      show: 'series',
+      of: 'mesh',
+      span: '1h',
+      metric: 'one_way_delay',
+      statistic: 'p50',
+      versus: 'before',
+      by: 'vm',
+      interval: '1h',
+    },
+  )
+}
+
+/** A range that ends now or at a given time, as the API takes it. */
+export function rangeOf(span: Span, until: string | undefined): { from: string; to: string } {
+  const end = until ? Date.parse(until) : Date.now()
+  return { from: new Date(end - SPANS[span] * 1_000).toISOString(), to: new Date(end).toISOString() }
+}
+
+/** The range another one is compared with. */
+export function baseOf(
+  { from, to }: { from: string; to: string },
+  versus: Versus,
+): { base_from: string; base_to: string } {
+  const [start, end] = [Date.parse(from), Date.parse(to)]
+  const shift = versus === 'before' ? end - start : VERSUS[versus] * 1_000
+  return { base_from: new Date(start - shift).toISOString(), base_to: new Date(end - shift).toISOString() }
 }
 
 export function pathSearch(raw: Raw): PathSearch {
@@ -133,9 +226,6 @@ export function pathSearch(raw: Raw): PathSearch {
 export function onboardingSearch(raw: Raw): OnboardingSearch {
   return chosen<OnboardingSearch>({ mesh: typeof raw.mesh === 'string' && raw.mesh !== '' ? raw.mesh : undefined })
 }
-
-/** More than this many lines cannot be told apart. */
-export const COMPARED_MAX = 6
 
 const number = (value: unknown, least: number) => {
   const parsed = typeof value === 'string' && value.trim() !== '' ? Number(value) : value

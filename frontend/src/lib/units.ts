@@ -53,6 +53,21 @@ export function formatRatio(ratio: number | null | undefined): string {
   return ratio == null || !Number.isFinite(ratio) ? NO_VALUE : `${threeDigits(ratio * 100)} %`
 }
 
+/** A change of a ratio, with its sign, in points of a percent: 0.001 → "+0.100 %". */
+export function formatSignedRatio(ratio: number | null | undefined): string {
+  return signed(ratio, formatRatio)
+}
+
+/** A change in percent, with its sign: 12.34 → "+12.3 %". */
+export function formatSignedPercent(percent: number | null | undefined): string {
+  return signed(percent, (value) => `${threeDigits(value)} %`)
+}
+
+function signed(value: number | null | undefined, format: (value: number) => string): string {
+  if (value == null || !Number.isFinite(value)) return NO_VALUE
+  return `${value > 0 ? '+' : value < 0 ? '−' : ''}${format(Math.abs(value))}`
+}
+
 /** The share lost of what was sent; `null` when either is not known or nothing was sent. */
 export function lossRatio({ sent, lost }: { sent: number | null; lost: number | null }): number | null {
   return sent === null || lost === null || sent <= 0 ? null : lost / sent

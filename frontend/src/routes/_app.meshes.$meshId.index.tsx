@@ -1,16 +1,21 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { meshQuery, pictureQuery } from '~/api/queries'
+import { meshQuery, pictureQuery, whenOf } from '~/api/queries'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/lib/search'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
   validateSearch: matrixSearch,
-  loaderDeps: ({ search: { by, metric, statistic } }) => ({ by, metric, statistic }),
-  loader: ({ context, params, deps: { by = 'vm', metric = 'one_way_delay', statistic = 'p50' } }) => {
+  loaderDeps: ({ search: { by, metric, statistic, span, until, versus, percent } }) => ({
+    by,
+    metric,
+    statistic,
+    when: whenOf({ span, until, versus, percent } as MatrixSearch),
+  }),
+  loader: ({ context, params, deps: { by = 'vm', metric = 'one_way_delay', statistic = 'p50', when } }) => {
     // Started here, waited for by the page, which keeps what it shows until the answer is in.
-    void context.queryClient.prefetchQuery(pictureQuery(params.meshId, by, metric, statistic))
+    void context.queryClient.prefetchQuery(pictureQuery(params.meshId, by, metric, statistic, when))
   },
   component: MatrixRoute,
 })

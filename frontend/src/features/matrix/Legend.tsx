@@ -6,16 +6,17 @@ import { HATCHES } from '~/charts/heatmap/hatch'
 import { dimmed, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { Swatch } from '~/charts/heatmap/Swatch'
 import { type Domain, position, ticks } from '~/charts/heatmap/scale'
-import type { Metric } from '~/lib/search'
+import type { Coding } from '~/lib/codes'
 import { formatCount } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
 import styles from './matrix.module.css'
-import { facts, ramp, tickLabels, title } from './metrics'
+import { facts, ramp, tickLabels } from './metrics'
 import { STATE_FACTS } from './states'
-import type { Shown } from './usePicture'
+import { pictureTitle, type Shown } from './usePicture'
 
 interface Props {
   shown: Shown
+  coding: Coding
   grid: Grid
   domain: Domain
   isFixed: boolean
@@ -29,23 +30,23 @@ interface Props {
 const SCALE_NAMES = { log: 'log scale', linear: 'linear scale', symmetric: 'linear scale, zero in the middle' }
 
 /** What the colours mean, and the four looks of having no value. */
-export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, onScale }: Props) {
-  const { scale, format, isClocked } = facts(shown.metric)
+export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, pooled, onScale }: Props) {
+  const { scale, format, isClocked } = facts(coding)
   const values = ticks(scale, domain, 7)
-  const { unit, labels } = tickLabels(shown.metric, values)
+  const { unit, labels } = tickLabels(coding, values)
   const counts = useMemo(() => countLooks(grid), [grid])
-  const colours = ramp(shown.metric, theme)
+  const colours = ramp(coding, theme)
   const [red, green, blue] = dimmed(colours(0.7), theme)
   return (
     <section className={styles.legend} aria-label="Legend">
       <div className={styles.scale}>
         <p className={styles.scaleTitle}>
-          <strong>{title(shown.metric, shown.statistic)}</strong>
+          <strong>{pictureTitle(shown)}</strong>
           <span>
             {unit}, {SCALE_NAMES[scale]}
             {isFixed ? ', fixed' : ', 1st to 99th percentile'}
           </span>
-          <ScaleEditor metric={shown.metric} domain={domain} isFixed={isFixed} onScale={onScale} />
+          <ScaleEditor metric={coding} domain={domain} isFixed={isFixed} onScale={onScale} />
           <span className={styles.marked}>{marked !== null && format(marked)}</span>
         </p>
         <ColourBar
@@ -69,7 +70,7 @@ export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, on
             <span className={styles.count}>{formatCount(counts.faint)}</span>
           </li>
         )}
-        {shown.metric === 'loss' && (
+        {coding === 'loss' && (
           <li>
             <span className={styles.faint} style={{ background: `rgb(${QUIET[theme].join(' ')})` }} />
             No loss
@@ -83,11 +84,12 @@ export function Legend({ shown, grid, domain, isFixed, theme, marked, pooled, on
 }
 
 /** Ends of the colour scale, chosen by hand and kept in the address. */
-function ScaleEditor(props: { metric: Metric; domain: Domain; isFixed: boolean; onScale: (scale: string) => void }) {
+function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; onScale: (scale: string) => void }) {
   const { metric, domain, isFixed, onScale } = props
   const [opened, setOpened] = useState(false)
-  const factor = metric === 'loss' ? 0.01 : 1_000
-  const unit = metric === 'loss' ? '%' : 'µs'
+  const isLoss = metric === 'loss' || metric === 'loss_difference'
+  const factor = isLoss ? 0.01 : metric === 'percent' ? 1 : 1_000
+  const unit = factor === 1_000 ? 'µs' : '%'
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()

@@ -3,7 +3,7 @@ import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
-import { pathQuery } from '~/api/queries'
+import { pathQuery, whenOf } from '~/api/queries'
 import type { Mesh } from '~/api/types'
 import { type Cell, LOOK, type Look } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
@@ -18,9 +18,10 @@ import { CellDetail } from './CellDetail'
 import { Controls } from './Controls'
 import { Legend } from './Legend'
 import styles from './matrix.module.css'
-import { facts, measure, title, worst } from './metrics'
+import { facts, measure, worst } from './metrics'
+import { Period } from './Period'
 import { sentence, stateName } from './states'
-import { type Shown, usePicture } from './usePicture'
+import { pictureTitle, type Shown, usePicture } from './usePicture'
 import { WindowStamp } from './WindowStamp'
 import { WorstPaths } from './WorstPaths'
 
@@ -49,14 +50,15 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     by: search.by ?? 'vm',
     metric: search.metric ?? 'one_way_delay',
     statistic: search.statistic ?? 'p50',
+    when: whenOf(search),
   }
-  const { query, shown, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
+  const { query, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
     mesh.id,
     wanted,
     search,
     theme,
   )
-  const { format } = facts(shown.metric)
+  const { format } = facts(coding)
   const size = grid?.rows ?? 0
 
   const [cursor, setCursor] = useState<Cell | null>(() => {
@@ -95,9 +97,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     const at = (cell: Cell) => cell.row * size + cell.column
     return {
       look: (cell: Cell) => (grid?.looks[at(cell)] ?? LOOK.lined) as Look,
-      value: (cell: Cell) => valueOfCode(shown.metric, grid?.codes[at(cell)] ?? 0),
+      value: (cell: Cell) => valueOfCode(coding, grid?.codes[at(cell)] ?? 0),
     }
-  }, [grid, size, shown.metric])
+  }, [grid, size, coding])
 
   // Only a cell that is looked at for a moment is asked about; sweeping over a row asks nothing.
   const [settled] = useDebouncedValue(active, 120)
@@ -170,13 +172,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
             second on each path
           </p>
         </div>
-        <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />
+        {!shown.when && <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />}
       </header>
       <div className={styles.bar}>
         <Controls wanted={wanted} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
-      {vms > 1 && !grid.codes.some((code) => code > 0) && (
+      <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
+      {vms > 1 && !shown.when && !grid.codes.some((code) => code > 0) && (
         <Notice tone="info">
           Waiting for the first window. Agents learn within seconds whom to measure and report every {mesh.window_s} s.
         </Notice>
@@ -185,11 +188,11 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
           <Heatmap
-            label={`${title(shown.metric, shown.statistic)} by ${shown.by === 'zone' ? 'pair of zones' : 'path'}`}
+            label={`${pictureTitle(shown)} by ${shown.by === 'zone' ? 'pair of zones' : 'path'}`}
             grid={grid}
             axis={axis}
             colours={colours}
-            worst={worst(shown.metric)}
+            worst={worst(coding)}
             theme={theme}
             describe={(cell) =>
               sentence(
@@ -197,14 +200,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                 entries[cell.column]?.name ?? '',
                 read.look(cell),
                 figure(cell),
-                measure(shown.metric, shown.statistic),
+                shown.when?.versus ? 'change' : measure(shown.metric, shown.statistic),
               )
             }
             figure={figure}
             tooltip={(cell) => {
               const exact =
                 isPath && settled?.row === cell.row && settled.column === cell.column ? detail.data : undefined
-              const direction = shown.metric === 'one_way_delay' ? exact?.outbound : undefined
+              const direction = shown.metric === 'one_way_delay' && !shown.when ? exact?.outbound : undefined
               return (
                 <div className={styles.tip}>
                   <span>
@@ -231,6 +234,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
           />
           <Legend
             shown={shown}
+            coding={coding}
             grid={grid}
             domain={domain}
             isFixed={isFixed}
@@ -257,7 +261,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                 : 'Point at a cell, or move with the arrow keys, for its exact values. Open it for its history.'}
             </p>
           )}
-          <WorstPaths meshId={mesh.id} shown={shown} />
+          {!shown.when && <WorstPaths meshId={mesh.id} shown={shown} />}
         </aside>
       </div>
     </div>

@@ -3,9 +3,17 @@
 import type { Worst } from '~/charts/heatmap/grid'
 import { diverging, type Ramp, sequential, type Theme } from '~/charts/heatmap/palette'
 import type { ScaleKind } from '~/charts/heatmap/scale'
-import { ASYMMETRY_ZERO } from '~/lib/codes'
-import { METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
-import { commonDelayUnit, formatDelay, formatRatio, formatSignedDelay, threeDigits } from '~/lib/units'
+import { ASYMMETRY_ZERO, type Coding, isSigned } from '~/lib/codes'
+import { METRICS, STATISTICS, type Statistic } from '~/lib/search'
+import {
+  commonDelayUnit,
+  formatDelay,
+  formatRatio,
+  formatSignedDelay,
+  formatSignedPercent,
+  formatSignedRatio,
+  threeDigits,
+} from '~/lib/units'
 
 interface Facts {
   name: string
@@ -20,7 +28,7 @@ interface Facts {
   format: (value: number | null) => string
 }
 
-const FACTS: Record<Metric, Facts> = {
+const FACTS: Record<Coding, Facts> = {
   one_way_delay: {
     name: 'One-way delay',
     about: 'From the row’s machine to the column’s, by synchronised clocks.',
@@ -66,38 +74,82 @@ const FACTS: Record<Metric, Facts> = {
     isClocked: false,
     format: formatDelay,
   },
+  jitter: {
+    name: 'Jitter',
+    about: 'One-way delay above the smallest one of the same time; a constant error of the clocks cancels.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatDelay,
+  },
+  difference: {
+    name: 'Difference',
+    about: 'This range less the earlier one.',
+    scale: 'symmetric',
+    least: 1_000,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatSignedDelay,
+  },
+  loss_difference: {
+    name: 'Difference of loss',
+    about: 'This range less the earlier one.',
+    scale: 'symmetric',
+    least: 0.001,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatSignedRatio,
+  },
+  percent: {
+    name: 'Difference in percent',
+    about: 'This range less the earlier one, by the earlier one.',
+    scale: 'symmetric',
+    least: 1,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatSignedPercent,
+  },
 }
 
-export const facts = (metric: Metric): Facts => FACTS[metric]
+export const facts = (metric: Coding): Facts => FACTS[metric]
 
 export const METRIC_OPTIONS = METRICS.map((value) => ({ value, label: FACTS[value].name }))
 
-export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: value }))
+export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: statisticName(value) }))
+
+/** "p99.9" is written p999 in addresses. */
+export function statisticName(statistic: Statistic): string {
+  return statistic === 'p999' ? 'p99.9' : statistic === 'sd' ? 'SD' : statistic
+}
 
 /** "One-way delay, p50"; a metric of one number per window has no statistic. */
-export function title(metric: Metric, statistic: Statistic): string {
-  return FACTS[metric].hasStatistic ? `${FACTS[metric].name}, ${statistic}` : FACTS[metric].name
+export function title(metric: Coding, statistic: Statistic): string {
+  return FACTS[metric].hasStatistic ? `${FACTS[metric].name}, ${statisticName(statistic)}` : FACTS[metric].name
 }
 
 /** What stands before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
-export function measure(metric: Metric, statistic: Statistic): string {
-  if (metric === 'one_way_delay') return statistic
+export function measure(metric: Coding, statistic: Statistic): string {
+  if (metric === 'one_way_delay') return statisticName(statistic)
   const name = FACTS[metric].name.toLowerCase()
-  return FACTS[metric].hasStatistic ? `${name} ${statistic}` : name
+  return FACTS[metric].hasStatistic ? `${name} ${statisticName(statistic)}` : name
 }
 
-export function ramp(metric: Metric, theme: Theme): Ramp {
-  return metric === 'asymmetry' ? diverging(theme) : sequential(theme)
+export function ramp(metric: Coding, theme: Theme): Ramp {
+  return isSigned(metric) ? diverging(theme) : sequential(theme)
 }
 
 const HIGHEST: Worst = { kind: 'highest' }
 const FURTHEST: Worst = { kind: 'furthest', middle: ASYMMETRY_ZERO }
 
-export const worst = (metric: Metric): Worst => (metric === 'asymmetry' ? FURTHEST : HIGHEST)
+export const worst = (metric: Coding): Worst => (isSigned(metric) ? FURTHEST : HIGHEST)
 
 /** Tick labels of one scale, in one unit. */
-export function tickLabels(metric: Metric, values: number[]): { unit: string; labels: string[] } {
-  if (metric === 'loss') return { unit: '%', labels: values.map((value) => trim(value * 100)) }
+export function tickLabels(metric: Coding, values: number[]): { unit: string; labels: string[] } {
+  if (metric === 'loss' || metric === 'loss_difference') {
+    return { unit: '%', labels: values.map((value) => trim(value * 100)) }
+  }
+  if (metric === 'percent') return { unit: '%', labels: values.map(trim) }
   const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
   return { unit, labels: values.map((value) => trim(divide(value))) }
 }

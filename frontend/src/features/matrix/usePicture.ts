@@ -3,20 +3,28 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { Matrix } from '~/api/matrix'
-import { pictureQuery } from '~/api/queries'
+import { pictureQuery, type When } from '~/api/queries'
 import type { Roster } from '~/api/types'
 import type { Axis } from '~/charts/heatmap/Axes'
 import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
-import { ASYMMETRY_ZERO, codeCount, codeOfValue, valueOfCode } from '~/lib/codes'
+import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
 import { type Granularity, type MatrixSearch, type Metric, numbers, type Statistic } from '~/lib/search'
-import { facts, ramp } from './metrics'
+import { facts, ramp, title } from './metrics'
 
 export interface Shown {
   by: Granularity
   metric: Metric
   statistic: Statistic
+  when?: When | undefined
+}
+
+/** What the codes of a picture stand for. */
+export function codingOf({ metric, when }: Shown): Coding {
+  if (!when?.versus) return metric
+  if (when.percent) return 'percent'
+  return metric === 'loss' ? 'loss_difference' : 'difference'
 }
 
 export interface Entry {
@@ -49,7 +57,7 @@ export function withinError(metric: Metric, codes: Uint16Array, errors: Uint16Ar
     (_, code) => (valueOfCode('clock_error', code) ?? 0) * factor,
   )
   const sizes = Array.from({ length: codeCount(metric) }, (_, code) =>
-    metric === 'asymmetry' && code <= ASYMMETRY_ZERO - 2_048 ? 0 : Math.abs(valueOfCode(metric, code) ?? 0),
+    code < leastCode(metric) ? 0 : Math.abs(valueOfCode(metric, code) ?? 0),
   )
   const faint = new Uint8Array(codes.length)
   for (let i = 0; i < codes.length; i++) {
@@ -72,7 +80,7 @@ function gridOf(metric: Metric, matrix: Matrix, errors: Matrix | undefined): Gri
 }
 
 /** The 1st to 99th percentile of what is shown, rounded, and kept until the values have left it far behind. */
-function useHeldDomain(key: string, metric: Metric, grid: Grid | undefined, fixed: Domain | null): Domain {
+function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixed: Domain | null): Domain {
   const { scale, least } = facts(metric)
   const [held, setHeld] = useState<{ key: string; domain: Domain } | null>(null)
   const shown = useMemo(() => grid && percentiles(grid, (code) => valueOfCode(metric, code)), [grid, metric])
@@ -87,13 +95,20 @@ function useHeldDomain(key: string, metric: Metric, grid: Grid | undefined, fixe
   )
 }
 
+/** "One-way delay, p99", or what has changed of it. */
+export function pictureTitle(shown: Shown): string {
+  const of = title(shown.metric, shown.statistic)
+  return shown.when?.versus ? `Change of ${of[0]?.toLowerCase()}${of.slice(1)}` : of
+}
+
 export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, theme: Theme) {
-  const query = useQuery(pictureQuery(meshId, wanted.by, wanted.metric, wanted.statistic))
+  const query = useQuery(pictureQuery(meshId, wanted.by, wanted.metric, wanted.statistic, wanted.when))
   // What is on the screen may still be the answer to the question before.
   const shown: Shown = query.data?.of ?? wanted
-  const { isClocked, scale } = facts(shown.metric)
+  const coding = codingOf(shown)
+  const { isClocked, scale } = facts(coding)
   const errors = useQuery({
-    ...pictureQuery(meshId, shown.by, 'clock_error', shown.statistic),
+    ...pictureQuery(meshId, shown.by, 'clock_error', shown.statistic, shown.when),
     enabled: isClocked && query.data !== undefined,
   })
   const matrix = query.data?.matrix
@@ -104,29 +119,29 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
     () => matrix && gridOf(shown.metric, matrix, isClocked ? errorMatrix : undefined),
     [matrix, errorMatrix, shown.metric, isClocked],
   )
-  const fixedText = shown.metric === wanted.metric ? search.scale : undefined
+  const fixedText = coding === codingOf(wanted) ? search.scale : undefined
   const fixed = useMemo(() => {
     const ends = numbers(fixedText, 2)
     return ends ? { low: ends[0] as number, high: ends[1] as number } : null
   }, [fixedText])
-  const domain = useHeldDomain(`${meshId} ${shown.by} ${shown.metric} ${shown.statistic}`, shown.metric, grid, fixed)
+  const domain = useHeldDomain(`${meshId} ${shown.by} ${coding} ${shown.statistic}`, coding, grid, fixed)
   const { low, high } = domain
 
   const colours = useMemo(() => {
     const at = (code: number) => {
-      if (shown.metric === 'asymmetry' && code <= ASYMMETRY_ZERO - 2_048) return null
-      const value = valueOfCode(shown.metric, code)
+      if (code < leastCode(coding)) return null
+      const value = valueOfCode(coding, code)
       return value === null ? null : position(scale, { low, high }, value)
     }
-    const table = colourTable(codeCount(shown.metric), at, ramp(shown.metric, theme), theme)
+    const table = colourTable(codeCount(coding), at, ramp(coding, theme), theme)
     // No loss is the good news of almost every cell: it must not shine.
-    if (shown.metric === 'loss') table.plain[codeOfValue('loss', 0)] = pack(QUIET[theme])
+    if (coding === 'loss') table.plain[codeOfValue('loss', 0)] = pack(QUIET[theme])
     return table
-  }, [shown.metric, scale, low, high, theme])
+  }, [coding, scale, low, high, theme])
 
   const axis = useMemo(() => roster && axisOf(roster, shown.by), [roster, shown.by])
   const entries = useMemo(() => (roster ? entriesOf(roster, shown.by) : []), [roster, shown.by])
-  return { query, shown, matrix, roster, grid, axis, entries, colours, domain, isFixed: fixed !== null }
+  return { query, shown, coding, matrix, roster, grid, axis, entries, colours, domain, isFixed: fixed !== null }
 }
 
 export type Picture = ReturnType<typeof usePicture>

@@ -1,0 +1,210 @@
+/** Questions about what was measured: answered at once, or by a job that is waited for. */
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { baseOf, type Granularity, type Metric, rangeOf, type Span, type Statistic, type Versus } from '~/lib/search'
+import { client, unwrap } from './client'
+import type { Distribution, Job, Losses, ManySeries, Movers, Variability } from './types'
+
+const LOOKS_EVERY_MS = 1_000
+
+interface Call {
+  data?: unknown
+  error?: unknown
+  response: Response
+}
+
+const pause = (signal: AbortSignal) =>
+  new Promise<void>((resolve, reject) => {
+    const timer = setTimeout(resolve, LOOKS_EVERY_MS)
+    signal.addEventListener('abort', () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    })
+  })
+
+/** The answer itself; where a job makes it, once that has succeeded. Whoever looks away leaves the job alone. */
+export async function settled<T>(call: Promise<Call>, signal: AbortSignal, parseAs: 'json' | 'arrayBuffer' = 'json') {
+  const { response } = await call
+  const found = await unwrap(call)
+  if (response.status !== 202) return found as T
+  // What was asked for as bytes comes as bytes, the job included.
+  let job = (found instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(found)) : found) as Job
+  while (job.state === 'queued' || job.state === 'running') {
+    await pause(signal)
+    job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
+  }
+  if (job.state !== 'succeeded') throw new Error(job.error?.detail ?? 'The job that would have answered was cancelled.')
+  const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
+  return (await unwrap(output as Promise<Call>)) as T
+}
+
+export const jobsQuery = queryOptions({
+  queryKey: ['jobs'],
+  queryFn: () => unwrap(client.GET('/v1/jobs', { params: { query: { limit: 100 } } })),
+  refetchInterval: 2_000,
+})
+
+export interface Asked {
+  selections: string[]
+  span: Span
+  until: string | undefined
+  metric: Metric
+  statistic: Statistic
+  versus: Versus
+  by: Granularity
+  interval: '1h' | '1d'
+}
+
+/** The parameters of each question, as the API takes them. */
+export const QUERY = {
+  series: (asked: Asked) => ({
+    ...rangeOf(asked.span, asked.until),
+    selections: asked.selections,
+    metric: asked.metric,
+    statistics: [asked.statistic],
+    points: 600,
+  }),
+  distribution: (asked: Asked) => ({
+    ...rangeOf(asked.span, asked.until),
+    selections: asked.selections,
+    metric: asked.metric === 'round_trip' ? ('round_trip' as const) : ('one_way_delay' as const),
+  }),
+  variability: (asked: Asked) => QUERY.distribution(asked),
+  losses: (asked: Asked) => ({
+    ...rangeOf(asked.span, asked.until),
+    selections: asked.selections,
+    interval: asked.interval,
+  }),
+  movers: (asked: Asked) => {
+    const range = rangeOf(asked.span, asked.until)
+    return {
+      ...range,
+      ...baseOf(range, asked.versus),
+      by: asked.by,
+      metric: asked.metric,
+      statistic: asked.statistic,
+      limit: 50,
+    }
+  },
+  spikes: (asked: Asked) => {
+    const range = rangeOf(asked.span, asked.until)
+    const [kind, source, target] = (asked.selections[0] ?? 'mesh').split(':')
+    if (kind === 'path' && source && target) return { ...range, source_vm_id: source, target_vm_id: target }
+    if (kind === 'zones' && source && target) return { ...range, source_zone_id: source, target_zone_id: target }
+    return range
+  },
+}
+
+/** The address of a question as a file. */
+export function fileOf(meshId: string, question: keyof typeof QUERY, asked: Asked, format: string): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(QUERY[question](asked))) {
+    for (const one of Array.isArray(value) ? value : [value]) query.append(name, String(one))
+  }
+  if (question === 'spikes') query.delete('limit')
+  query.set('format', format)
+  return `/v1/meshes/${meshId}/${question}?${query}`
+}
+
+const key = (meshId: string, question: string, asked: unknown) => ['meshes', meshId, 'asked', question, asked]
+const path = (meshId: string) => ({ mesh_id: meshId })
+
+export const manySeriesQuery = (meshId: string, asked: Asked) =>
+  queryOptions({
+    queryKey: key(meshId, 'series', asked),
+    queryFn: ({ signal }) =>
+      settled<ManySeries>(
+        client.GET('/v1/meshes/{mesh_id}/series', {
+          params: { path: path(meshId), query: QUERY.series(asked) },
+          signal,
+        }),
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const distributionQuery = (meshId: string, asked: Asked) =>
+  queryOptions({
+    queryKey: key(meshId, 'distribution', asked),
+    queryFn: ({ signal }) =>
+      settled<Distribution>(
+        client.GET('/v1/meshes/{mesh_id}/distribution', {
+          params: { path: path(meshId), query: QUERY.distribution(asked) },
+          signal,
+        }),
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const variabilityQuery = (meshId: string, asked: Asked) =>
+  queryOptions({
+    queryKey: key(meshId, 'variability', asked),
+    queryFn: ({ signal }) =>
+      settled<Variability>(
+        client.GET('/v1/meshes/{mesh_id}/variability', {
+          params: { path: path(meshId), query: QUERY.variability(asked) },
+          signal,
+        }),
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  })
+
+export const lossesQuery = (meshId: string, asked: Asked) =>
+  queryOptions({
+    queryKey: key(meshId, 'losses', asked),
+    queryFn: ({ signal }) =>
+      settled<Losses>(
+        client.GET('/v1/meshes/{mesh_id}/losses', {
+          params: { path: path(meshId), query: QUERY.losses(asked) },
+          signal,
+        }),
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 30_000,
+  })
+
+export const moversQuery = (meshId: string, asked: Asked) =>
+  queryOptions({
+    queryKey: key(meshId, 'movers', asked),
+    queryFn: ({ signal }) =>
+      settled<Movers>(
+        client.GET('/v1/meshes/{mesh_id}/movers', {
+          params: { path: path(meshId), query: QUERY.movers(asked) },
+          signal,
+        }),
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const spikesQuery = (meshId: string, asked: Asked) =>
+  queryOptions({
+    queryKey: key(meshId, 'spikes', asked),
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/spikes', {
+          params: { path: path(meshId), query: { ...QUERY.spikes(asked), limit: 200 } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  })
+
+export const spikeQuery = (meshId: string, spikeId: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'spike', spikeId],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/spikes/{spike_id}', {
+          params: { path: { mesh_id: meshId, spike_id: spikeId } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })

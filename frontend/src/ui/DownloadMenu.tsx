@@ -1,0 +1,36 @@
+import { Button, Menu } from '@mantine/core'
+
+const FORMATS = [
+  ['csv', 'CSV'],
+  ['ndjson', 'NDJSON'],
+  ['json', 'JSON'],
+  ['arrow', 'Arrow'],
+  ['parquet', 'Parquet'],
+] as const
+
+interface Props {
+  /** The address of what is shown, in a format. */
+  file: (format: string) => string
+  /** Formats this cannot be had in. */
+  without?: readonly string[]
+}
+
+/** What is shown, as a file. Addresses are made when the menu opens, so that "now" is then. */
+export function DownloadMenu({ file, without = [] }: Props) {
+  return (
+    <Menu position="bottom-end" withinPortal shadow="md">
+      <Menu.Target>
+        <Button variant="default" size="xs">
+          Download
+        </Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        {FORMATS.filter(([format]) => !without.includes(format)).map(([format, name]) => (
+          <Menu.Item key={format} renderRoot={(root) => <a {...root} href={file(format)} download />}>
+            {name}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}
