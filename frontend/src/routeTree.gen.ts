@@ -14,6 +14,7 @@ import { Route as SignInRouteImport } from './routes/sign-in'
 import { Route as AppIndexRouteImport } from './routes/_app.index'
 import { Route as AppAboutRouteImport } from './routes/_app.about'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
+import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
@@ -30,6 +31,7 @@ import { Route as AppRecommendationsRecommendationIdRouteImport } from './routes
 import { Route as AppCurvesCurveIdIndexRouteImport } from './routes/_app.curves.$curveId.index'
 import { Route as AppCurvesCurveIdMeasureRouteImport } from './routes/_app.curves.$curveId.measure'
 import { Route as AppMeshesMeshIdIndexRouteImport } from './routes/_app.meshes.$meshId.index'
+import { Route as AppMeshesMeshIdExploreRouteImport } from './routes/_app.meshes.$meshId.explore'
 import { Route as AppMeshesMeshIdSettingsRouteImport } from './routes/_app.meshes.$meshId.settings'
 import { Route as AppMeshesMeshIdPathsSourceTargetRouteImport } from './routes/_app.meshes.$meshId.paths.$source.$target'
 
@@ -55,6 +57,11 @@ const AppAboutRoute = AppAboutRouteImport.update({
 const AppApiKeysRoute = AppApiKeysRouteImport.update({
   id: '/api-keys',
   path: '/api-keys',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppJobsRoute = AppJobsRouteImport.update({
+  id: '/jobs',
+  path: '/jobs',
   getParentRoute: () => AppRoute,
 } as any)
 const AppOnboardingRoute = AppOnboardingRouteImport.update({
@@ -139,6 +146,11 @@ const AppMeshesMeshIdIndexRoute = AppMeshesMeshIdIndexRouteImport.update({
   path: '/',
   getParentRoute: () => AppMeshesMeshIdRoute,
 } as any)
+const AppMeshesMeshIdExploreRoute = AppMeshesMeshIdExploreRouteImport.update({
+  id: '/explore',
+  path: '/explore',
+  getParentRoute: () => AppMeshesMeshIdRoute,
+} as any)
 const AppMeshesMeshIdSettingsRoute = AppMeshesMeshIdSettingsRouteImport.update({
   id: '/settings',
   path: '/settings',
@@ -156,6 +168,7 @@ export interface FileRoutesByFullPath {
   '/sign-in': typeof SignInRoute
   '/about': typeof AppAboutRoute
   '/api-keys': typeof AppApiKeysRoute
+  '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
@@ -170,6 +183,7 @@ export interface FileRoutesByFullPath {
   '/meshes/': typeof AppMeshesIndexRoute
   '/recommendations/': typeof AppRecommendationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
+  '/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
   '/meshes/$meshId/': typeof AppMeshesMeshIdIndexRoute
@@ -179,6 +193,7 @@ export interface FileRoutesByTo {
   '/sign-in': typeof SignInRoute
   '/about': typeof AppAboutRoute
   '/api-keys': typeof AppApiKeysRoute
+  '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
@@ -193,6 +208,7 @@ export interface FileRoutesByTo {
   '/meshes': typeof AppMeshesIndexRoute
   '/recommendations': typeof AppRecommendationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
+  '/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/curves/$curveId': typeof AppCurvesCurveIdIndexRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdIndexRoute
@@ -204,6 +220,7 @@ export interface FileRoutesById {
   '/sign-in': typeof SignInRoute
   '/_app/about': typeof AppAboutRoute
   '/_app/api-keys': typeof AppApiKeysRoute
+  '/_app/jobs': typeof AppJobsRoute
   '/_app/onboarding': typeof AppOnboardingRoute
   '/_app/vms': typeof AppVmsRoute
   '/_app/zones': typeof AppZonesRoute
@@ -219,6 +236,7 @@ export interface FileRoutesById {
   '/_app/meshes/': typeof AppMeshesIndexRoute
   '/_app/recommendations/': typeof AppRecommendationsIndexRoute
   '/_app/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
+  '/_app/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/_app/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
   '/_app/curves/$curveId/': typeof AppCurvesCurveIdIndexRoute
   '/_app/meshes/$meshId/': typeof AppMeshesMeshIdIndexRoute
@@ -231,6 +249,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/about'
     | '/api-keys'
+    | '/jobs'
     | '/onboarding'
     | '/vms'
     | '/zones'
@@ -245,6 +264,7 @@ export interface FileRouteTypes {
     | '/meshes/'
     | '/recommendations/'
     | '/curves/$curveId/measure'
+    | '/meshes/$meshId/explore'
     | '/meshes/$meshId/settings'
     | '/curves/$curveId/'
     | '/meshes/$meshId/'
@@ -254,6 +274,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/about'
     | '/api-keys'
+    | '/jobs'
     | '/onboarding'
     | '/vms'
     | '/zones'
@@ -268,6 +289,7 @@ export interface FileRouteTypes {
     | '/meshes'
     | '/recommendations'
     | '/curves/$curveId/measure'
+    | '/meshes/$meshId/explore'
     | '/meshes/$meshId/settings'
     | '/curves/$curveId'
     | '/meshes/$meshId'
@@ -278,6 +300,7 @@ export interface FileRouteTypes {
     | '/sign-in'
     | '/_app/about'
     | '/_app/api-keys'
+    | '/_app/jobs'
     | '/_app/onboarding'
     | '/_app/vms'
     | '/_app/zones'
@@ -293,6 +316,7 @@ export interface FileRouteTypes {
     | '/_app/meshes/'
     | '/_app/recommendations/'
     | '/_app/curves/$curveId/measure'
+    | '/_app/meshes/$meshId/explore'
     | '/_app/meshes/$meshId/settings'
     | '/_app/curves/$curveId/'
     | '/_app/meshes/$meshId/'
@@ -339,6 +363,13 @@ declare module '@tanstack/react-router' {
       path: '/api-keys'
       fullPath: '/api-keys'
       preLoaderRoute: typeof AppApiKeysRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/jobs': {
+      id: '/_app/jobs'
+      path: '/jobs'
+      fullPath: '/jobs'
+      preLoaderRoute: typeof AppJobsRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/onboarding': {
@@ -453,6 +484,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppMeshesMeshIdIndexRouteImport
       parentRoute: typeof AppMeshesMeshIdRoute
     }
+    '/_app/meshes/$meshId/explore': {
+      id: '/_app/meshes/$meshId/explore'
+      path: '/explore'
+      fullPath: '/meshes/$meshId/explore'
+      preLoaderRoute: typeof AppMeshesMeshIdExploreRouteImport
+      parentRoute: typeof AppMeshesMeshIdRoute
+    }
     '/_app/meshes/$meshId/settings': {
       id: '/_app/meshes/$meshId/settings'
       path: '/settings'
@@ -471,12 +509,14 @@ declare module '@tanstack/react-router' {
 }
 
 interface AppMeshesMeshIdRouteChildren {
+  AppMeshesMeshIdExploreRoute: typeof AppMeshesMeshIdExploreRoute
   AppMeshesMeshIdSettingsRoute: typeof AppMeshesMeshIdSettingsRoute
   AppMeshesMeshIdIndexRoute: typeof AppMeshesMeshIdIndexRoute
   AppMeshesMeshIdPathsSourceTargetRoute: typeof AppMeshesMeshIdPathsSourceTargetRoute
 }
 
 const AppMeshesMeshIdRouteChildren: AppMeshesMeshIdRouteChildren = {
+  AppMeshesMeshIdExploreRoute: AppMeshesMeshIdExploreRoute,
   AppMeshesMeshIdSettingsRoute: AppMeshesMeshIdSettingsRoute,
   AppMeshesMeshIdIndexRoute: AppMeshesMeshIdIndexRoute,
   AppMeshesMeshIdPathsSourceTargetRoute: AppMeshesMeshIdPathsSourceTargetRoute,
@@ -489,6 +529,7 @@ const AppMeshesMeshIdRouteWithChildren = AppMeshesMeshIdRoute._addFileChildren(
 interface AppRouteChildren {
   AppAboutRoute: typeof AppAboutRoute
   AppApiKeysRoute: typeof AppApiKeysRoute
+  AppJobsRoute: typeof AppJobsRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
   AppVmsRoute: typeof AppVmsRoute
   AppZonesRoute: typeof AppZonesRoute
@@ -510,6 +551,7 @@ interface AppRouteChildren {
 const AppRouteChildren: AppRouteChildren = {
   AppAboutRoute: AppAboutRoute,
   AppApiKeysRoute: AppApiKeysRoute,
+  AppJobsRoute: AppJobsRoute,
   AppOnboardingRoute: AppOnboardingRoute,
   AppVmsRoute: AppVmsRoute,
   AppZonesRoute: AppZonesRoute,

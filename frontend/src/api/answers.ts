@@ -3,7 +3,7 @@
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { baseOf, type Granularity, type Metric, rangeOf, type Span, type Statistic, type Versus } from '~/lib/search'
 import { client, unwrap } from './client'
-import type { Distribution, Job, Losses, ManySeries, Movers, Variability } from './types'
+import type { Distribution, Job, Losses, ManySeries, Movers, Spikes, Variability } from './types'
 
 const LOOKS_EVERY_MS = 1_000
 
@@ -188,10 +188,11 @@ export const spikesQuery = (meshId: string, asked: Asked) =>
   queryOptions({
     queryKey: key(meshId, 'spikes', asked),
     queryFn: () =>
-      unwrap(
+      unwrap<Spikes>(
+        // The contract names the files it also comes as; without a format it is a page.
         client.GET('/v1/meshes/{mesh_id}/spikes', {
           params: { path: path(meshId), query: { ...QUERY.spikes(asked), limit: 200 } },
-        }),
+        }) as Promise<{ data?: Spikes; error?: unknown; response: Response }>,
       ),
     placeholderData: keepPreviousData,
     staleTime: 10_000,

@@ -7,10 +7,11 @@ import type { Curve } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { valueAt } from '~/charts/curve/geometry'
 import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
+import { lineStyle } from '~/ui/lineStyle'
 import { pageStyles, Table } from '~/ui/Page'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
-import { lineOf, lineStyle } from './drawing'
+import { lineOf } from './drawing'
 
 interface Props {
   curves: Curve[]

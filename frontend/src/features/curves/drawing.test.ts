@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { bandOf, joined, lineOf, lineStyle } from './drawing'
+import { lineStyle } from '~/ui/lineStyle'
+import { bandOf, joined, lineOf } from './drawing'
 
 const even = { added_us: [0, 50, 100], performance: [1, 0.9, 0.8], low: null, high: null }
 const outline = { added_us: [0, 39.999, 40], performance: [1, 1, 0.95], low: null, high: null }

@@ -1,7 +1,7 @@
 import { NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
+import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import { type Granularity, type MatrixSearch, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
 import styles from './matrix.module.css'
-import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from './metrics'
 import type { Shown } from './usePicture'
 
 interface Props {

@@ -1,29 +1,12 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import type { Mesh } from '~/api/types'
-import { baseOf, type MatrixSearch, rangeOf, SPANS, type Span, VERSUS, type Versus } from '~/lib/search'
+import { baseOf, type MatrixSearch, rangeOf, type Span, VERSUS, type Versus } from '~/lib/search'
+import { SPAN_OPTIONS, VERSUS_OPTIONS } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { MomentField } from '~/ui/MomentField'
 import styles from './matrix.module.css'
 import type { Shown } from './usePicture'
-
-const SPAN_NAMES: Record<Span, string> = {
-  '5m': 'Last 5 minutes',
-  '15m': 'Last 15 minutes',
-  '1h': 'Last hour',
-  '6h': 'Last 6 hours',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
-}
-
-export const SPAN_OPTIONS = (Object.keys(SPANS) as Span[]).map((value) => ({ value, label: SPAN_NAMES[value] }))
-
-export const VERSUS_OPTIONS: { value: Versus; label: string }[] = [
-  { value: 'before', label: 'the time just before' },
-  { value: 'day', label: 'a day earlier' },
-  { value: 'week', label: 'a week earlier' },
-]
 
 interface Props {
   mesh: Mesh

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { worstPathsQuery } from '~/api/queries'
+import { facts, title } from '~/lib/metrics'
 import { formatDelay, formatExact } from '~/lib/units'
 import styles from './matrix.module.css'
-import { facts, title } from './metrics'
 import type { Shown } from './usePicture'
 
 const ROWS = 8

@@ -10,8 +10,9 @@ import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
+import { facts, title } from '~/lib/metrics'
 import { type Granularity, type MatrixSearch, type Metric, numbers, type Statistic } from '~/lib/search'
-import { facts, ramp, title } from './metrics'
+import { ramp } from './metrics'
 
 export interface Shown {
   by: Granularity

@@ -36,6 +36,16 @@ export function Shell() {
               Heatmap
             </Link>
           )}
+          {mesh && (
+            <Link
+              to="/meshes/$meshId/explore"
+              params={{ meshId: mesh.id }}
+              activeOptions={{ includeSearch: false }}
+              activeProps={{ 'aria-current': 'page' }}
+            >
+              Explore
+            </Link>
+          )}
           <Link to="/curves" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
             Curves
           </Link>
@@ -50,6 +60,9 @@ export function Shell() {
           </Link>
           <Link to="/zones" activeProps={{ 'aria-current': 'page' }}>
             Zones
+          </Link>
+          <Link to="/jobs" activeProps={{ 'aria-current': 'page' }}>
+            Jobs
           </Link>
           <Link to="/meshes" activeOptions={{ exact: true }} activeProps={{ 'aria-current': 'page' }}>
             Meshes

@@ -1,0 +1,121 @@
+import { useQuery } from '@tanstack/react-query'
+import { type Asked, distributionQuery } from '~/api/answers'
+import type { Bins } from '~/api/types'
+import { CurveChart, type Line } from '~/charts/curve/CurveChart'
+import type { Points } from '~/charts/curve/geometry'
+import { formatCount, formatDelay, formatRatio } from '~/lib/units'
+import { lineStyle } from '~/ui/lineStyle'
+import { pageStyles, Table } from '~/ui/Page'
+import { Empty } from '~/ui/State'
+import { Answered } from './Answered'
+import styles from './explore.module.css'
+import { bars, cumulative, extent } from './histograms'
+
+const COLUMNS = ['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const
+
+/** Histograms of delays on one logarithmic axis, as shares or as bars. */
+export function BinsChart(props: {
+  label: string
+  height: number
+  bins: Bins[]
+  range: readonly [number, number]
+  of: (bins: Bins, range: readonly [number, number]) => Points
+  formatY: (value: number) => string
+}) {
+  const lines: Line[] = props.bins.map((bins, n) => {
+    const { colour, dash } = lineStyle(n)
+    return { key: String(n), colour, ...(dash ? { dash } : {}), ...props.of(bins, props.range) }
+  })
+  const most = Math.max(...lines.flatMap((line) => line.y), 1e-9)
+  return (
+    <CurveChart
+      label={props.label}
+      height={props.height}
+      lines={lines}
+      x={props.range}
+      y={[0, most > 0.99 ? 1 : most * 1.08]}
+      xLabel="delay, log scale"
+      formatX={(value) => formatDelay(10 ** value)}
+      formatY={props.formatY}
+    />
+  )
+}
+
+/** All delays of the selections. */
+export function DistributionView({ meshId, asked }: { meshId: string; asked: Asked }) {
+  const query = useQuery(distributionQuery(meshId, asked))
+  return (
+    <Answered query={query} what="the distribution">
+      {({ items }) => {
+        const range = extent(items.map((item) => item.bins))
+        if (!range)
+          return <Empty title="Nothing was measured in this time">Choose a longer one, or another selection.</Empty>
+        const names = items.map((item) => item.title).join(', ')
+        return (
+          <div className={styles.view}>
+            <figure className={styles.chart}>
+              <figcaption>Share of values below</figcaption>
+              <BinsChart
+                label={`Cumulative distribution of ${names}`}
+                height={300}
+                bins={items.map((item) => item.bins)}
+                range={range}
+                of={cumulative}
+                formatY={(value) => `${Math.round(value * 100)} %`}
+              />
+            </figure>
+            <figure className={styles.chart}>
+              <figcaption>Histogram</figcaption>
+              <BinsChart
+                label={`Histogram of ${names}`}
+                height={220}
+                bins={items.map((item) => item.bins)}
+                range={range}
+                of={bars}
+                formatY={(value) => formatRatio(value)}
+              />
+            </figure>
+            <Table label="Quantiles">
+              <thead>
+                <tr>
+                  <th scope="col">Selection</th>
+                  {[
+                    'values',
+                    'min',
+                    'mean',
+                    'SD',
+                    ...COLUMNS.map((one) => (one === 'p999' ? 'p99.9' : one)),
+                    'max',
+                  ].map((name) => (
+                    <th key={name} scope="col" className={pageStyles.number}>
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((item, n) => (
+                  <tr key={item.selection}>
+                    <th scope="row">
+                      <span className={styles.key} style={{ background: lineStyle(n).colour }} /> {item.title}
+                    </th>
+                    <td className={pageStyles.number}>{formatCount(item.count)}</td>
+                    <td className={pageStyles.number}>{formatDelay(item.min_ns)}</td>
+                    <td className={pageStyles.number}>{formatDelay(item.mean_ns)}</td>
+                    <td className={pageStyles.number}>{formatDelay(item.sd_ns)}</td>
+                    {COLUMNS.map((one) => (
+                      <td key={one} className={pageStyles.number}>
+                        {formatDelay(item.quantiles_ns[one])}
+                      </td>
+                    ))}
+                    <td className={pageStyles.number}>{formatDelay(item.max_ns)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </Table>
+          </div>
+        )
+      }}
+    </Answered>
+  )
+}

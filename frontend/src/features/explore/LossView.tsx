@@ -1,0 +1,92 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { type Asked, lossesQuery } from '~/api/answers'
+import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { formatCount, formatRatio } from '~/lib/units'
+import { lineStyle } from '~/ui/lineStyle'
+import { pageStyles, Table } from '~/ui/Page'
+import { Answered } from './Answered'
+import styles from './explore.module.css'
+
+/** Loss by hour or day. */
+export function LossView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const query = useQuery(lossesQuery(meshId, asked))
+  const [cursor, setCursor] = useState<number | null>(null)
+  const data = query.data
+  const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
+  const lines = useMemo(
+    (): Line[] =>
+      (data?.items ?? []).map((item, n) => ({ label: item.title, colour: lineStyle(n).colour, values: item.ratio })),
+    [data],
+  )
+  return (
+    <Answered query={query} what="the losses">
+      {(answer) => {
+        const start = Date.parse(answer.window.from ?? '') / 1_000
+        const range: [number, number] = [start, Math.max(start + 1, Date.parse(answer.window.to ?? '') / 1_000)]
+        const moment = cursor === null ? undefined : times[cursor]
+        return (
+          <div className={styles.view}>
+            <p className={styles.moment}>
+              {moment === undefined
+                ? `One step is one ${answer.interval === '1d' ? 'day (UTC)' : 'hour'}.`
+                : `From ${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}: ${lines
+                    .map((line) => `${line.label} ${formatRatio(line.values[cursor as number])}`)
+                    .join('; ')}`}
+            </p>
+            <figure className={styles.chart}>
+              <figcaption>Loss</figcaption>
+              <SeriesChart
+                times={times}
+                range={range}
+                clock={clock}
+                theme={theme}
+                onCursor={setCursor}
+                group="losses"
+                label={`Loss of ${lines.map((line) => line.label).join(', ')}`}
+                lines={lines}
+                shape="steps"
+                least={0.001}
+                formatTicks={(values) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)}
+                height={260}
+              />
+            </figure>
+            <Table label="Losses">
+              <thead>
+                <tr>
+                  <th scope="col">Selection</th>
+                  {['sent', 'lost', 'loss', 'lossless', 'median', 'p99', 'worst'].map((name) => (
+                    <th key={name} scope="col" className={pageStyles.number}>
+                      {name}
+                    </th>
+                  ))}
+                </tr>
+              </thead>
+              <tbody>
+                {answer.items.map((item) => (
+                  <tr key={item.selection}>
+                    <th scope="row">{item.title}</th>
+                    <td className={pageStyles.number}>{formatCount(item.sent_total)}</td>
+                    <td className={pageStyles.number}>{formatCount(item.lost_total)}</td>
+                    <td className={pageStyles.number}>{formatRatio(item.ratio_total)}</td>
+                    <td className={pageStyles.number}>{formatRatio(item.lossless_share)}</td>
+                    <td className={pageStyles.number}>{formatRatio(item.ratio_p50)}</td>
+                    <td className={pageStyles.number}>{formatRatio(item.ratio_p99)}</td>
+                    <td className={pageStyles.number}>{formatRatio(item.ratio_max)}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </Table>
+            <p className={styles.note}>
+              Lossless, median, p99 and worst are of single paths within single{' '}
+              {answer.interval === '1d' ? 'days' : 'hours'}.
+            </p>
+          </div>
+        )
+      }}
+    </Answered>
+  )
+}

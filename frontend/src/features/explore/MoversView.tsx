@@ -1,0 +1,91 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { type Asked, moversQuery } from '~/api/answers'
+import { facts, title } from '~/lib/metrics'
+import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { formatSignedDelay, formatSignedPercent, formatSignedRatio } from '~/lib/units'
+import { pageStyles, Table } from '~/ui/Page'
+import { Empty } from '~/ui/State'
+import { Answered } from './Answered'
+import styles from './explore.module.css'
+
+/** The paths, or pairs of zones, that changed most. */
+export function MoversView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
+  const query = useQuery(moversQuery(meshId, asked))
+  return (
+    <Answered query={query} what="the movers">
+      {(answer) => {
+        const { format } = facts(answer.metric)
+        const change = answer.unit === 'ratio' ? formatSignedRatio : formatSignedDelay
+        const base = answer.base_window.from
+        if (answer.items.length === 0) {
+          return (
+            <Empty title={answer.compared === 0 ? 'There is nothing to compare with' : 'Nothing has changed'}>
+              {answer.compared === 0
+                ? 'No path has a value in both times. Choose a shorter time, or compare with another one.'
+                : `All ${answer.compared} values are the same in both times.`}
+            </Empty>
+          )
+        }
+        return (
+          <div className={styles.view}>
+            <p className={styles.moment}>
+              {title(answer.metric, answer.statistic)}, against the time from{' '}
+              {base ? `${formatMoment(new Date(base), clock)} ${zoneName(clock, new Date(base))}` : 'nowhere'}.{' '}
+              {answer.compared} compared.
+            </p>
+            <Table label="Movers">
+              <thead>
+                <tr>
+                  <th scope="col">{answer.by === 'zone' ? 'Zones' : 'Path'}</th>
+                  {['before', 'now', 'change', 'percent'].map((name) => (
+                    <th key={name} scope="col" className={pageStyles.number}>
+                      {name}
+                    </th>
+                  ))}
+                  <th scope="col">Clocks</th>
+                </tr>
+              </thead>
+              <tbody>
+                {answer.items.map((item) => (
+                  <tr key={`${item.source.id} ${item.target.id}`}>
+                    <th scope="row">
+                      {answer.by === 'vm' ? (
+                        <Anchor
+                          size="sm"
+                          renderRoot={(root) => (
+                            <Link
+                              {...root}
+                              to="/meshes/$meshId/paths/$source/$target"
+                              params={{ meshId, source: item.source.id, target: item.target.id }}
+                            />
+                          )}
+                        >
+                          {item.source.name} → {item.target.name}
+                        </Anchor>
+                      ) : (
+                        `${item.source.name} → ${item.target.name}`
+                      )}
+                    </th>
+                    <td className={pageStyles.number}>{format(item.base_value)}</td>
+                    <td className={pageStyles.number}>{format(item.value)}</td>
+                    <td className={pageStyles.number}>{change(item.difference)}</td>
+                    <td className={pageStyles.number}>{formatSignedPercent(item.percent)}</td>
+                    <td>
+                      {item.beyond_clock_error === null
+                        ? 'not involved'
+                        : item.beyond_clock_error
+                          ? 'more than their error'
+                          : 'within their error'}
+                    </td>
+                  </tr>
+                ))}
+              </tbody>
+            </Table>
+          </div>
+        )
+      }}
+    </Answered>
+  )
+}

@@ -1,0 +1,93 @@
+import { Button, CloseButton, NativeSelect } from '@mantine/core'
+import { useState } from 'react'
+import type { Roster } from '~/api/types'
+import { lineStyle } from '~/ui/lineStyle'
+import styles from './explore.module.css'
+
+interface Props {
+  roster: Roster
+  chosen: string[]
+  most: number
+  onChange: (selections: string[]) => void
+}
+
+/** A selection in words; ids that are not in the mesh any more say so. */
+export function titleOf(selection: string, roster: Roster): string {
+  const [kind, source, target] = selection.split(':')
+  if (kind === 'mesh') return 'Whole mesh'
+  const ends = kind === 'zones' ? roster.zones : roster.vms
+  const name = (id: string | undefined) => ends.find((one) => one.id === id)?.name ?? 'no longer here'
+  return `${name(source)} → ${name(target)}`
+}
+
+/** Which paths a question is about: paths, pairs of zones, the whole mesh. */
+export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
+  const [kind, setKind] = useState<'path' | 'zones'>('path')
+  const ends = kind === 'zones' ? roster.zones : roster.vms
+  const [source, setSource] = useState('')
+  const [target, setTarget] = useState('')
+  const from = ends.some(({ id }) => id === source) ? source : (ends[0]?.id ?? '')
+  const to = ends.some(({ id }) => id === target) ? target : (ends[1]?.id ?? ends[0]?.id ?? '')
+  const options = ends.map(({ id, name }) => ({ value: id, label: name }))
+  const possible = from !== '' && to !== '' && (kind === 'zones' || from !== to)
+
+  function add(selection: string) {
+    const kept = most === 1 ? [] : chosen.filter((one) => one !== selection)
+    onChange([...kept, selection].slice(-most))
+  }
+
+  return (
+    <section className={styles.picker} aria-label="Selections">
+      <ul className={styles.chosen}>
+        {chosen.map((selection, n) => (
+          <li key={selection}>
+            <span className={styles.key} style={{ background: lineStyle(n).colour }} />
+            {titleOf(selection, roster)}
+            {chosen.length > 1 && (
+              <CloseButton
+                size="xs"
+                aria-label={`Remove ${titleOf(selection, roster)}`}
+                onClick={() => onChange(chosen.filter((one) => one !== selection))}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+      <div className={styles.controls}>
+        <NativeSelect
+          aria-label="What to add"
+          size="xs"
+          data={[
+            { value: 'path', label: 'Path' },
+            { value: 'zones', label: 'Pair of zones' },
+          ]}
+          value={kind}
+          onChange={({ currentTarget: { value } }) => setKind(value === 'zones' ? 'zones' : 'path')}
+        />
+        <NativeSelect
+          aria-label="From"
+          size="xs"
+          data={options}
+          value={from}
+          onChange={({ currentTarget: { value } }) => setSource(value)}
+        />
+        <span aria-hidden="true">→</span>
+        <NativeSelect
+          aria-label="To"
+          size="xs"
+          data={options}
+          value={to}
+          onChange={({ currentTarget: { value } }) => setTarget(value)}
+        />
+        <Button variant="default" size="xs" disabled={!possible} onClick={() => add(`${kind}:${from}:${to}`)}>
+          {most === 1 ? 'Show' : 'Add'}
+        </Button>
+        {!chosen.includes('mesh') && (
+          <Button variant="subtle" size="xs" onClick={() => add('mesh')}>
+            Whole mesh
+          </Button>
+        )}
+      </div>
+    </section>
+  )
+}

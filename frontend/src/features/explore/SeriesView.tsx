@@ -1,0 +1,110 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { type Asked, manySeriesQuery } from '~/api/answers'
+import { summary } from '~/charts/series/lines'
+import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import { facts, tickLabels, title } from '~/lib/metrics'
+import { type Clock, formatMoment, zoneName } from '~/lib/time'
+import { formatRatio } from '~/lib/units'
+import { lineStyle } from '~/ui/lineStyle'
+import { Answered } from './Answered'
+import styles from './explore.module.css'
+
+/** Several selections over the same time, under one cursor. */
+export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
+  const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const query = useQuery(manySeriesQuery(meshId, asked))
+  const [cursor, setCursor] = useState<number | null>(null)
+  const data = query.data
+  const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
+  const statistic = asked.statistic
+  const lines = useMemo(
+    (): Line[] =>
+      (data?.items ?? []).map((item, n) => ({
+        label: item.title,
+        colour: lineStyle(n).colour,
+        values: item.values[statistic] ?? [],
+        ...(item.clock_error_ns.some((error) => error !== null) && data?.metric === 'one_way_delay'
+          ? { error: item.clock_error_ns }
+          : {}),
+      })),
+    [data, statistic],
+  )
+  const losses = useMemo(
+    (): Line[] =>
+      (data?.items ?? []).map((item, n) => ({ label: item.title, colour: lineStyle(n).colour, values: item.loss })),
+    [data],
+  )
+  return (
+    <Answered query={query} what="the series">
+      {(answer) => {
+        const { format } = facts(answer.metric)
+        const start = Date.parse(answer.window.from ?? '') / 1_000
+        const range: [number, number] = [start, Math.max(start + 1, Date.parse(answer.window.to ?? '') / 1_000)]
+        const moment = cursor === null ? undefined : times[cursor]
+        const known = lines.some((line) => summary(line.values))
+        const shared = { times, range, clock, theme, onCursor: setCursor, group: 'explore' }
+        return (
+          <div className={styles.view}>
+            <p className={styles.moment}>
+              {moment === undefined
+                ? `One point every ${answer.resolution_s} s.`
+                : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+              {!known && ' Nothing was measured in this time.'}
+            </p>
+            <ul className={styles.values}>
+              {lines.map((line, n) => {
+                const value = cursor === null ? undefined : line.values[cursor]
+                const summed = summary(line.values)
+                return (
+                  <li key={line.label}>
+                    <span className={styles.key} style={{ background: line.colour }} />
+                    {line.label}
+                    <strong>
+                      {value == null
+                        ? summed
+                          ? `${format(summed.least)} to ${format(summed.most)}`
+                          : 'no value'
+                        : format(value)}
+                    </strong>
+                    {cursor !== null && <span>loss {formatRatio(losses[n]?.values[cursor])}</span>}
+                  </li>
+                )
+              })}
+            </ul>
+            <figure className={styles.chart}>
+              <figcaption>{title(answer.metric, statistic)}</figcaption>
+              <SeriesChart
+                {...shared}
+                label={`${title(answer.metric, statistic)} of ${lines.map((line) => line.label).join(', ')}`}
+                lines={lines}
+                shape="line"
+                {...(answer.metric === 'loss' ? { least: 0.01 } : {})}
+                formatTicks={(values) => {
+                  const { unit, labels } = tickLabels(answer.metric, values)
+                  return labels.map((label) => `${label} ${unit}`)
+                }}
+                height={300}
+              />
+            </figure>
+            {answer.metric !== 'loss' && (
+              <figure className={styles.chart}>
+                <figcaption>Loss</figcaption>
+                <SeriesChart
+                  {...shared}
+                  label={`Loss of ${lines.map((line) => line.label).join(', ')}`}
+                  lines={losses}
+                  shape="steps"
+                  least={0.01}
+                  formatTicks={(values) => values.map((value) => `${Number((value * 100).toPrecision(3))} %`)}
+                  height={120}
+                />
+              </figure>
+            )}
+          </div>
+        )
+      }}
+    </Answered>
+  )
+}

@@ -1,0 +1,148 @@
+/** What each metric is: its name, how it is written, and on what kind of scale it is shown. */
+
+import type { Coding } from './codes'
+import { METRICS, STATISTICS, type Statistic } from './search'
+import {
+  commonDelayUnit,
+  formatDelay,
+  formatRatio,
+  formatSignedDelay,
+  formatSignedPercent,
+  formatSignedRatio,
+  threeDigits,
+} from './units'
+
+interface Facts {
+  name: string
+  /** One sentence for the person who has not met it before. */
+  about: string
+  scale: 'log' | 'linear' | 'symmetric'
+  /** The smallest useful extent of a scale that is not logarithmic. */
+  least: number
+  hasStatistic: boolean
+  /** Whether its clock error can be larger than the value itself, and must then be seen. */
+  isClocked: boolean
+  format: (value: number | null) => string
+}
+
+const FACTS: Record<Coding, Facts> = {
+  one_way_delay: {
+    name: 'One-way delay',
+    about: 'From the row’s machine to the column’s, by synchronised clocks.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: true,
+    isClocked: true,
+    format: formatDelay,
+  },
+  round_trip: {
+    name: 'Round trip',
+    about: 'There and back, without any clock in between.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatDelay,
+  },
+  asymmetry: {
+    name: 'Asymmetry',
+    about: 'Outbound less inbound: positive where the way there is slower than the way back.',
+    scale: 'symmetric',
+    least: 1_000,
+    hasStatistic: true,
+    isClocked: true,
+    format: formatSignedDelay,
+  },
+  loss: {
+    name: 'Loss',
+    about: 'Share of the packets sent in the window that did not arrive.',
+    scale: 'linear',
+    least: 0.001,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatRatio,
+  },
+  clock_error: {
+    name: 'Clock error',
+    about: 'How far off a one-way delay can be because of the clocks.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatDelay,
+  },
+  jitter: {
+    name: 'Jitter',
+    about: 'One-way delay above the smallest one of the same time; a constant error of the clocks cancels.',
+    scale: 'log',
+    least: 1,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatDelay,
+  },
+  difference: {
+    name: 'Difference',
+    about: 'This range less the earlier one.',
+    scale: 'symmetric',
+    least: 1_000,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatSignedDelay,
+  },
+  loss_difference: {
+    name: 'Difference of loss',
+    about: 'This range less the earlier one.',
+    scale: 'symmetric',
+    least: 0.001,
+    hasStatistic: false,
+    isClocked: false,
+    format: formatSignedRatio,
+  },
+  percent: {
+    name: 'Difference in percent',
+    about: 'This range less the earlier one, by the earlier one.',
+    scale: 'symmetric',
+    least: 1,
+    hasStatistic: true,
+    isClocked: false,
+    format: formatSignedPercent,
+  },
+}
+
+export const facts = (metric: Coding): Facts => FACTS[metric]
+
+export const METRIC_OPTIONS = METRICS.map((value) => ({ value, label: FACTS[value].name }))
+
+export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: statisticName(value) }))
+
+/** "p99.9" is written p999 in addresses. */
+export function statisticName(statistic: Statistic): string {
+  return statistic === 'p999' ? 'p99.9' : statistic === 'sd' ? 'SD' : statistic
+}
+
+/** "One-way delay, p50"; a metric of one number per window has no statistic. */
+export function title(metric: Coding, statistic: Statistic): string {
+  return FACTS[metric].hasStatistic ? `${FACTS[metric].name}, ${statisticName(statistic)}` : FACTS[metric].name
+}
+
+/** What stands before the number in a sentence: "p50 84.2 µs", "loss 0 %". */
+export function measure(metric: Coding, statistic: Statistic): string {
+  if (metric === 'one_way_delay') return statisticName(statistic)
+  const name = FACTS[metric].name.toLowerCase()
+  return FACTS[metric].hasStatistic ? `${name} ${statisticName(statistic)}` : name
+}
+
+/** Tick labels of one scale, in one unit. */
+export function tickLabels(metric: Coding, values: number[]): { unit: string; labels: string[] } {
+  if (metric === 'loss' || metric === 'loss_difference') {
+    return { unit: '%', labels: values.map((value) => trim(value * 100)) }
+  }
+  if (metric === 'percent') return { unit: '%', labels: values.map(trim) }
+  const { unit, divide } = commonDelayUnit(Math.max(...values.map(Math.abs)))
+  return { unit, labels: values.map((value) => trim(divide(value))) }
+}
+
+function trim(value: number): string {
+  const text = threeDigits(Math.abs(value))
+  return `${value < 0 ? '−' : ''}${text.includes('.') ? text.replace(/\.?0+$/, '') : text}`
+}

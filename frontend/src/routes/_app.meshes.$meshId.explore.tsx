@@ -1,0 +1,24 @@
+import { useSuspenseQuery } from '@tanstack/react-query'
+import { createFileRoute } from '@tanstack/react-router'
+import { useCallback } from 'react'
+import { meshQuery } from '~/api/queries'
+import { ExplorePage } from '~/features/explore/ExplorePage'
+import { type ExploreSearch, exploreSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/meshes/$meshId/explore')({
+  validateSearch: exploreSearch,
+  component: ExploreRoute,
+})
+
+function ExploreRoute() {
+  const { meshId } = Route.useParams()
+  const search = Route.useSearch()
+  const navigate = Route.useNavigate()
+  const { data } = useSuspenseQuery(meshQuery(meshId))
+  const onSearch = useCallback(
+    (patch: ExploreSearch) =>
+      void navigate({ search: (old) => exploreSearch({ ...old, ...patch }), replace: true, resetScroll: false }),
+    [navigate],
+  )
+  return <ExplorePage key={meshId} mesh={data.mesh} search={search} onSearch={onSearch} />
+}
