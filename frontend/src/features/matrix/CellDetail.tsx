@@ -79,6 +79,13 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
   )
 }
 
+/** What a one-way delay stands on beside the exchange, in words. */
+const SOURCES: Record<Direction['asymmetry_source'], string> = {
+  assumed: 'both ways of the fastest exchange are taken to be equally fast',
+  mesh: 'found by the loops of the mesh',
+  hardware: 'measured by hardware clocks at both ends',
+}
+
 function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: RoundTrip }) {
   const { outbound, inbound, roundTrip } = props
   return (
@@ -114,6 +121,12 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
           <td title={formatDelay(outbound.clock_error_ns)}>±{exact(outbound.clock_error_ns)}</td>
           <td title={formatDelay(inbound.clock_error_ns)}>±{exact(inbound.clock_error_ns)}</td>
           <td>none</td>
+        </tr>
+        <tr>
+          <th scope="row">asymmetry from</th>
+          <td title={SOURCES[outbound.asymmetry_source]}>{outbound.asymmetry_source}</td>
+          <td title={SOURCES[inbound.asymmetry_source]}>{inbound.asymmetry_source}</td>
+          <td />
         </tr>
         <tr>
           <th scope="row">loss</th>
