@@ -4,6 +4,7 @@ import statistics
 import time
 from collections.abc import Sequence
 
+import daemons
 from agents import Fleet
 from clocks import SYNTHETIC, Clock, Pair, Seen, build
 from lab import Lab, LabError, figure, note
@@ -13,6 +14,8 @@ _coverage: list[bool] = []
 
 SETTLED_S = 20.0
 BURSTS = 5
+# From one burst to the next where ptpd is looked at too, which takes long to come back.
+APART_S = 16.0
 
 
 def run() -> None:
@@ -118,11 +121,14 @@ def _returns() -> None:
 def _return(lab: Lab, rate: int, bursts: int) -> None:
     tuning = ["--outbound=delay=1ms", "--inbound=delay=1ms rate=20mbit burst=5kB queue=50kB"]
     pair = Pair(lab, f"x{rate}", Clock(), Fleet(lab, SYNTHETIC), tuning)
+    log_interval = 1 - rate.bit_length()
+    daemons.ptpd_master(pair.hosts[1], log_interval, pair.interface(1))
+    stock = daemons.ptpd_client(pair.hosts[0], pair.addresses[1], log_interval, pair.interface(0))
     pair.measure(rate, spike_ns=500_000)
     start_s = time.time() + SETTLED_S
-    starts = [start_s + 10 * n for n in range(bursts)]
+    starts = [start_s + APART_S * n for n in range(bursts)]
     pair.flood(30e6, 1.0, starts)
-    time.sleep(starts[-1] + 12 - time.time())
+    time.sleep(starts[-1] + APART_S - time.time())
     exchanges = sorted(pair.exchanges())
     returns, bleeds = [], []
     for start in starts:
@@ -143,10 +149,27 @@ def _return(lab: Lab, rate: int, bursts: int) -> None:
     note(f"{rate}/s: back after {returns} exchanges; the clean direction moved by {[round(b, 2) for b in bleeds]} %")
     if not returns:
         raise LabError(f"no burst at {rate}/s was seen to end")
-    figure(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), "exchanges", bar=2, bursts=len(returns))
+    theirs = _ptpd_returns(stock, starts)
+    more = {"bursts": len(returns), "ptpd": theirs, "ptpd_s": None if theirs is None else round(theirs / rate, 2)}
+    figure(f"agent_burst_return_exchanges_{rate}", statistics.median(returns), "exchanges", bar=2, **more)
     if rate == 16:
         figure("agent_burst_bleed_percent_16", round(statistics.median(bleeds), 2), "percent", bar=5)
     _count(pair, SETTLED_S)
+
+
+def _ptpd_returns(stock: daemons.PtpdClient, starts: Sequence[float]) -> float | None:
+    """The same of ptpd's one-way delay, which it filters; None when it never came back before the next burst."""
+    reported = stock.one_way_delays()
+    returns = []
+    for start in starts:
+        calm = [delay for at, delay in reported if start - 4 < at < start]
+        after = [delay for at, delay in reported if start + 1.02 < at < start + APART_S]
+        if calm and after:
+            base = statistics.median(calm)
+            back = next((n for n, delay in enumerate(after, 1) if delay <= 1.05 * base), None)
+            returns.append(back if back is not None else len(after))
+    note(f"ptpd is back after {returns} of its own, or was not before the next burst")
+    return statistics.median(returns) if returns else None
 
 
 def _error(name: str, pair: Pair, bar: float) -> None:

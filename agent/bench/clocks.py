@@ -138,6 +138,11 @@ class Pair:
     def _peer(self, agent: Agent, end: int, role: str) -> dict[str, object]:
         return agent.peer(role) | {"address": self.addresses[end]}
 
+    def interface(self, end: int) -> str:
+        """The interface that has the address of the client (0) or the responder (1)."""
+        lines = self.hosts[end].run("ip", "-o", "-4", "address", "show").splitlines()
+        return next(line.split()[1] for line in lines if f" {self.addresses[end]}/" in line)
+
     _networks = itertools.count(1)
 
     def _box(self, tuning: Sequence[str]) -> None:

@@ -4,12 +4,15 @@ import re
 import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from lab import Host, LabError, Process, tool
 
 # Of ptpd's statistics: how many there are, and the one that says which message a row is of.
 _COLUMNS, _EVENT = 17, 8
+# Its one-way delay.
+_DELAY = 3
 
 _SHIM = """
 #define _GNU_SOURCE
@@ -42,10 +45,10 @@ def _shim(host: Host) -> dict[str, str]:
     return {"LD_PRELOAD": str(library)}
 
 
-def _ptpd(host: Host, role: str, log_interval: int, *more: str) -> Process:
+def _ptpd(host: Host, role: str, log_interval: int, interface: str, *more: str) -> Process:
     state = host.lab.folder / f"ptpd-{host.name}-{role}"
     settings = {
-        "ptpengine:interface": "e0",
+        "ptpengine:interface": interface,
         "ptpengine:ip_mode": "unicast",
         "ptpengine:unicast_negotiation": "y",
         "ptpengine:log_sync_interval": str(log_interval),
@@ -62,18 +65,18 @@ def _ptpd(host: Host, role: str, log_interval: int, *more: str) -> Process:
     return host.start(["ptpd", "-C", "-L", *flags, *more], f"ptpd-{role}", env=_shim(host))
 
 
-def ptpd_master(host: Host, log_interval: int) -> Process:
+def ptpd_master(host: Host, log_interval: int, interface: str = "e0") -> Process:
     """A ptpd that grants unicast at most every 2**log_interval s."""
     preset = ["--ptpengine:preset=masteronly", "--ptpengine:disable_bmca=y"]
-    return _ptpd(host, "master", log_interval, *preset, "--ptpengine:unicast_negotiation_listening=y")
+    return _ptpd(host, "master", log_interval, interface, *preset, "--ptpengine:unicast_negotiation_listening=y")
 
 
-def ptpd_client(host: Host, master: str, log_interval: int) -> "PtpdClient":
+def ptpd_client(host: Host, master: str, log_interval: int, interface: str = "e0") -> "PtpdClient":
     """A ptpd that measures against `master` every 2**log_interval s."""
     statistics = host.lab.folder / f"ptpd-{host.name}.csv"
     more = [f"--ptpengine:unicast_destinations={master}", "--ptpengine:preset=slaveonly"]
     more += [f"--global:statistics_file={statistics}", "--global:statistics_log_interval=0"]
-    return PtpdClient(_ptpd(host, "client", log_interval, *more), statistics)
+    return PtpdClient(_ptpd(host, "client", log_interval, interface, *more), statistics)
 
 
 @dataclass
@@ -89,6 +92,12 @@ class PtpdClient:
         # Timestamp, State, … as the file's first line says; the raw delays come last.
         place = {"S": -2, "D": -1}[kind]
         return [round(float(row[place]) * 1e9) for row in rows if len(row) == _COLUMNS and row[_EVENT].strip() == kind]
+
+    def one_way_delays(self) -> list[tuple[float, float]]:
+        """What it reports at each Delay_Resp: when (Unix s), and its filtered one-way delay, ns."""
+        rows = (line.split(", ") for line in self.statistics.read_text("utf-8", errors="replace").splitlines())
+        own = (row for row in rows if len(row) == _COLUMNS and row[_EVENT].strip() == "D")
+        return [(datetime.fromisoformat(row[0]).timestamp(), float(row[_DELAY]) * 1e9) for row in own]
 
     @property
     def is_slave(self) -> bool:
