@@ -36,7 +36,9 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: i
         root = _better_roots(problem, best, objective)
         if (root == problem.jobs.root).all():
             break
-        candidate = problem.with_roots(root)
+        # A root may go where a task of its own runs now: only what must stay takes a slot.
+        held = problem.held()
+        candidate = replace(problem.with_roots(root), current=held, pinned=held.count)
         plan = exact.solve(candidate, objective)
         rounds_made += plan.statistics.rounds
         if plan.cost >= best.cost:

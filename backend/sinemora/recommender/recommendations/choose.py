@@ -5,38 +5,22 @@ proposes falls into groups of moves that need one another; a group is kept when,
 than its moves cost with `PROBABILITY`.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sinemora.recommender.applications.performance import Flags, Indices, Links, reached
-from sinemora.recommender.curves.curve import Floats
-from sinemora.recommender.curves.table import STEP_US, CurveTable
-from sinemora.recommender.placement import exact
-from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.applications.performance import Indices, Links, reached
 from sinemora.recommender.placement.plan import Plan
-from sinemora.recommender.placement.plan import moves as moves_between
-from sinemora.recommender.placement.problem import Assignment, Ints, Jobs, Machines, Nanoseconds, Problem, Spread
+from sinemora.recommender.placement.problem import Problem
+from sinemora.recommender.recommendations.formulate import formulate, solve, stars_of, task_moves
 from sinemora.recommender.recommendations.groups import Step, TaskMove, ordered, together
 from sinemora.recommender.recommendations.judge import Gain, Series, gain, series
 from sinemora.recommender.recommendations.limits import Broken, broken
 from sinemora.recommender.recommendations.world import Assumed, Deployed, World, filled
 
 PROBABILITY = 0.9
-POINTS = 1000
-"""Cost points of a whole performance lost (`Objective.loss`)."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Dense:
-    """Round trips between all machines, as the solver asks for them."""
-
-    nanoseconds: Nanoseconds
-
-    def rows(self, sources: Ints) -> Nanoseconds:
-        """Those from `sources`."""
-        return self.nanoseconds[sources]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,47 +47,25 @@ class Choice:
     """What a move must gain its task at least, because round trips are noisy."""
 
 
-def choose(world: World, moves_max: int, move_cost: float | None) -> Choice:
-    """The moves worth making. Raises `NothingKnown`, `placement.problem.ProblemError`."""
+def choose(world: World, moves_max: int, move_cost: float | None, *, roots: bool = False) -> Choice:
+    """The moves worth making; with `roots`, roots may move too. Raises `NothingKnown`, `placement.ProblemError`."""
     assumed = filled(world.choosing, world.zones)
-    stars = [
-        place
-        for place, one in enumerate(world.applications)
-        if one.chosen and one.root is not None and one.at[one.root] >= 0
-    ]
+    stars = stars_of(world)
     here = tuple(one.at for one in world.applications)
     if not stars or moves_max == 0:
         return Choice((), (), (), here, None, None, assumed, 0.0)
-    problem = _problem(world, stars, assumed)
+    problem = formulate(world, stars, assumed)
     noise = hysteresis(world, stars)
-    plan = exact.solve(problem, Objective.loss)
-    proposed = _task_moves(world, stars, problem, plan)
-    groups = sorted(
-        (_judged(world, tuple(group), move_cost, noise) for group in together(proposed)), key=_worth, reverse=True
-    )
-    kept, left = [], moves_max
-    own_left = {place: one.moves_max for place, one in enumerate(world.applications)}
-    for at, group in enumerate(groups):
-        if group.rejected is not None:
-            continue
-        by_application = {place: sum(move.task[0] == place for move in group.moves) for place in stars}
-        over = [place for place, count in by_application.items() if _limit(own_left[place]) < count]
-        if len(group.moves) > left or over:
-            words = (
-                f"{len(group.moves)} moves are more than the {left} that are left"
-                if not over
-                else (f"{world.applications[over[0]].name} may not move that many tasks")
-            )
-            groups[at] = replace(group, rejected=words)
-            continue
-        left -= len(group.moves)
-        for place, count in by_application.items():
-            own_left[place] = None if own_left[place] is None else _limit(own_left[place]) - count
-        kept.append(group)
-    moves = [move for group in kept for move in group.moves]
-    free = np.array([machine.slots for machine in world.machines], np.int64) - world.taken()
-    order = ordered(moves, free)
-    return Choice(order.steps, tuple(groups), tuple(kept), moved(here, moves), plan, problem, assumed, noise)
+    costs = [world.applications[place].move_cost if move_cost is None else move_cost for place in stars]
+    plan = solve(problem, roots=roots, moves_max=moves_max, least_gain=max(noise, min(costs)))
+    proposed = task_moves(world, stars, problem, plan)
+    rerooted = {move.task[0] for move in proposed if move.task[1] == world.applications[move.task[0]].root}
+    judged = (_judged(world, tuple(group), move_cost, noise) for group in together(proposed, rerooted))
+    groups = _affordable(world, sorted(judged, key=_worth, reverse=True), moves_max)
+    groups, steps = _walkable(world, groups)
+    kept = [group for group in groups if group.rejected is None]
+    after = moved(here, [move for group in kept for move in group.moves])
+    return Choice(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise)
 
 
 def moved(at: tuple[Indices, ...], moves: Iterable[TaskMove]) -> tuple[Indices, ...]:
@@ -166,6 +128,9 @@ def _judged(world: World, moves: tuple[TaskMove, ...], move_cost: float | None, 
     violated: Broken | None = broken(world, after, {move.target for move in moves}, set(places))
     if violated is not None:
         return Group(moves, found, violated.words)
+    pinned = [need.name for move in moves if (need := world.applications[move.task[0]].tasks[move.task[1]]).pinned]
+    if pinned:
+        return Group(moves, found, f"{pinned[0]} is pinned")
     if found is None:
         return Group(moves, None, "no judging window knows all round trips before and after")
     if found.probability < PROBABILITY:
@@ -179,81 +144,39 @@ def _price(one: Deployed, place: int, moves: tuple[TaskMove, ...], move_cost: fl
     return sum(move.task[0] == place for move in moves) * least / max(len(one.links), 1)
 
 
+def _affordable(world: World, groups: list[Group], moves_max: int) -> list[Group]:
+    """Groups, the best first, with those rejected that are more moves than are left, in all or of an application."""
+    left = moves_max
+    own = {place: one.moves_max for place, one in enumerate(world.applications)}
+    found = []
+    for group in groups:
+        count = Counter(move.task[0] for move in group.moves)
+        over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
+        if group.rejected is None and len(group.moves) > left:
+            group = replace(group, rejected=f"{len(group.moves)} moves are more than the {left} that are left")
+        elif group.rejected is None and over:
+            group = replace(group, rejected=f"{world.applications[over[0]].name} may not move that many tasks")
+        elif group.rejected is None:
+            left -= len(group.moves)
+            own |= {place: limit - moves for place, moves in count.items() if (limit := own[place]) is not None}
+        found.append(group)
+    return found
+
+
+def _walkable(world: World, groups: list[Group]) -> tuple[list[Group], tuple[Step, ...]]:
+    """Groups with those rejected that find no free slot in any order, and the steps of the others."""
+    free = np.array([machine.slots for machine in world.machines], np.int64) - world.taken()
+    while True:
+        order = ordered([move for group in groups if group.rejected is None for move in group.moves], free)
+        if not order.stuck:
+            return groups, order.steps
+        words = "full VMs would exchange tasks, and no VM has a slot to lend; free one slot anywhere"
+        groups = [
+            replace(group, rejected=words) if group.rejected is None and set(group.moves) & set(order.stuck) else group
+            for group in groups
+        ]
+
+
 def _worth(group: Group) -> float:
     """Mean gain a move; what cannot be judged comes last."""
     return -np.inf if group.gain is None else group.gain.gain.mean / len(group.moves)
-
-
-def _limit(moves_max: int | None) -> int:
-    return 1 << 60 if moves_max is None else moves_max
-
-
-def _movable(one: Deployed) -> list[int]:
-    """Tasks the solver may place: those without a size of their own; the rest stay and keep their slots."""
-    return [
-        position
-        for position, need in enumerate(one.tasks)
-        if position != one.root and need.slots == 1 and not (need.pinned and one.at[position] >= 0)
-    ]
-
-
-def _problem(world: World, stars: list[int], assumed: Assumed) -> Problem:
-    slots = np.array([machine.slots for machine in world.machines], np.int64) - world.taken()
-    entries: list[tuple[int, int, int]] = []
-    allowed: dict[int, Flags] = {}
-    spread: list[Spread] = []
-    for job, place in enumerate(stars):
-        one = world.applications[place]
-        slots[one.at[one.root]] += 1  # the problem counts roots itself
-        for position in _movable(one):
-            machine = int(one.at[position])
-            if machine >= 0:
-                slots[machine] += 1
-                entries.append((job, machine, 1))
-        if one.allowed is not None:
-            allowed[job] = one.allowed
-        for level, most in (("machine", one.per_vm_max), ("rack", one.per_host_max), ("pod", one.per_zone_max)):
-            if most is not None:
-                spread.append(Spread(job, level, most))
-    chosen = [world.applications[place] for place in stars]
-    return Problem(
-        jobs=Jobs.of(
-            [len(_movable(one)) for one in chosen],
-            [int(one.at[one.root]) for one in chosen],
-            list(range(len(chosen))),
-            [one.name for one in chosen],
-        ),
-        machines=Machines(
-            slots, world.racks.astype(np.int64), world.zones.astype(np.int64), [one.name for one in world.machines]
-        ),
-        latency=Dense(np.minimum(assumed.round_trips_ns, np.iinfo(np.int32).max).astype(np.int32)),
-        curves=_table(chosen),
-        current=Assignment.of(entries) if entries else Assignment.nothing(),
-        allowed=allowed,
-        spread=tuple(spread),
-    )
-
-
-def _table(applications: list[Deployed]) -> CurveTable:
-    """Performance by measured round trip: each curve begins at the round trip of its own test bed."""
-    end_us = max(one.sensitivity.curve.end_us + one.sensitivity.reference_us for one in applications)
-    at = np.arange(int(np.ceil(end_us / STEP_US)) + 1) * STEP_US
-    values: Floats = np.stack(
-        [one.sensitivity.curve(one.sensitivity.added_us(at * 1e3)) for one in applications], axis=1
-    )
-    return CurveTable(STEP_US, np.ascontiguousarray(values), np.diff(values, axis=0, append=values[-1:]))
-
-
-def _task_moves(world: World, stars: list[int], problem: Problem, plan: Plan) -> list[TaskMove]:
-    """The tasks behind the counts of a plan: those of an application on one machine are alike, the last go first."""
-    waiting: dict[tuple[int, int], list[int]] = {}
-    for job, place in enumerate(stars):
-        one = world.applications[place]
-        for position in _movable(one):
-            waiting.setdefault((job, int(one.at[position])), []).append(position)
-    found = []
-    for move in moves_between(problem.current, plan.assignment):
-        for _ in range(move.count):
-            task = waiting[move.job, move.source].pop()
-            found.append(TaskMove((stars[move.job], task), move.source, move.target))
-    return found

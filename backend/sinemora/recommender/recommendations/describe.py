@@ -8,7 +8,8 @@ from sinemora.measurements.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.recommender.applications.schemas import Named
 from sinemora.recommender.recommendations import limits
-from sinemora.recommender.recommendations.choose import POINTS, Choice, Group, expected, moved, of_task
+from sinemora.recommender.recommendations.choose import Choice, Group, expected, moved, of_task
+from sinemora.recommender.recommendations.formulate import POINTS
 from sinemora.recommender.recommendations.groups import Step, TaskMove
 from sinemora.recommender.recommendations.judge import Expected, Gain
 from sinemora.recommender.recommendations.schemas import (
@@ -155,8 +156,9 @@ def _alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerU
     if plan is None or problem is None or plan.slot_price is None:
         return None, None
     one = world.applications[move.task[0]]
-    assert one.root is not None
-    trips = choice.assumed.round_trips_ns[int(one.at[one.root])]
+    if one.root is None or move.task[1] == one.root:
+        return None, None
+    trips = choice.assumed.round_trips_ns[int(choice.after[move.task[0]][one.root])]
     cost = POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))) + plan.slot_price
     usable = np.array([machine.slots > 0 for machine in world.machines])
     if one.allowed is not None:
@@ -186,7 +188,7 @@ def _explanation(
     slack: float | None,
 ) -> str:
     one = world.applications[move.task[0]]
-    partner = "its neighbours" if one.root is None else one.tasks[one.root].name
+    partner = "its neighbours" if one.root in (None, move.task[1]) else one.tasks[one.root or 0].name
     source, target = world.machines[move.source].name, world.machines[move.target].name
     words = [
         f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs instead of {trips[0] / 1e3:.0f} µs on"

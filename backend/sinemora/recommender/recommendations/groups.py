@@ -6,7 +6,7 @@ one slot for a moment, which another machine lends.
 """
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -41,22 +41,27 @@ class Order:
     stuck: tuple[TaskMove, ...]
 
 
-def together(moves: Sequence[TaskMove]) -> list[list[TaskMove]]:
-    """Moves in groups that share no machine, in the order given."""
-    parent: dict[int, int] = {}
+def together(moves: Sequence[TaskMove], bound: Collection[int] = ()) -> list[list[TaskMove]]:
+    """Moves in groups that share no machine, in the order given.
 
-    def root(machine: int) -> int:
-        parent.setdefault(machine, machine)
-        while parent[machine] != machine:
-            parent[machine] = parent[parent[machine]]
-            machine = parent[machine]
-        return machine
+    Moves of one application among `bound` stay together too: where its root goes decides where its tasks should be.
+    """
+    parent: dict[object, object] = {}
+
+    def head(key: object) -> object:
+        parent.setdefault(key, key)
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
 
     for move in moves:
-        parent[root(move.source)] = root(move.target)
-    groups: dict[int, list[TaskMove]] = defaultdict(list)
+        parent[head(move.source)] = head(move.target)
+        if move.task[0] in bound:
+            parent[head(("application", move.task[0]))] = head(move.target)
+    groups: dict[object, list[TaskMove]] = defaultdict(list)
     for move in moves:
-        groups[root(move.source)].append(move)
+        groups[head(move.source)].append(move)
     return list(groups.values())
 
 

@@ -34,6 +34,7 @@ from sinemora.recommender.recommendations.schemas import (
     ExpectedRead,
     MoveRead,
     Outcome,
+    Policy,
     Question,
     RecommendationRead,
     RecommendationSummary,
@@ -64,7 +65,7 @@ def recommend(
             "applications_missing", 409, "No application is declared on this mesh: there is nothing to place."
         )
     try:
-        choice = choose.choose(world, question.moves_max, question.move_cost)
+        choice = choose.choose(world, question.moves_max, question.move_cost, roots=question.policy is Policy.GANG)
     except NothingKnown:
         raise ProductError(
             "matrix_missing", 409, "No path of this mesh was measured lately. Are its agents running?"

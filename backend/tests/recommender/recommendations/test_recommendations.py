@@ -45,6 +45,7 @@ def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise
     """Every pair measured in `WINDOWS` windows; pairs not named have 300 µs."""
     rng = np.random.default_rng(4)
     names = {agent.name: agent for agent in mesh.agents}
+    newest = window_start(ago)
     for window in range(WINDOWS):
         for at, agent in enumerate(mesh.agents):
             peers = {}
@@ -56,7 +57,7 @@ def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise
                     (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
                 )
             if peers:
-                sent(agent, report_of(mesh.key, peers, window_start(ago + window), sequence=window + 1))
+                sent(agent, report_of(mesh.key, peers, newest - 10 * window, sequence=window + 1))
 
 
 def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
@@ -164,6 +165,33 @@ def test_two_applications_change_places(mesh: MeshWorld, worker):
     # A circle between full machines borrows a slot from one that is free.
     assert [step["via"] is not None for step in found["steps"]] == [True, False]
     assert {one["application"]["name"] for one in found["answer"]["applications"]} == {"east", "west"}
+
+
+def test_roots_change_places_with_their_tasks_when_asked(mesh: MeshWorld, worker):
+    declared(mesh)
+    far = {(a, b): 600.0 for a in ("a-1", "b-1", "c-1") for b in ("a-2", "b-2", "c-2")}
+    measured(mesh, {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 400.0, ("b-1", "c-1"): 30.0} | far)
+    assert asked(mesh, worker)["steps"] == []
+    found = asked(mesh, worker, policy="gang")
+    moves = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in found["steps"]}
+    # The root goes to b-1 or c-1, which are near one another, and who was there takes its place.
+    assert moves in (
+        {("cache-0", "a-1", "b-1"), ("cache-1", "b-1", "a-1")},
+        {("cache-0", "a-1", "c-1"), ("cache-2", "c-1", "a-1")},
+    )
+    assert found["answer"]["total"]["after"]["mean"] == pytest.approx(
+        (float(CURVE(30)) + float(CURVE(400))) / 2, abs=0.01
+    )
+
+
+def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
+    mesh = make_mesh(owner, 4)
+    declared(mesh, "east", ("a-1", "b-1"))
+    declared(mesh, "west", ("c-1", "a-2"))
+    measured(mesh, {("a-1", "a-2"): 30.0, ("c-1", "b-1"): 30.0, ("a-1", "b-1"): 400.0, ("c-1", "a-2"): 400.0})
+    found = asked(mesh, worker)
+    assert found["steps"] == []
+    assert "no VM has a slot to lend" in " ".join(found["answer"]["rejected"])
 
 
 def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
