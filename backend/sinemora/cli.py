@@ -14,6 +14,7 @@ from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
 from sinemora.operations import commands as operations
 from sinemora.recommender.profiler import command as profiler
+from sinemora.recommender.simulation import command as simulation
 from sinemora.tenants.service import create_owner
 
 
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
 
     operations.add(commands, _with_database)
     profiler.add(commands)
+    simulation.add(commands)
     embedded.add(commands)
     return parser
 

@@ -1,11 +1,13 @@
 """The simulator: its parts by hand, the trace's importer on a few lines, and the order of policies on a small world."""
 
 import gzip
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from sinemora.cli import main
 from sinemora.recommender.placement import exact
 from sinemora.recommender.placement.problem import Machines
 from sinemora.recommender.simulation import arrival, network, trace
@@ -79,3 +81,12 @@ def test_policies_come_in_their_order_on_a_small_world() -> None:
     assert area[Scheme.gang_budget] <= 100
     again = simulate(world, Scheme.exact)
     assert again.area == area[Scheme.exact]
+
+
+def test_the_command_writes_a_line_for_each_policy(capsys: pytest.CaptureFixture[str]) -> None:
+    small = ["--machines", "96", "--jobs", "8", "--intervals", "2"]
+    assert main(["simulate", "--policy", "random", "--policy", "gang_budget", *small]) == 0
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["policy"] for line in lines] == ["random", "gang_budget"]
+    assert all(len(line["scores"]) == 101 and line["scores"] == sorted(line["scores"]) for line in lines)
+    assert main(["simulate", "--jobs", "0"]) == 2
