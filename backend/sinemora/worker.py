@@ -11,14 +11,14 @@ from sinemora.jobs import tasks as jobs
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
-from sinemora.measurements import asking
+from sinemora.measurements import asking, importing
 from sinemora.measurements import tasks as measurements
 from sinemora.recommender.learning import tasks as learning
 from sinemora.recommender.recommendations import tasks as recommendations
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, asking)
+FEATURES = (tables, asking, importing)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}

@@ -3,13 +3,14 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Query, Response
+from fastapi import APIRouter, Depends, Header, Query, Request, Response
 
-from sinemora.jobs.answers import ACCEPTED
+from sinemora.jobs.answers import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
+from sinemora.kit.idempotency import ProductRoute
 from sinemora.kit.paging import Page, PageQuery
-from sinemora.measurements import spikes
+from sinemora.measurements import importing, spikes
 from sinemora.measurements.answers import (
     ComparisonRead,
     DistributionRead,
@@ -32,16 +33,22 @@ from sinemora.measurements.questions import (
     VariabilityQuestion,
     WindowsQuestion,
 )
-from sinemora.measurements.schemas import MatrixRead
+from sinemora.measurements.schemas import MatrixRead, TraceTimes
 from sinemora.measurements.sheets import MEDIA_TYPES, Format
-from sinemora.tenants.access import Actor, SignedIn, Viewer
+from sinemora.measurements.traces import TraceKind
+from sinemora.tenants.access import Actor, Editor, SignedIn, Viewer
 
 router = APIRouter(
     prefix="/v1/meshes/{mesh_id}",
     dependencies=[SignedIn],
+    route_class=ProductRoute,
     tags=["measurements"],
     responses=responses(401, 403, 404, 422, 429, 503),
 )
+
+
+async def _body(request: Request) -> bytes:
+    return await request.body()
 
 
 class Asking:
@@ -137,6 +144,33 @@ def list_spikes(ask: Ask, question: Annotated[SpikesPage, Query()]) -> Any:
     if format_of("spikes", question, ask.accept) is Format.JSON:
         return spikes.page(ask.session, ask.mesh_id, question, PageQuery(question.limit, question.cursor))
     return ask("spikes", question)
+
+
+@router.post(
+    "/imports",
+    status_code=202,
+    response_class=Response,
+    responses={**responses(409, 413), **ACCEPTED},
+    openapi_extra={
+        "requestBody": {
+            "required": True,
+            "description": "A CSV trace, or a statistics log of PTPd (docs/api/measurements.md).",
+            "content": {"text/csv": {"schema": {"type": "string"}}, "text/plain": {"schema": {"type": "string"}}},
+        }
+    },
+)
+def create_import(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Editor,
+    body: Annotated[bytes, Depends(_body)],
+    kind: TraceKind = TraceKind.CSV,
+    times: TraceTimes = TraceTimes.KEEP,
+    client: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the slave's name")] = None,
+    server: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the master's name")] = None,
+) -> Response:
+    """Take a trace measured elsewhere into a mesh without agents, by a job that reports on every line it cannot read."""
+    return accepted(importing.submit(session, actor, mesh_id, kind, times, client, server, body))
 
 
 @router.get("/spikes/{spike_id}")

@@ -27,6 +27,13 @@ class Resolution(StrEnum):
     DAY = "1d"
 
 
+class TraceTimes(StrEnum):
+    """Where an imported trace is put: at its own times, or moved by whole minutes so that it ends now."""
+
+    KEEP = "keep"
+    END_NOW = "end_now"
+
+
 class StateName(StrEnum):
     """`measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back."""
 

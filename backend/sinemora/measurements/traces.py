@@ -1,0 +1,155 @@
+"""Traces measured elsewhere, read line by line: CSV tables, and the statistics logs that PTPd writes.
+
+CSV needs a header. `at` (RFC 3339, or seconds since 1970) and `source`, `target` (names of VMs) are needed, and delays
+as `outbound_…` and `inbound_…` or as `round_trip_…`, each in `_ns`, `_us` or `_ms`; `source_zone` and `target_zone` say
+where the VMs are. A line without any delay is an exchange that was lost.
+
+A PTPd statistics log (`statistics_file`, PTPd 2.3) is one slave's view of its master. Its columns `Master to Slave` and
+`Slave to Master` are differences of two clocks; only their sum is free of these, so each pair of newest values is taken
+as a round trip and half of it as both one-way delays, with that half as the bound of the clock's error.
+"""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+
+_UNITS = {"ns": 1, "us": 1_000, "ms": 1_000_000}
+_DELAYS = ("outbound", "inbound", "round_trip")
+DELAY_MAX_NS = (1 << 31) - 1
+
+
+class TraceKind(StrEnum):
+    """How a trace is written."""
+
+    CSV = "csv"
+    PTPD = "ptpd"
+
+
+class TraceError(ValueError):
+    """Nothing of this trace can be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One exchange of a trace; a delay is None when it is not known, all are when the exchange was lost."""
+
+    at_ns: int
+    source: str
+    target: str
+    outbound_ns: int | None
+    inbound_ns: int | None
+    round_trip_ns: int | None
+    clock_error_ns: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LineError:
+    """What is wrong with one line, counted from 1."""
+
+    line: int
+    message: str
+
+
+@dataclass(slots=True)
+class Zones:
+    """Where the VMs of a trace are, by name, as far as the trace says."""
+
+    of: dict[str, str]
+
+
+def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineError]:
+    """Exchanges of a CSV trace, and what is wrong with other lines. Raises `TraceError`."""
+    rows = csv.reader(lines)
+    header = [name.strip().lower() for name in next(rows, [])]
+    missing = [name for name in ("at", "source", "target") if name not in header]
+    delays = {
+        (kind, unit): header.index(f"{kind}_{unit}")
+        for kind in _DELAYS
+        for unit in _UNITS
+        if f"{kind}_{unit}" in header
+    }
+    if missing or not delays:
+        wanted = "`at`, `source`, `target`, and `outbound_ns` with `inbound_ns`, or `round_trip_ns` (or _us, _ms)"
+        raise TraceError(f"The first line must name the columns {wanted}; it says: {', '.join(header) or 'nothing'}.")
+    place = {name: header.index(name) for name in header}
+    for row in rows:
+        if not any(cell.strip() for cell in row):
+            continue
+        try:
+            if len(row) != len(header):
+                raise ValueError(f"{len(row)} values for {len(header)} columns")
+            source, target = row[place["source"]].strip(), row[place["target"]].strip()
+            if not source or not target or source == target:
+                raise ValueError("source and target must be two different names")
+            for end, name in (("source_zone", source), ("target_zone", target)):
+                if end in place and row[place[end]].strip():
+                    zones.of.setdefault(name, row[place[end]].strip())
+            found = {kind: _delay(row[at], unit, kind) for (kind, unit), at in delays.items() if row[at].strip()}
+            out, into, both = (found.get(kind) for kind in _DELAYS)
+            if both is None and out is not None and into is not None:
+                both = out + into
+            yield Exchange(_time_ns(row[place["at"]]), source, target, out, into, both)
+        except ValueError as error:
+            yield LineError(rows.line_num, str(error))
+
+
+def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchange | LineError]:
+    """Exchanges of a statistics log of PTPd between two VMs, and what is wrong with other lines. Raises `TraceError`."""
+    place: dict[str, int] = {}
+    before: tuple[str, str] | None = None
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        cells = [cell.strip() for cell in line.split(",")]
+        if line.startswith("#"):
+            place = {name.lstrip("# ").lower(): at for at, name in enumerate(cells)}
+            continue
+        if not {"state", "slave to master", "master to slave"} <= place.keys():
+            raise TraceError("A statistics log of PTPd begins with `# Timestamp, State, … Slave to Master, …`.")
+        try:
+            if len(cells) <= max(place["state"], place["slave to master"], place["master to slave"]):
+                raise ValueError(f"{len(cells)} values, fewer than the header names")
+            if cells[place["state"]] != "slv":  # not synchronised: its other columns mean nothing yet
+                continue
+            pair = cells[place["slave to master"]], cells[place["master to slave"]]
+            if pair == before or not all(pair):
+                continue
+            before = pair
+            both = round(sum(float(part) for part in pair) * 1e9)
+            if not 0 < both <= DELAY_MAX_NS:
+                raise ValueError(f"a round trip of {both} ns cannot be")
+            half = both // 2
+            yield Exchange(_time_ns(cells[0]), client, server, half, half, both, half)
+        except ValueError as error:
+            yield LineError(number, str(error))
+
+
+def _delay(text: str, unit: str, kind: str) -> int:
+    try:
+        delay = round(float(text) * _UNITS[unit])
+    except (ValueError, OverflowError):
+        raise ValueError(f"{kind}_{unit} is no number: {text[:40]!r}") from None
+    if abs(delay) > DELAY_MAX_NS:
+        raise ValueError(f"{kind}_{unit} is larger than {DELAY_MAX_NS} ns: {text[:40]!r}")
+    return delay
+
+
+def _time_ns(text: str) -> int:
+    """Nanoseconds since 1970 of RFC 3339 (UTC unless it says otherwise) or of seconds."""
+    word = text.strip()
+    try:
+        whole, _, fraction = word.partition(".")
+        seconds = int(whole)
+        at_ns = seconds * 10**9 + (int(fraction[:9].ljust(9, "0")) if fraction else 0)
+    except ValueError:
+        try:
+            at = datetime.fromisoformat(word.replace("Z", "+00:00"))
+        except ValueError:
+            raise ValueError(f"`at` is no time: {word[:40]!r}") from None
+        at = at if at.tzinfo else at.replace(tzinfo=UTC)
+        at_ns = int(at.replace(microsecond=0).timestamp()) * 10**9 + at.microsecond * 1_000
+    if not 0 < at_ns < 7_258_118_400 * 10**9:
+        raise ValueError(f"`at` must lie between 1970 and 2200: {word[:40]!r}")
+    return at_ns
