@@ -12,6 +12,7 @@ from sinemora import migrate
 from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
+from sinemora.measurements import command as transfer
 from sinemora.operations import commands as operations
 from sinemora.recommender.profiler import command as profiler
 from sinemora.recommender.simulation import command as simulation
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     command.set_defaults(run=_with_database(_create_owner))
 
     operations.add(commands, _with_database)
+    transfer.add(commands)
     profiler.add(commands)
     simulation.add(commands)
     embedded.add(commands)

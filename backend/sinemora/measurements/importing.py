@@ -44,13 +44,13 @@ def submit(
     server: str | None,
     body: bytes,
 ) -> Job:
-    """Ask for a trace to be taken in. ProductError `mesh_unknown`, `mesh_is_live`, `trace_ends_missing`, `trace_empty`."""
+    """Ask for a trace. ProductError `mesh_unknown`, `mesh_is_live`, `trace_ends_missing`, `trace_empty`."""
     mesh = mesh_state(session, mesh_id)
     if any(member.has_agent for member in mesh.members):
         raise ProductError(
             "mesh_is_live",
             409,
-            f"Agents measure in {mesh.name}: a trace beside them would look like theirs. Import into a mesh of its own.",
+            f"Agents measure in {mesh.name}: a trace would look like theirs. Import into a mesh of its own.",
         )
     if kind is TraceKind.PTPD and not (client and server and client != server):
         raise ProductError(
@@ -140,7 +140,7 @@ def _vms(session: Session, mesh_id: UUID, exchanges: Sequence[Exchange], zones: 
             raise ProductError(
                 "vm_has_agent",
                 409,
-                f"{name} is a VM with a living agent: what it measures and the trace would mix. Rename it in the trace.",
+                f"{name} is a VM with a living agent: its delays and the trace would mix. Rename it in the trace.",
             )
         vm.labels = {**vm.labels, **IMPORTED}
         session.flush()

@@ -169,7 +169,7 @@ def create_import(
     client: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the slave's name")] = None,
     server: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the master's name")] = None,
 ) -> Response:
-    """Take a trace measured elsewhere into a mesh without agents, by a job that reports on every line it cannot read."""
+    """Take a trace measured elsewhere into a mesh without agents, by a job that tells of lines it cannot read."""
     return accepted(importing.submit(session, actor, mesh_id, kind, times, client, server, body))
 
 

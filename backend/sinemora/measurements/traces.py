@@ -96,7 +96,7 @@ def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineErro
 
 
 def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchange | LineError]:
-    """Exchanges of a statistics log of PTPd between two VMs, and what is wrong with other lines. Raises `TraceError`."""
+    """Exchanges of a statistics log of PTPd, and what is wrong with other lines. Raises `TraceError`."""
     place: dict[str, int] = {}
     before: tuple[str, str] | None = None
     for number, line in enumerate(lines, 1):
@@ -109,10 +109,10 @@ def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchan
         if not {"state", "slave to master", "master to slave"} <= place.keys():
             raise TraceError("A statistics log of PTPd begins with `# Timestamp, State, … Slave to Master, …`.")
         try:
+            if len(cells) > place["state"] and cells[place["state"]] != "slv":
+                continue  # not synchronised: its other columns mean nothing yet
             if len(cells) <= max(place["state"], place["slave to master"], place["master to slave"]):
                 raise ValueError(f"{len(cells)} values, fewer than the header names")
-            if cells[place["state"]] != "slv":  # not synchronised: its other columns mean nothing yet
-                continue
             pair = cells[place["slave to master"]], cells[place["master to slave"]]
             if pair == before or not all(pair):
                 continue

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def windows(exchanges: Sequence[Exchange], keys: dict[str, int], window_s: int, 
                 sketches.take(slice(first, last)),
             ),
         )
-        for first, last in zip(bounds[:-1], bounds[1:], strict=True)
+        for first, last in pairwise(bounds)
     ]
 
 

@@ -1052,6 +1052,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/meshes/{mesh_id}/imports": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Import
+         * @description Take a trace measured elsewhere into a mesh without agents, by a job that tells of lines it cannot read.
+         */
+        post: operations["create_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/meshes/{mesh_id}/spikes/{spike_id}": {
         parameters: {
             query?: never;
@@ -4644,6 +4664,18 @@ export interface components {
             /** High Us */
             high_us: number | null;
         };
+        /**
+         * TraceKind
+         * @description How a trace is written.
+         * @enum {string}
+         */
+        TraceKind: "csv" | "ptpd";
+        /**
+         * TraceTimes
+         * @description Where an imported trace is put: at its own times, or moved by whole minutes so that it ends now.
+         * @enum {string}
+         */
+        TraceTimes: "keep" | "end_now";
         /**
          * Trigger
          * @description Why a recommendation was made.
@@ -9063,6 +9095,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
+                "idempotency-key"?: string | null;
                 accept?: string;
                 /** @description `respond-async` (RFC 7240): as a job in any case */
                 prefer?: string;
@@ -9705,6 +9738,117 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Service Unavailable */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_import: {
+        parameters: {
+            query?: {
+                kind?: components["schemas"]["TraceKind"];
+                times?: components["schemas"]["TraceTimes"];
+                /** @description Of a PTPd log: the slave's name */
+                client?: string | null;
+                /** @description Of a PTPd log: the master's name */
+                server?: string | null;
+            };
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                mesh_id: string;
+            };
+            cookie?: never;
+        };
+        /** @description A CSV trace, or a statistics log of PTPd (docs/api/measurements.md). */
+        requestBody: {
+            content: {
+                "text/csv": string;
+                "text/plain": string;
+            };
+        };
+        responses: {
+            /** @description Long work: a job does it. Follow `Location`. */
+            202: {
+                headers: {
+                    /** @description The job */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };
