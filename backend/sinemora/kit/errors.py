@@ -21,8 +21,9 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-# SQLSTATEs of statements that gave up waiting or lost a race: asking again helps.
-_BUSY_STATES = {"40001", "40P01", "55P03", "57014"}
+# SQLSTATEs of statements that gave up waiting, lost a race or found no memory: asking again helps.
+_BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53200"}
+_DISK_FULL = "53100"
 # … of a row that others still refer to.
 _REFERRED_STATES = {"23503", "23001"}
 
@@ -115,6 +116,13 @@ def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
     if state in _BUSY_STATES:
         return ProductError(
             "database_busy", 503, "The database is busy with this. Try again.", headers={"Retry-After": "1"}
+        )
+    if state == _DISK_FULL:
+        return ProductError(
+            "database_full",
+            503,
+            "The database has no space left, so nothing can be stored. Keep what you have and try again.",
+            headers={"Retry-After": "30"},
         )
     if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
         return ProductError(

@@ -1,0 +1,179 @@
+"""Reports as a bad day sends them, and a disk that is full: what was acknowledged is stored exactly once.
+
+The counts are printed. `kill -9` of each process under load is in tests/embedded/test_durability.py.
+"""
+
+import os
+import random
+import shutil
+import subprocess
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+from fastapi.testclient import TestClient
+from redis import Redis
+from sqlalchemy import text
+
+from sinemora import migrate
+from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
+from sinemora.kit import db
+from sinemora.kit.db import system_session
+from sinemora.main import create_app
+from sinemora.tenants.service import create_owner
+from tests import callers
+from tests.callers import PASSWORD, MeshWorld
+from tests.conftest import Servers, forget_settings
+from tests.measurements.reports import report_of, send, window_start
+from tests.measurements.worlds import simple
+
+DAY_S = 86_400
+DISK_BYTES = 160 << 20
+
+
+def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
+    """How often each window of each VM of a mesh is stored."""
+    with system_session() as session:
+        rows = session.execute(
+            text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :mesh"),
+            {"mesh": mesh.key},
+        )
+        return Counter((vm_key, at) for vm_key, at in rows)
+
+
+def test_reports_in_any_order_any_number_of_times_and_of_any_day(owner, make_mesh, capsys):
+    mesh = make_mesh(owner, 4)
+    chance = random.Random(4)
+    newest = window_start(2)
+    good = [(n, newest - 10 * ago) for n in range(4) for ago in range(30)]
+    old = [(n, newest - 8 * DAY_S) for n in range(4)]
+    future = [(n, newest + DAY_S) for n in range(4)]
+    sending = [*good, *good, *chance.sample(good, 40), *old, *old, *future]
+    chance.shuffle(sending)
+
+    def report(one: tuple[int, int]) -> tuple[tuple[int, int], int, str]:
+        n, at = one
+        agent = mesh.agents[n]
+        peers = {peer.vm_key: simple(40_000 + 100 * n) for peer in mesh.agents if peer is not agent}
+        answer = send(agent, report_of(mesh.key, peers, at))
+        code = "" if answer.status_code == 204 else answer.json()["code"]
+        if code:
+            assert answer.headers["content-type"] == "application/problem+json"
+        return (agent.vm_key, at), answer.status_code, code
+
+    with ThreadPoolExecutor(8) as pool:
+        answers = list(pool.map(report, sending))
+    outcomes = Counter((status, code) for _, status, code in answers)
+    assert outcomes == {(204, ""): 280, (422, "window_too_old"): 8, (422, "window_in_future"): 4}
+    acknowledged = {window for window, status, _ in answers if status == 204}
+    found = stored(mesh)
+    assert found == Counter(acknowledged)
+    with capsys.disabled():
+        print(
+            f"\n{len(sending)} reports out of order by 8 at once: {outcomes[204, '']} acknowledged, of"
+            f" {len(acknowledged)} windows; {found.total()} stored, 0 lost, 0 twice;"
+            " refused: 8 a week old, 4 of tomorrow"
+        )
+
+
+@pytest.fixture
+def small_disk() -> Iterator[Path]:
+    """A file system of its own, small enough to be filled."""
+    if os.geteuid() != 0:
+        pytest.fail("only root can mount the small file system that this test fills: run it as root")
+    folder = Path(tempfile.mkdtemp(prefix="sinemora-full-"))
+    folder.chmod(0o755)
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "sinemora-full", folder], check=True)
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)
+        folder.rmdir()
+
+
+@pytest.fixture
+def http_on_small_disk(small_disk: Path, servers: Servers, redis: Redis, monkeypatch: Any) -> Iterator[tuple[Any, Any]]:
+    """An API whose database lies on the small disk, and that database's server."""
+    postgres = PostgresServer(small_disk / "data")
+    postgres.prepare()
+    postgres.start()
+    try:
+        postgres.provision()
+        monkeypatch.setenv("SINEMORA_DATABASE_URL", postgres.dsn())
+        monkeypatch.setenv("SINEMORA_DATABASE_OWNER_URL", postgres.dsn(OWNER_ROLE))
+        db.engine().dispose()
+        forget_settings()
+        db._tenant_key.cache_clear()
+        migrate.upgrade()
+        with TestClient(create_app(), raise_server_exceptions=False) as http:
+            yield http, postgres
+        db.engine().dispose()
+    finally:
+        postgres.stop()
+        monkeypatch.undo()
+        forget_settings()
+        db._tenant_key.cache_clear()
+
+
+def test_a_full_disk_is_told_and_when_there_is_space_again_all_goes_on(http_on_small_disk, small_disk: Path, capsys):
+    http, postgres = http_on_small_disk
+    create_owner("Full", "full@sinemora.example", PASSWORD)
+    mesh = callers.make_mesh(callers.sign_in(http, "full@sinemora.example"), 3)
+    agent, at = mesh.agents[0], window_start(2)
+    acknowledged: set[tuple[int, int]] = set()
+    refusals: Counter[tuple[int, str]] = Counter()
+
+    def report() -> bool:
+        nonlocal at
+        peers = {peer.vm_key: simple(40_000 + at % 977, count=400) for peer in mesh.agents[1:]}
+        answer = send(agent, report_of(mesh.key, peers, at))
+        if answer.status_code == 204:
+            acknowledged.add((agent.vm_key, at))
+            at -= 10
+            return True
+        assert answer.headers["content-type"] == "application/problem+json", answer.text
+        refusals[answer.status_code, answer.json()["code"]] += 1
+        return False
+
+    for _ in range(20):
+        assert report()
+    filler = small_disk / "filler"
+    with filler.open("wb") as out, suppress(OSError):
+        while True:
+            out.write(bytes(1 << 16))
+            out.flush()
+    before = len(acknowledged)
+    deadline = time.monotonic() + 40
+    while not refusals and time.monotonic() < deadline:
+        with filler.open("ab") as out, suppress(OSError):  # what a checkpoint freed meanwhile
+            out.write(bytes(1 << 20))
+        report()
+    while_full = len(acknowledged) - before
+    assert refusals, "the disk was never full for the database"
+    assert {status for status, _ in refusals} == {503}
+    assert {code for _, code in refusals} <= {"database_full", "database_unavailable", "database_busy"}
+    filler.unlink()
+    if not postgres.ready():  # without space for its log it ends; the supervisor would start it again
+        postgres.stop()
+        postgres.start()
+    freed = time.monotonic()
+    while not report():
+        assert time.monotonic() - freed < 30, refusals
+        time.sleep(0.2)
+    took_s = time.monotonic() - freed
+    for _ in range(20):
+        assert report()
+    assert stored(mesh).total() == len(stored(mesh))
+    assert acknowledged <= set(stored(mesh))
+    with capsys.disabled():
+        print(
+            f"\ndisk of {shutil.disk_usage(small_disk).total >> 20} MiB filled: {while_full} reports still went in,"
+            f" then {dict(refusals)}; {took_s:.1f} s after space was there again reports are stored;"
+            f" {len(acknowledged)} acknowledged, {stored(mesh).total()} stored, 0 lost, 0 twice"
+        )
