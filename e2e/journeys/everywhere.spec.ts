@@ -9,6 +9,7 @@ const PAGES = [
   ['/meshes', 'Meshes'],
   ['/onboarding', 'Add a VM'],
   ['/api-keys', 'API keys'],
+  ['/usage', 'Usage'],
   ['/about', 'About'],
 ] as const
 

@@ -40,3 +40,23 @@ test('the cursor over a chart tells the value at that time', async ({ inside: pa
   await expect(page.getByText(/^Newest: /)).toBeHidden()
   await expect(page.getByText(/^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC/).first()).toBeVisible()
 })
+
+test('a range is kept with its reason, listed, and let go', async ({ inside: page, mesh }) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  const reason = `journey ${Date.now()}`
+  await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
+  await page.getByRole('button', { name: 'Keep this range' }).click()
+  await page.getByRole('textbox', { name: 'Reason' }).fill(reason)
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Keep', exact: true }).click()
+  await page.getByRole('dialog').getByRole('link', { name: 'Usage' }).click()
+
+  const row = page.getByRole('table').getByRole('row', { name: new RegExp(reason) })
+  await expect(row).toContainText(mesh.name)
+  await expect(page.getByRole('row', { name: /^VMs .* 2,000/ })).toBeVisible()
+  await expectAccessible(page)
+  await row.getByRole('button', { name: `Let ${reason} go` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Let go' }).click()
+  await expect(row).toBeHidden()
+})

@@ -16,6 +16,7 @@ import { Route as AppAboutRouteImport } from './routes/_app.about'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
+import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
 import { Route as AppApplicationsIndexRouteImport } from './routes/_app.applications.index'
@@ -67,6 +68,11 @@ const AppJobsRoute = AppJobsRouteImport.update({
 const AppOnboardingRoute = AppOnboardingRouteImport.update({
   id: '/onboarding',
   path: '/onboarding',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppUsageRoute = AppUsageRouteImport.update({
+  id: '/usage',
+  path: '/usage',
   getParentRoute: () => AppRoute,
 } as any)
 const AppVmsRoute = AppVmsRouteImport.update({
@@ -170,6 +176,7 @@ export interface FileRoutesByFullPath {
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
+  '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -195,6 +202,7 @@ export interface FileRoutesByTo {
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
+  '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
@@ -222,6 +230,7 @@ export interface FileRoutesById {
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/onboarding': typeof AppOnboardingRoute
+  '/_app/usage': typeof AppUsageRoute
   '/_app/vms': typeof AppVmsRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
@@ -251,6 +260,7 @@ export interface FileRouteTypes {
     | '/api-keys'
     | '/jobs'
     | '/onboarding'
+    | '/usage'
     | '/vms'
     | '/zones'
     | '/applications/$applicationId'
@@ -276,6 +286,7 @@ export interface FileRouteTypes {
     | '/api-keys'
     | '/jobs'
     | '/onboarding'
+    | '/usage'
     | '/vms'
     | '/zones'
     | '/'
@@ -302,6 +313,7 @@ export interface FileRouteTypes {
     | '/_app/api-keys'
     | '/_app/jobs'
     | '/_app/onboarding'
+    | '/_app/usage'
     | '/_app/vms'
     | '/_app/zones'
     | '/_app/'
@@ -377,6 +389,13 @@ declare module '@tanstack/react-router' {
       path: '/onboarding'
       fullPath: '/onboarding'
       preLoaderRoute: typeof AppOnboardingRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/usage': {
+      id: '/_app/usage'
+      path: '/usage'
+      fullPath: '/usage'
+      preLoaderRoute: typeof AppUsageRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/vms': {
@@ -531,6 +550,7 @@ interface AppRouteChildren {
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppJobsRoute: typeof AppJobsRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
+  AppUsageRoute: typeof AppUsageRoute
   AppVmsRoute: typeof AppVmsRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
@@ -553,6 +573,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppApiKeysRoute: AppApiKeysRoute,
   AppJobsRoute: AppJobsRoute,
   AppOnboardingRoute: AppOnboardingRoute,
+  AppUsageRoute: AppUsageRoute,
   AppVmsRoute: AppVmsRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,

@@ -7,6 +7,7 @@ import { type PathSearch, RANGES, type Range, STATISTICS, type Statistic } from 
 import { useClock } from '~/ui/clock'
 import { SwapIcon } from '~/ui/icons'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { KeepRange } from './KeepRange'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
 import styles from './paths.module.css'
@@ -92,6 +93,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
             value={range}
             onChange={(value) => onSearch({ last: value as Range })}
           />
+          <KeepRange meshId={mesh.id} seconds={RANGES[range]} />
         </div>
       </header>
       {STATE_TEXT[state] && <Notice tone={state === 'lost' ? 'bad' : 'warn'}>{STATE_TEXT[state]}</Notice>}

@@ -31,6 +31,7 @@ export function UserMenu() {
           {session?.user.email}, {session?.role}
         </Menu.Label>
         <Menu.Item renderRoot={(root) => <Link {...root} to="/api-keys" />}>API keys</Menu.Item>
+        <Menu.Item renderRoot={(root) => <Link {...root} to="/usage" />}>Usage</Menu.Item>
         <Menu.Item renderRoot={(root) => <Link {...root} to="/about" />}>About</Menu.Item>
         <Menu.Divider />
         <Menu.Item onClick={() => void leave()}>Sign out</Menu.Item>

@@ -1,0 +1,79 @@
+import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { useKeepRange } from '~/api/usage'
+import { formatMoment } from '~/lib/time'
+import { useClock } from '~/ui/clock'
+import { ActionError, Notice } from '~/ui/State'
+
+interface Range {
+  started_at: string
+  ended_at: string
+}
+
+/** Keeps what was measured in the range on the screen, in the whole mesh, beyond retention. */
+export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number }) {
+  const clock = useClock()
+  const keep = useKeepRange()
+  const [range, setRange] = useState<Range | null>(null)
+
+  function open() {
+    keep.reset()
+    const now = Date.now()
+    setRange({ started_at: new Date(now - seconds * 1_000).toISOString(), ended_at: new Date(now).toISOString() })
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const reason = String(new FormData(event.currentTarget).get('reason') ?? '').trim()
+    if (range && reason) keep.mutate({ mesh_id: meshId, reason, ...range })
+  }
+
+  const moment = (at: string) => formatMoment(new Date(at), clock)
+  return (
+    <>
+      <Button variant="default" onClick={open}>
+        Keep this range
+      </Button>
+      <Modal
+        opened={range !== null}
+        onClose={() => setRange(null)}
+        title={<strong>Keep this range</strong>}
+        closeButtonProps={{ 'aria-label': 'Close' }}
+      >
+        {keep.isSuccess ? (
+          <Notice tone="good" title="Kept.">
+            It stands on the page <Link to="/usage">Usage</Link>, where it can be let go.
+          </Notice>
+        ) : (
+          range && (
+            <form onSubmit={submit}>
+              <p>
+                What this mesh measured from {moment(range.started_at)} to {moment(range.ended_at)} stays, also when it
+                is older than what is kept.
+              </p>
+              <TextInput
+                name="reason"
+                label="Reason"
+                placeholder="Latency complaint of the database team"
+                maxLength={500}
+                required
+                mt="sm"
+                data-autofocus
+              />
+              <ActionError error={keep.error} />
+              <Group justify="end" mt="md">
+                <Button variant="default" onClick={() => setRange(null)}>
+                  Cancel
+                </Button>
+                <Button type="submit" loading={keep.isPending}>
+                  Keep
+                </Button>
+              </Group>
+            </form>
+          )
+        )}
+      </Modal>
+    </>
+  )
+}
