@@ -13,7 +13,7 @@ sys.path.insert(0, str(HERE))
 
 from lab import LabError, note  # noqa: E402
 
-GROUPS = ("clock", "cpu", "loss", "footprint", "delaybox")
+GROUPS = ("clock", "cpu", "loss", "packets", "footprint", "delaybox")
 
 
 def main() -> int:

@@ -1,0 +1,58 @@
+"""Packets and bytes of an exchange: our own, and that of the standard by unicast negotiation."""
+
+import json
+import sys
+import time
+
+from agents import Fleet
+from lab import Host, Lab, figure, note
+
+RATE_HZ, SECONDS = 16, 15
+_EVENT = 319
+
+# Counts the UDP packets to ports 319 and 320 that pass e0 while it runs, and their bytes from the IP header on.
+_SNIFF = """
+import json, socket, struct, sys, time
+raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
+raw.bind(("e0", 0))
+raw.settimeout(0.2)
+until, packets, size = time.time() + float(sys.argv[1]), 0, 0
+while time.time() < until:
+    try:
+        frame = raw.recv(2048)
+    except TimeoutError:
+        continue
+    if frame[12:14] == b"\\x08\\x00" and frame[23] == 17 and struct.unpack("!H", frame[36:38])[0] in (319, 320):
+        packets, size = packets + 1, size + struct.unpack("!H", frame[16:18])[0]
+print(json.dumps([packets, size]))
+"""
+
+
+def run() -> None:
+    """A pair of ours in each mode, one after the other."""
+    for protocol in ("lean", "ieee"):
+        with Lab() as lab:
+            _one(lab, protocol)
+
+
+def _one(lab: Lab, protocol: str) -> None:
+    fleet = Fleet(lab)
+    client, responder = fleet.agent(lab.host("client"), _EVENT), fleet.agent(lab.host("responder"), _EVENT)
+    responder.follow([client.peer("responder")], RATE_HZ)
+    client.follow([responder.peer("client", protocol=protocol)], RATE_HZ)
+    time.sleep(8)
+    before = _exchanges(client.metrics())
+    packets, size = _passing(client.host, SECONDS)
+    made = _exchanges(client.metrics()) - before
+    note(f"{protocol}: {packets} packets, {size} bytes, {made:.0f} exchanges")
+    more = {"bytes": round(size / made, 1), "rate_hz": RATE_HZ}
+    figure(f"agent_packets_per_exchange_{protocol}", round(packets / made, 2), "packets", **more)
+
+
+def _passing(host: Host, seconds: float) -> tuple[int, int]:
+    packets, size = json.loads(host.run(sys.executable, "-c", _SNIFF, str(seconds)))
+    return packets, size
+
+
+def _exchanges(metrics: dict[str, float]) -> float:
+    return metrics["sinemora_agent_exchanges_completed_total"]
