@@ -10,13 +10,14 @@ from lab import Host, Lab, figure, note
 RATE_HZ, SECONDS = 16, 15
 _EVENT = 319
 
-# Counts the UDP packets to ports 319 and 320 that pass e0 while it runs, and their bytes from the IP header on.
+# Counts the UDP packets to ports 319 and 320 that pass e0 while it runs, their bytes from the IP header on, and how
+# many of them are Delay_Req.
 _SNIFF = """
 import json, socket, struct, sys, time
 raw = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(3))
 raw.bind(("e0", 0))
 raw.settimeout(0.2)
-until, packets, size = time.time() + float(sys.argv[1]), 0, 0
+until, packets, size, requests = time.time() + float(sys.argv[1]), 0, 0, 0
 while time.time() < until:
     try:
         frame = raw.recv(2048)
@@ -24,7 +25,8 @@ while time.time() < until:
         continue
     if frame[12:14] == b"\\x08\\x00" and frame[23] == 17 and struct.unpack("!H", frame[36:38])[0] in (319, 320):
         packets, size = packets + 1, size + struct.unpack("!H", frame[16:18])[0]
-print(json.dumps([packets, size]))
+        requests += frame[42] & 15 == 1
+print(json.dumps([packets, size, requests]))
 """
 
 
@@ -41,18 +43,12 @@ def _one(lab: Lab, protocol: str) -> None:
     responder.follow([client.peer("responder")], RATE_HZ)
     client.follow([responder.peer("client", protocol=protocol)], RATE_HZ)
     time.sleep(8)
-    before = _exchanges(client.metrics())
-    packets, size = _passing(client.host, SECONDS)
-    made = _exchanges(client.metrics()) - before
-    note(f"{protocol}: {packets} packets, {size} bytes, {made:.0f} exchanges")
+    packets, size, made = _passing(client.host, SECONDS)
+    note(f"{protocol}: {packets} packets, {size} bytes, {made} exchanges")
     more = {"bytes": round(size / made, 1), "rate_hz": RATE_HZ}
     figure(f"agent_packets_per_exchange_{protocol}", round(packets / made, 2), "packets", **more)
 
 
-def _passing(host: Host, seconds: float) -> tuple[int, int]:
-    packets, size = json.loads(host.run(sys.executable, "-c", _SNIFF, str(seconds)))
-    return packets, size
-
-
-def _exchanges(metrics: dict[str, float]) -> float:
-    return metrics["sinemora_agent_exchanges_completed_total"]
+def _passing(host: Host, seconds: float) -> tuple[int, int, int]:
+    packets, size, requests = json.loads(host.run(sys.executable, "-c", _SNIFF, str(seconds)))
+    return packets, size, requests

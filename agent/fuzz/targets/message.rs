@@ -5,8 +5,8 @@
 use libfuzzer_sys::fuzz_target;
 use sinemora_agent::clock::RawTime;
 use sinemora_agent::ptp::{
-    Arrival, Body, Grants, Ledger, MAX_LEN, Message, Opening, PortIdentity, Responder, Subscription,
-    Tlv, Way,
+    Arrival, Body, Grants, Ledger, MAX_LEN, Message, Opening, PortIdentity, Responder,
+    Subscription, Tlv, Way,
 };
 
 fuzz_target!(|datagram: &[u8]| {
@@ -28,7 +28,7 @@ fn answered(message: &Message) {
     responder.admit([(client, 320)].into_iter(), now);
     if let Ok(answer) = responder.request(message, client, now) {
         responder.synced(&answer);
-        let _ = responder.delay_resp(&answer, message.source, 1);
+        let _ = responder.delay_resp(&answer, message.source, 1, Some(1));
     }
 }
 

@@ -235,7 +235,7 @@ impl Client {
             source: ledger.requester(),
             sequence_id,
             correction: Correction(0),
-            body: Body::DelayReq,
+            body: Body::LeanReq,
         };
         let request = Some(Request {
             to: peer,

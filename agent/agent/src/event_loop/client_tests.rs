@@ -103,6 +103,7 @@ impl Play {
                 receive_ns: there,
                 requester,
                 tally: None,
+                sync_left_ns: None,
             },
         ];
         for body in bodies {

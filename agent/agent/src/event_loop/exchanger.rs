@@ -27,7 +27,7 @@ use crate::ptp::{
 };
 use crate::timestamp::{Disruption, Disruptions, Ready, Socket, raw_now};
 
-/// Packets that leave for one answered request.
+/// Packets that leave for one answered request, at most.
 const ANSWER_PACKETS: u32 = 3;
 
 pub(super) struct Exchanger {
@@ -143,7 +143,10 @@ impl Exchanger {
                 self.client.disregard_unanswered(received.arrival.at);
             }
             match received.message {
-                Some(message) if received.by == Port::Event && message.body == Body::DelayReq => {
+                Some(message)
+                    if received.by == Port::Event
+                        && matches!(message.body, Body::DelayReq | Body::LeanReq) =>
+                {
                     self.consider(&message, &received);
                 }
                 Some(Message {
@@ -263,6 +266,7 @@ impl Exchanger {
                 receive_ns: self.ports.on_the_wire(stamp),
                 requester: message.source,
                 tally: None,
+                sync_left_ns: None,
             },
             ..*message
         };
@@ -340,7 +344,7 @@ impl Exchanger {
     /// Sends all that is queued: event messages first, then what their departure stamps are needed for.
     fn send(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<()> {
         let (client, responder) = (&mut self.client, &mut self.responder);
-        let (mut sent, mut answers) = (0, Vec::new());
+        let (mut sent, mut answers) = (0, Vec::<(Answer, Option<RawTime>)>::new());
         let mut refused = None;
         let departed = self.ports.send_events(|packet, left| {
             sent += u64::from(left.is_ok());
@@ -354,13 +358,14 @@ impl Exchanger {
                     if left.is_ok() {
                         responder.synced(&answer);
                     }
-                    answers.push(answer);
+                    answers.push((answer, None));
                 }
             }
         })?;
         if let Some((to, why)) = refused {
             self.notices.refused(to, &why, backend_ns(self.ports.now()));
         }
+        let mut next = 0;
         for departed in departed {
             match (departed.token, departed.at) {
                 (Departure::Request(id), Some(t3)) => {
@@ -368,6 +373,15 @@ impl Exchanger {
                     self.note(heard, id.to, backend_ns(t3));
                 }
                 (Departure::Sync(answer), Some(t1)) => {
+                    // Stamps come in the order of sending, so the search ends where it begins.
+                    let rest = answers.get(next..).unwrap_or_default();
+                    let joint = answer.joint && answer.received.is_some();
+                    let place = rest.iter().position(|(of, _)| joint && *of == answer);
+                    if let Some(place) = place {
+                        answers[next + place].1 = Some(t1);
+                        next += place + 1;
+                        continue;
+                    }
                     let origin_ns = self.ports.on_the_wire(t1);
                     let message = self.reply(&answer, Body::FollowUp { origin_ns });
                     self.ports
@@ -388,14 +402,15 @@ impl Exchanger {
             }
         }
         // After all Syncs of the batch, so that the counts they carry are of one moment.
-        for answer in answers {
+        for (answer, left) in answers {
             let Some(received) = answer.received else {
                 continue;
             };
             let receive_ns = self.ports.on_the_wire(received);
-            if let Some(message) = self
-                .responder
-                .delay_resp(&answer, self.identity, receive_ns)
+            let left_ns = left.map(|t1| self.ports.on_the_wire(t1));
+            if let Some(message) =
+                self.responder
+                    .delay_resp(&answer, self.identity, receive_ns, left_ns)
             {
                 self.ports
                     .queue_general(&message, answer.general, answer.local);

@@ -134,8 +134,15 @@ impl<T: Copy> Exchange<T> {
                 self.t1_ns = Some(origin_ns);
                 self.correction_ns += correction_ns;
             }
-            Body::DelayResp { receive_ns, .. } => self.t4_ns = Some(receive_ns - correction_ns),
-            Body::DelayReq | Body::Announce { .. } | Body::Signaling { .. } => {
+            Body::DelayResp {
+                receive_ns,
+                sync_left_ns,
+                ..
+            } => {
+                self.t4_ns = Some(receive_ns - correction_ns);
+                self.t1_ns = self.t1_ns.or(sync_left_ns);
+            }
+            Body::DelayReq | Body::LeanReq | Body::Announce { .. } | Body::Signaling { .. } => {
                 return Verdict::Foreign;
             }
         }

@@ -83,7 +83,7 @@ impl<T: Copy> Ledger<T> {
     /// Files a message that the responder sent.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let tally = match message.body {
-            Body::DelayReq | Body::Announce { .. } | Body::Signaling { .. } => {
+            Body::DelayReq | Body::LeanReq | Body::Announce { .. } | Body::Signaling { .. } => {
                 return Verdict::Foreign;
             }
             Body::DelayResp { requester, .. } if requester != self.requester => {

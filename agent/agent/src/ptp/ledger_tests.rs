@@ -119,6 +119,7 @@ impl Talk {
                 receive_ns,
                 requester: REQUESTER,
                 tally,
+                sync_left_ns: None,
             },
         )
     }
@@ -204,6 +205,7 @@ fn impossible_times_are_counted_and_not_measured() {
             receive_ns: t4_us * US,
             requester: REQUESTER,
             tally: None,
+            sync_left_ns: None,
         };
         assert_eq!(talk.hear(0, 320, body), Verdict::Absurd, "{t1_us} {t4_us}");
         talk.ledger.settle(RawTime(2 * DEADLINE), |s| {
@@ -381,6 +383,7 @@ fn answers_to_another_are_foreign() {
         receive_ns: 0,
         requester,
         tally: None,
+        sync_left_ns: None,
     };
     assert_eq!(talk.hear(0, 100, body), Verdict::Foreign);
     assert_eq!(talk.hear(0, 100, Body::DelayReq), Verdict::Foreign);
@@ -469,7 +472,7 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
                 );
             }
             if !losing || !lost(12) {
-                let message = responder.delay_resp(&answer, source, 1).unwrap();
+                let message = responder.delay_resp(&answer, source, 1, None).unwrap();
                 ledger.receive(&message, arrival);
             }
         }
@@ -525,6 +528,7 @@ fn a_stock_responders_sync_may_leave_before_the_request_and_answers_nothing() {
         receive_ns: 40 * US,
         requester: REQUESTER,
         tally: None,
+        sync_left_ns: None,
     };
     let verdict = ledger.receive(&told(id, response), arrival(90));
     let Verdict::Complete(outbound, inbound) = verdict else {
@@ -554,4 +558,29 @@ fn an_unanswered_request_to_a_stock_responder_is_settled_at_its_deadline() {
         (s.request_arrived, s.answered, s.sync_sent),
         (None, false, Some(true))
     );
+}
+
+#[test]
+fn a_delay_resp_that_tells_when_the_sync_left_needs_no_follow_up() {
+    let mut talk = Talk::new();
+    let id = talk.ask(1);
+    talk.arrives(id);
+    let sync = Body::Sync {
+        two_step: true,
+        origin_ns: 0,
+    };
+    assert_eq!(talk.hear(id, 100, sync), Verdict::Taken);
+    let joint = Body::DelayResp {
+        receive_ns: 40 * US,
+        requester: REQUESTER,
+        tally: Some(talk.tally()),
+        sync_left_ns: Some(60 * US),
+    };
+    let verdict = talk.hear(id, 110, joint);
+    let Verdict::Complete(outbound, inbound) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
+    let late = Body::FollowUp { origin_ns: 60 * US };
+    assert_eq!(talk.hear(id, 120, late), Verdict::Duplicate);
 }

@@ -9,6 +9,8 @@ pub const MAX_LEN: usize = 54 + TLV_LEN;
 
 /// Sync is followed by a Follow_Up with its exact departure (table 37).
 const TWO_STEP: u16 = 0x0200;
+/// PTP profile specific 2: our own exchange is asked for (table 37).
+const LEAN: u16 = 0x4000;
 /// Sent to one port only (table 37).
 const UNICAST: u16 = 0x0400;
 /// The time scale is TAI and not one of the responder's own (7.2.1, table 37).
@@ -52,6 +54,8 @@ pub enum Body {
     ///
     /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
     DelayReq,
+    /// A Delay_Req with a flag that asks for our own exchange: the Delay_Resp may carry t1 as well.
+    LeanReq,
     /// 13.7, type 0x8:
     ///
     /// 34 10  precise origin timestamp of the Sync of this sequence id: t1
@@ -60,11 +64,13 @@ pub enum Body {
     ///
     /// 34 10  receive timestamp: t4
     /// 44 10  requesting port identity
-    /// 54 38  (optional) tally
+    /// 54 38  (optional) tally, or 48 with t1 at its end
     DelayResp {
         receive_ns: i64,
         requester: PortIdentity,
         tally: Option<Tally>,
+        /// t1, in the tally's TLV, when the request was ours: no Follow_Up is sent then.
+        sync_left_ns: Option<i64>,
     },
     /// 13.5, type 0xb:
     ///
@@ -95,6 +101,7 @@ impl Body {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
             Self::Sync { .. } => (0x0, 0, UNICAST),
             Self::DelayReq => (0x1, 1, UNICAST),
+            Self::LeanReq => (0x1, 1, UNICAST | LEAN),
             Self::FollowUp { .. } => (0x8, 2, UNICAST),
             Self::DelayResp { .. } => (0x9, 3, UNICAST),
             Self::Announce {
@@ -133,16 +140,26 @@ impl Message {
             0x1 => {
                 // Some implementations leave anything in this field; nothing depends on it.
                 from.take::<10>()?;
-                Body::DelayReq
+                if flags & LEAN == 0 {
+                    Body::DelayReq
+                } else {
+                    Body::LeanReq
+                }
             }
             0x8 => Body::FollowUp {
                 origin_ns: read_time(&mut from)?,
             },
-            0x9 => Body::DelayResp {
-                receive_ns: read_time(&mut from)?,
-                requester: PortIdentity::read(&mut from)?,
-                tally: find_tally(from)?,
-            },
+            0x9 => {
+                let receive_ns = read_time(&mut from)?;
+                let requester = PortIdentity::read(&mut from)?;
+                let (tally, sync_left_ns) = find_tally(from)?.unzip();
+                Body::DelayResp {
+                    receive_ns,
+                    requester,
+                    tally,
+                    sync_left_ns: sync_left_ns.flatten(),
+                }
+            }
             0xb => {
                 from.take::<10>()?;
                 let offset_s = i16::from_be_bytes(from.take()?);
@@ -178,7 +195,7 @@ impl Message {
         to.put(&self.sequence_id.to_be_bytes());
         to.put(&[control, NO_INTERVAL]);
         match self.body {
-            Body::DelayReq => write_time(0, &mut to),
+            Body::DelayReq | Body::LeanReq => write_time(0, &mut to),
             Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
                 write_time(origin_ns, &mut to);
             }
@@ -186,11 +203,12 @@ impl Message {
                 receive_ns,
                 requester,
                 tally,
+                sync_left_ns,
             } => {
                 write_time(receive_ns, &mut to);
                 requester.write(&mut to);
                 if let Some(tally) = tally {
-                    tally.write(&mut to);
+                    tally.write(sync_left_ns, &mut to);
                 }
             }
             Body::Announce { utc_offset_s } => {
@@ -213,7 +231,7 @@ impl Message {
 }
 
 /// Walks the TLVs after a body (14.1): type, length, value; unknown ones are passed over.
-fn find_tally(mut from: Reader<'_>) -> Result<Option<Tally>, Malformed> {
+fn find_tally(mut from: Reader<'_>) -> Result<Option<(Tally, Option<i64>)>, Malformed> {
     while from.0.len() >= 4 {
         let (kind, length) = (from.u16()?, usize::from(from.u16()?));
         let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;

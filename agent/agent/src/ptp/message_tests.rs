@@ -27,7 +27,7 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
 }
 
 /// Messages and their bytes, laid out by hand from the tables of the standard.
-fn golden() -> [(Message, String); 8] {
+fn golden() -> [(Message, String); 10] {
     [
         (
             message(
@@ -69,11 +69,35 @@ fn golden() -> [(Message, String); 8] {
                     receive_ns: 4_294_967_296_000_000_001,
                     requester: CLIENT,
                     tally: Some(TALLY),
+                    sync_left_ns: None,
                 },
             ),
             "09 12 005c 00 00 0400 ffffffffffffffff 00000000 02534dfffe000009 0001 1234 03 7f \
              0001 00000000 00000001 02534dfffe000007 0003 \
              0003 0022 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005"
+                .into(),
+        ),
+        (
+            message(CLIENT, 0, Body::LeanReq),
+            "01 12 002c 00 00 4400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
+             0000 00000000 00000000"
+                .into(),
+        ),
+        (
+            message(
+                RESPONDER,
+                0,
+                Body::DelayResp {
+                    receive_ns: 1,
+                    requester: CLIENT,
+                    tally: Some(TALLY),
+                    sync_left_ns: Some(1_500_000_000_000_000_005),
+                },
+            ),
+            "09 12 0066 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 03 7f \
+             0000 00000000 00000001 02534dfffe000007 0003 \
+             0003 002c 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005 \
+             0000 59682f00 00000005"
                 .into(),
         ),
         (
@@ -328,6 +352,7 @@ impl Random {
                     watched: (self.next() % 129) as u16,
                     arrived: u128::from(self.next()) << 64 | u128::from(self.next()),
                 }),
+                sync_left_ns: None,
             },
         };
         Message {

@@ -6,7 +6,6 @@
 //! client                               responder
 //! t3 ──── Delay_Req ────────────────►  t4
 //! t2 ◄─── Sync (two-step) ───────────  t1
-//!    ◄─── Follow_Up: t1 ─────────────
 //!    ◄─── Delay_Resp: t4, tally ─────
 //! ```
 //!

@@ -38,6 +38,8 @@ pub struct Answer {
     pub local: Option<IpAddr>,
     pub requester: PortIdentity,
     pub sequence_id: u16,
+    /// Whether the Delay_Resp may tell when the Sync left.
+    pub joint: bool,
     pub correction: Correction,
     /// t4; `None` when the request could not be stamped.
     pub received: Option<RawTime>,
@@ -134,6 +136,7 @@ impl Responder {
             local: None,
             requester: message.source,
             sequence_id: message.sequence_id,
+            joint: message.body == Body::LeanReq,
             correction: message.correction,
             received: None,
         })
@@ -152,6 +155,7 @@ impl Responder {
         answer: &Answer,
         source: PortIdentity,
         receive_ns: i64,
+        sync_left_ns: Option<i64>,
     ) -> Option<Message> {
         let tally = self.find(answer)?.tally;
         Some(Message {
@@ -162,6 +166,7 @@ impl Responder {
                 receive_ns,
                 requester: answer.requester,
                 tally: Some(tally),
+                sync_left_ns,
             },
         })
     }

@@ -1,6 +1,6 @@
 //! What a responder has received from one client, echoed so that the client alone can tell loss per direction.
 
-use super::field::{Malformed, Reader, Writer};
+use super::field::{Malformed, Reader, Writer, read_time, write_time};
 
 /// Numbers of the last sequence ids whose fate a tally tells.
 pub const MAP_LEN: u16 = 128;
@@ -16,6 +16,7 @@ pub const MAP_LEN: u16 = 128;
 /// 18  2  newest: highest sequence id received
 /// 20  2  watched: how many sequence ids, back from `newest`, the map tells of
 /// 22 16  arrived: bit i, from the least significant, says that `newest - i` arrived
+/// 38 10  (optional) t1 of the Sync of the same sequence id
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Tally {
     pub requests: u32,
@@ -30,7 +31,9 @@ pub(super) const TLV_TYPE: u16 = 0x0003;
 const ORGANISATION: [u8; 3] = [0x02, b'S', b'M'];
 const SUBTYPE: [u8; 3] = [0, 0, 1];
 const VALUE_LEN: u16 = 34;
-pub(super) const TLV_LEN: usize = 4 + VALUE_LEN as usize;
+/// With a time at the end.
+const LONG_LEN: u16 = VALUE_LEN + 10;
+pub(super) const TLV_LEN: usize = 4 + LONG_LEN as usize;
 
 impl Tally {
     /// Whether `sequence_id` arrived; `None` when the map does not reach it.
@@ -44,8 +47,8 @@ impl Tally {
         self.requests.wrapping_sub(self.syncs)
     }
 
-    /// Reads the value of an organisation extension; `None` when it is another organisation's.
-    pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
+    /// Reads the value of an organisation extension, and t1 if it is there; `None` when it is another organisation's.
+    pub(super) fn read(value: &[u8]) -> Result<Option<(Self, Option<i64>)>, Malformed> {
         let mut from = Reader(value);
         let Ok(ids) = from.take::<6>() else {
             return Ok(None);
@@ -63,12 +66,18 @@ impl Tally {
         if tally.watched > MAP_LEN {
             return Err(Malformed::Tlv);
         }
-        Ok(Some(tally))
+        let left_ns = if value.len() < LONG_LEN.into() {
+            None
+        } else {
+            Some(read_time(&mut from)?)
+        };
+        Ok(Some((tally, left_ns)))
     }
 
-    pub(super) fn write(&self, to: &mut Writer<'_>) {
+    pub(super) fn write(&self, left_ns: Option<i64>, to: &mut Writer<'_>) {
+        let length = left_ns.map_or(VALUE_LEN, |_| LONG_LEN);
         to.put(&TLV_TYPE.to_be_bytes());
-        to.put(&VALUE_LEN.to_be_bytes());
+        to.put(&length.to_be_bytes());
         to.put(&ORGANISATION);
         to.put(&SUBTYPE);
         to.put(&self.requests.to_be_bytes());
@@ -76,5 +85,8 @@ impl Tally {
         to.put(&self.newest.to_be_bytes());
         to.put(&self.watched.to_be_bytes());
         to.put(&self.arrived.to_be_bytes());
+        if let Some(left_ns) = left_ns {
+            write_time(left_ns, to);
+        }
     }
 }
