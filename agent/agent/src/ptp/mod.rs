@@ -1,12 +1,13 @@
 //! The messages of the Precision Time Protocol and the two ends of an exchange.
 //!
-//! References are to IEEE 1588-2019. An exchange is four standard messages with one sequence id (11.3):
+//! References are to IEEE 1588-2019. Our exchange is three messages of the standard with one sequence id
+//! (11.3), and a Follow_Up with t1 when its stamp comes late:
 //!
 //! ```text
 //! client                               responder
 //! t3 ──── Delay_Req ────────────────►  t4
 //! t2 ◄─── Sync (two-step) ───────────  t1
-//!    ◄─── Delay_Resp: t4, tally ─────
+//!    ◄─── Delay_Resp: t4, t1, tally ─
 //! ```
 //!
 //! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
