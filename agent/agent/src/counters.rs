@@ -24,6 +24,10 @@ pub struct Counters {
     pub duplicates: AtomicU64,
     /// Requests of the plan that this agent did not send: it woke too late, or was at its packet cap.
     pub requests_left_out: AtomicU64,
+    /// Requests not sent or not answered, so that the plan's cap on packets is kept.
+    pub requests_shed: AtomicU64,
+    /// Gauge: that cap, packets per second; 0 is no plan.
+    pub packets_per_s_cap: AtomicU64,
     /// Windows handed over for reporting.
     pub windows_closed: AtomicU64,
     /// Gauge: peers measured or answered under the plan in force.

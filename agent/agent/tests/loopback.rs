@@ -352,6 +352,10 @@ fn the_packet_cap_is_kept_and_told() {
             "{window:?}"
         );
     }
+    let count =
+        |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
+    assert_eq!(count(&a.counters.packets_per_s_cap), 30);
+    assert!(count(&a.counters.requests_shed) > 200, "98 of 128 a second");
     let events = a.counters.events.take(10);
     assert!(
         events

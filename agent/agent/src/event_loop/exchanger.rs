@@ -104,6 +104,7 @@ impl Exchanger {
         self.responder.admit(addresses, now);
         self.serving.follow(&self.responder);
         self.packets_per_s = plan.caps.packets_per_s;
+        set(&self.counters.packets_per_s_cap, self.packets_per_s.into());
         let burst = (self.packets_per_s / 10).max(ANSWER_PACKETS);
         self.budget.limit(self.packets_per_s, burst);
         set(&self.counters.peers, self.responder.peers() as u64);

@@ -2,6 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use crate::clock::RouteChange;
@@ -97,6 +98,7 @@ impl Notices {
     /// A packet was not sent, so that the plan's cap is kept.
     pub fn shed(&mut self) {
         self.shed += 1;
+        self.counters.requests_shed.fetch_add(1, Relaxed);
     }
 
     /// Tells how much was shed, now and again.

@@ -58,6 +58,11 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             of(&c.requests_left_out),
         ),
         (
+            "requests_shed",
+            "Requests not sent or not answered, to keep the cap on packets",
+            of(&c.requests_shed),
+        ),
+        (
             "windows_closed",
             "Windows handed over for reporting",
             of(&c.windows_closed),
@@ -95,6 +100,11 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
     ];
     let standing = [
         ("peers", "Peers of the plan in force", of(&c.peers)),
+        (
+            "packets_per_s_cap",
+            "Packets this agent may send per second; 0 is no plan",
+            of(&c.packets_per_s_cap),
+        ),
         (
             "spool_bytes",
             "Bytes of reports that wait",
