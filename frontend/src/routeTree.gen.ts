@@ -29,6 +29,7 @@ import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
 import { Route as AppMeshesMeshIdRouteImport } from './routes/_app.meshes.$meshId'
 import { Route as AppRecommendationsIndexRouteImport } from './routes/_app.recommendations.index'
 import { Route as AppRecommendationsRecommendationIdRouteImport } from './routes/_app.recommendations.$recommendationId'
+import { Route as AppVmsVmIdRouteImport } from './routes/_app.vms_.$vmId'
 import { Route as AppCurvesCurveIdIndexRouteImport } from './routes/_app.curves.$curveId.index'
 import { Route as AppCurvesCurveIdMeasureRouteImport } from './routes/_app.curves.$curveId.measure'
 import { Route as AppMeshesMeshIdIndexRouteImport } from './routes/_app.meshes.$meshId.index'
@@ -137,6 +138,11 @@ const AppRecommendationsRecommendationIdRoute =
     path: '/recommendations/$recommendationId',
     getParentRoute: () => AppRoute,
   } as any)
+const AppVmsVmIdRoute = AppVmsVmIdRouteImport.update({
+  id: '/vms_/$vmId',
+  path: '/vms/$vmId',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppCurvesCurveIdIndexRoute = AppCurvesCurveIdIndexRouteImport.update({
   id: '/curves/$curveId/',
   path: '/curves/$curveId/',
@@ -185,6 +191,7 @@ export interface FileRoutesByFullPath {
   '/curves/new': typeof AppCurvesNewRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/vms/$vmId': typeof AppVmsVmIdRoute
   '/applications/': typeof AppApplicationsIndexRoute
   '/curves/': typeof AppCurvesIndexRoute
   '/meshes/': typeof AppMeshesIndexRoute
@@ -211,6 +218,7 @@ export interface FileRoutesByTo {
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/vms/$vmId': typeof AppVmsVmIdRoute
   '/applications': typeof AppApplicationsIndexRoute
   '/curves': typeof AppCurvesIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
@@ -240,6 +248,7 @@ export interface FileRoutesById {
   '/_app/curves/new': typeof AppCurvesNewRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/_app/vms_/$vmId': typeof AppVmsVmIdRoute
   '/_app/applications/': typeof AppApplicationsIndexRoute
   '/_app/curves/': typeof AppCurvesIndexRoute
   '/_app/meshes/': typeof AppMeshesIndexRoute
@@ -269,6 +278,7 @@ export interface FileRouteTypes {
     | '/curves/new'
     | '/meshes/$meshId'
     | '/recommendations/$recommendationId'
+    | '/vms/$vmId'
     | '/applications/'
     | '/curves/'
     | '/meshes/'
@@ -295,6 +305,7 @@ export interface FileRouteTypes {
     | '/curves/learning'
     | '/curves/new'
     | '/recommendations/$recommendationId'
+    | '/vms/$vmId'
     | '/applications'
     | '/curves'
     | '/meshes'
@@ -323,6 +334,7 @@ export interface FileRouteTypes {
     | '/_app/curves/new'
     | '/_app/meshes/$meshId'
     | '/_app/recommendations/$recommendationId'
+    | '/_app/vms_/$vmId'
     | '/_app/applications/'
     | '/_app/curves/'
     | '/_app/meshes/'
@@ -482,6 +494,13 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppRecommendationsRecommendationIdRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/vms_/$vmId': {
+      id: '/_app/vms_/$vmId'
+      path: '/vms/$vmId'
+      fullPath: '/vms/$vmId'
+      preLoaderRoute: typeof AppVmsVmIdRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/curves/$curveId/': {
       id: '/_app/curves/$curveId/'
       path: '/curves/$curveId'
@@ -560,6 +579,7 @@ interface AppRouteChildren {
   AppCurvesNewRoute: typeof AppCurvesNewRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
+  AppVmsVmIdRoute: typeof AppVmsVmIdRoute
   AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
   AppMeshesIndexRoute: typeof AppMeshesIndexRoute
@@ -584,6 +604,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
   AppRecommendationsRecommendationIdRoute:
     AppRecommendationsRecommendationIdRoute,
+  AppVmsVmIdRoute: AppVmsVmIdRoute,
   AppApplicationsIndexRoute: AppApplicationsIndexRoute,
   AppCurvesIndexRoute: AppCurvesIndexRoute,
   AppMeshesIndexRoute: AppMeshesIndexRoute,

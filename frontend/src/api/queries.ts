@@ -47,6 +47,28 @@ export const agentsQuery = queryOptions({
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/agents', { params: { query: page(cursor) } }))),
 })
 
+export const vmQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['vms', vmId],
+    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
+  })
+
+export const agentQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['agents', agentId],
+    queryFn: () => unwrap(client.GET('/v1/agents/{agent_id}', { params: { path: { agent_id: agentId } } })),
+  })
+
+/** The newest events of an agent; the rest are in the API. */
+export const agentEventsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['agents', agentId, 'events'],
+    queryFn: async () => {
+      const asked = { params: { path: { agent_id: agentId }, query: { limit: 50 } } }
+      return (await unwrap(client.GET('/v1/agents/{agent_id}/events', asked))).items
+    },
+  })
+
 export const meshesQuery = queryOptions({
   queryKey: ['meshes'],
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/meshes', { params: { query: page(cursor) } }))),

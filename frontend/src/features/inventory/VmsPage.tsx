@@ -89,7 +89,11 @@ function VmRow({ vm, revoked, onRevoke, onDelete }: RowProps) {
   const canRevoke = agent && agent.status !== 'revoked'
   return (
     <tr>
-      <th scope="row">{vm.name}</th>
+      <th scope="row">
+        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
+          {vm.name}
+        </Anchor>
+      </th>
       <td>{vm.zone.name}</td>
       <td>
         {vm.probe_address ?? <span className={pageStyles.quiet}>none</span>}

@@ -1,0 +1,145 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { serverNow } from '~/api/connection'
+import { agentEventsQuery, agentQuery, vmQuery } from '~/api/queries'
+import type { Agent, Vm } from '~/api/types'
+import { formatMoment } from '~/lib/time'
+import { Age } from '~/ui/Age'
+import { useClock } from '~/ui/clock'
+import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { Empty, Failed, Loading, Notice } from '~/ui/State'
+import { StatusMark } from '~/ui/StatusMark'
+import { AGENT_STATUS } from './agentStatus'
+import { cloudFacts, cloudOf, elsewhere, type Fact, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
+import styles from './vm.module.css'
+
+const REFRESH_MS = 10_000
+
+const allVms = (
+  <Button variant="default" renderRoot={(root) => <Link {...root} to="/vms" />}>
+    All VMs
+  </Button>
+)
+
+/** One machine: where it is, what its agent says of it, and what happened to the agent. */
+export function VmPage({ vmId }: { vmId: string }) {
+  const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
+  const agentId = vm.data?.agent?.id
+  const agent = useQuery({ ...agentQuery(agentId ?? ''), enabled: agentId !== undefined, refetchInterval: REFRESH_MS })
+  if (vm.error && !vm.data) return <Failed what="This VM" error={vm.error} retry={() => void vm.refetch()} />
+  if (!vm.data) return <Loading what="the VM" />
+  const { zone } = vm.data
+  const place = `${zone.provider}, ${zone.region}, ${zone.name}${zone.physical_id ? ` (${zone.physical_id})` : ''}`
+  return (
+    <Page title={vm.data.name} lead={place} action={allVms}>
+      {agentId === undefined && (
+        <Empty title="No agent is on this VM">
+          Enrol one on the page “Add a VM”; nothing is measured from or to it meanwhile.
+        </Empty>
+      )}
+      {agentId !== undefined && agent.error && !agent.data && (
+        <Failed what="Its agent" error={agent.error} retry={() => void agent.refetch()} />
+      )}
+      {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}
+    </Page>
+  )
+}
+
+function AboutAgent({ vm, agent }: { vm: Vm; agent: Agent }) {
+  const clock = useClock()
+  const status = AGENT_STATUS[agent.status]
+  const cloud = cloudOf(agent.description)
+  return (
+    <>
+      {cloud && elsewhere(vm.zone, cloud) && (
+        <Notice tone="info">
+          The cloud says that this VM is in {cloud.provider}, {cloud.region}, {cloud.zone}
+          {cloud.physicalZone && ` (${cloud.physicalZone})`}. Move it there, if that is how the heatmap should group it.
+        </Notice>
+      )}
+      <Panel title="Agent">
+        <dl className={styles.facts}>
+          <dt>Status</dt>
+          <dd>
+            <StatusMark status={status.mark}>{status.word}</StatusMark>
+          </dd>
+          <dt>Last report</dt>
+          <dd>
+            <Age at={agent.last_report_at} clock={clock} now={serverNow} />
+          </dd>
+          <dt>Version</dt>
+          <dd>{agent.agent_version}</dd>
+          <dt>Probe address</dt>
+          <dd>
+            {vm.probe_address ?? 'none'}, ports {vm.event_port} and {vm.general_port}
+          </dd>
+          <Rows of={healthFacts(agent.health)} />
+        </dl>
+      </Panel>
+      <Panel title="Machine">
+        <Facts of={machineFacts(agent.description)} none="The agent has not described it yet." />
+      </Panel>
+      <Panel title="Cloud">
+        <Facts
+          of={cloudFacts(agent.description)}
+          none="No provider told anything: this is no VM of AWS, Azure or Google Cloud, or asking is switched off."
+        />
+      </Panel>
+      <Events agentId={agent.id} />
+    </>
+  )
+}
+
+function Rows({ of }: { of: Fact[] }) {
+  return of.map(([name, value]) => (
+    <div key={name} className={styles.row}>
+      <dt>{name}</dt>
+      <dd>{value}</dd>
+    </div>
+  ))
+}
+
+function Facts({ of, none }: { of: Fact[]; none: string }) {
+  if (of.length === 0) return <p className={pageStyles.quiet}>{none}</p>
+  return (
+    <dl className={styles.facts}>
+      <Rows of={of} />
+    </dl>
+  )
+}
+
+/** What the agent thought worth telling, the newest first. */
+function Events({ agentId }: { agentId: string }) {
+  const clock = useClock()
+  const events = useQuery({ ...agentEventsQuery(agentId), refetchInterval: REFRESH_MS })
+  if (events.error && !events.data) {
+    return <Failed what="The list of events" error={events.error} retry={() => void events.refetch()} />
+  }
+  return (
+    <Panel title="Events">
+      {!events.data && <Loading what="events" />}
+      {events.data?.length === 0 && <p className={pageStyles.quiet}>Nothing worth telling has happened.</p>}
+      {events.data && events.data.length > 0 && (
+        <Table label="Events of the agent">
+          <thead>
+            <tr>
+              <th scope="col">When</th>
+              <th scope="col">What</th>
+              <th scope="col">Detail</th>
+            </tr>
+          </thead>
+          <tbody>
+            {events.data.map((event) => (
+              <tr key={event.id}>
+                <td>{formatMoment(new Date(event.at), clock)}</td>
+                <th scope="row">{kindOf(event.kind)}</th>
+                <td className={styles.detail}>{sentenceOf(event.detail)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </Table>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'vitest'
+import { cloudFacts, cloudOf, elsewhere, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
+
+const aws = {
+  provider: 'aws',
+  region: 'eu-west-1',
+  zone: 'eu-west-1a',
+  physical_zone_id: 'euw1-az3',
+  instance_type: 'c7g.xlarge',
+}
+
+test('what is told is shown, what is not is left out', () => {
+  expect(
+    machineFacts({ kernel: '6.12.1', cpus: 4, ptp_clocks: ['ena-ptp-00', 'KVM'], clock_source: '', odd: {} }),
+  ).toEqual([
+    ['Kernel', '6.12.1'],
+    ['Processors', '4'],
+    ['Hardware clocks', 'ena-ptp-00, KVM'],
+  ])
+  expect(machineFacts({})).toEqual([])
+  expect(cloudFacts({ cloud: aws })[4]).toEqual(['Instance type', 'c7g.xlarge'])
+  expect(cloudFacts({ cloud: 'nonsense' })).toEqual([])
+  expect(healthFacts(null)).toEqual([])
+  expect(healthFacts({ packets_sent: 0 })).toEqual([['Packets sent', '0']])
+})
+
+test.each([
+  [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: null }, false],
+  [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1b', physical_id: null }, true],
+  // Another account of the customer calls the place b.
+  [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1b', physical_id: 'euw1-az3' }, false],
+  [{ provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: 'euw1-az1' }, true],
+  [{ provider: 'other', region: 'default', name: 'default', physical_id: null }, true],
+])('%o is elsewhere: %s', (zone, expected) => {
+  const cloud = cloudOf({ cloud: aws })
+  expect(cloud && elsewhere(zone, cloud)).toBe(expected)
+})
+
+test('a machine of no cloud is nowhere else', () => {
+  expect(cloudOf({})).toBeNull()
+  expect(cloudOf({ cloud: { provider: 'aws' } })).toBeNull()
+})
+
+test('events read as sentences', () => {
+  expect(kindOf('rate_shed')).toBe('Rate shed')
+  expect(kindOf('something_newer')).toBe('something newer')
+  expect(sentenceOf({ message: 'the plan allows 64 packets/s' })).toBe('the plan allows 64 packets/s')
+  expect(sentenceOf({})).toBe('')
+})
