@@ -24,7 +24,8 @@ CREATE FUNCTION forget_measurements_before(parent text, day date) RETURNS intege
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp SET timezone = 'UTC' AS $$
 DECLARE
     whole regclass := to_regclass('public.' || parent);
-    step interval := CASE WHEN parent LIKE '%\\_1d' THEN interval '1 day' WHEN parent LIKE '%\\_1h' THEN interval '1 hour'
+    step interval := CASE WHEN parent LIKE '%\\_1d' THEN interval '1 day'
+                          WHEN parent LIKE '%\\_1h' THEN interval '1 hour'
                           WHEN parent LIKE '%\\_15m' THEN interval '15 minutes' ELSE interval '1 minute' END;
     chunked boolean := EXISTS (SELECT FROM pg_extension WHERE extname = 'timescaledb');
     kept text := 'EXISTS (SELECT FROM pins p JOIN meshes m ON m.id = p.mesh_id'

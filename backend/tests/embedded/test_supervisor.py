@@ -193,5 +193,6 @@ def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
         assert pulse._asking is not None
         pulse._asking.join()
     pulse.silent_s(30.0)
+    assert pulse._asking is not None
     pulse._asking.join()
     assert pulse.silent_s(30.0) == 20.0
