@@ -1,5 +1,6 @@
-import { Button, Group, Modal } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { Dialog } from './Dialog'
 import { ActionError } from './State'
 
 interface Props {
@@ -28,12 +29,7 @@ export function Confirm({ title, children, action, about, doing, onClose, onDone
     onClose()
   }
   return (
-    <Modal
-      opened={about !== null}
-      onClose={close}
-      title={<strong>{title}</strong>}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={title} opened={about !== null} onClose={close}>
       <p>{children}</p>
       <ActionError error={doing.error} />
       <Group justify="end" mt="md">
@@ -48,6 +44,6 @@ export function Confirm({ title, children, action, about, doing, onClose, onDone
           {action}
         </Button>
       </Group>
-    </Modal>
+    </Dialog>
   )
 }

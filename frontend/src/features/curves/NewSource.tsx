@@ -116,6 +116,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       </div>
       <SegmentedControl
         aria-label="How values come"
+        w="fit-content"
         data={[
           { value: 'push', label: 'It pushes them' },
           { value: 'prometheus', label: 'From Prometheus' },

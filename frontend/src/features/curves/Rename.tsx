@@ -1,8 +1,9 @@
-import { Button, Group, Modal, Textarea, TextInput } from '@mantine/core'
+import { Button, Group, Textarea, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useUpdateCurve } from '~/api/actions'
 import type { CurveDetail } from '~/api/types'
 import { Problem } from '~/lib/problem'
+import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 
 interface Props {
@@ -31,12 +32,7 @@ export function Rename({ curve, etag, opened, onClose }: Props) {
   }
 
   return (
-    <Modal
-      opened={opened}
-      onClose={close}
-      title={<strong>Rename {curve.name}</strong>}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Dialog title={`Rename ${curve.name}`} opened={opened} onClose={close}>
       <form onSubmit={submit}>
         <TextInput
           name="name"
@@ -67,6 +63,6 @@ export function Rename({ curve, etag, opened, onClose }: Props) {
           </Button>
         </Group>
       </form>
-    </Modal>
+    </Dialog>
   )
 }

@@ -1,0 +1,97 @@
+import { expect, expectAccessible, read, remove, test } from '../support/journey'
+
+interface Source {
+  id: string
+  name: string
+}
+
+for (const colorScheme of ['light', 'dark'] as const) {
+  test(`an application is learnt from, or it is said why not, on a ${colorScheme} page`, async ({
+    inside: page,
+    mesh,
+  }) => {
+    const name = `journey shop ${colorScheme} ${Date.now()}`
+    await page.emulateMedia({ colorScheme })
+    await page.goto('/curves')
+    await page.getByRole('link', { name: 'Learn in production' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: 'Learning in production' })).toBeVisible()
+    const form = page.getByRole('form', { name: 'Add an application' })
+    await form.getByRole('textbox', { name: 'Application' }).fill(name)
+    await form.getByLabel('Mesh').selectOption(mesh.id)
+    await form.getByRole('combobox', { name: 'Clients' }).click()
+    await page.getByRole('listbox').getByRole('option').first().click()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Learn from it' }).click()
+    const source = page.getByRole('region', { name })
+    await expect(source.getByText('Waiting for data')).toBeVisible()
+    await expect(page.getByText('Now send values.')).toBeVisible()
+    const { items } = await read<{ items: Source[] }>(page, '/v1/metric-sources')
+    const made = items.find((one) => one.name === name) as Source
+    try {
+      const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+      const points = [1, 2, 3].map((back) => ({
+        at: new Date(Date.now() - back * 60_000).toISOString(),
+        value: 1000 + back,
+      }))
+      const pushed = await page.request.post(`/v1/metric-sources/${made.id}/points`, {
+        data: { points },
+        headers: { 'X-CSRF-Token': csrf_token },
+      })
+      expect(await pushed.json()).toEqual({ stored: 3 })
+      await source.getByRole('button', { name: 'Look now' }).click()
+      await expect(source.getByText('Cannot tell yet')).toBeVisible()
+      await expect(source.getByText(/at least 120 are needed/)).toBeVisible()
+      await source.getByRole('button', { name: 'Show the data' }).click()
+      await expect(source.getByText(/No minute has both|µs/).first()).toBeVisible()
+      await expectAccessible(page)
+      await source.getByRole('button', { name: 'Pause' }).click()
+      await expect(source.getByText('Paused')).toBeVisible()
+      await source.getByRole('button', { name: 'Forget…' }).click()
+      await page.getByRole('dialog').getByRole('button', { name: 'Forget' }).click()
+      await expect(source).toBeHidden()
+    } finally {
+      const left = await read<{ items: Source[] }>(page, '/v1/metric-sources')
+      if (left.items.some(({ id }) => id === made.id)) await remove(page, `/v1/metric-sources/${made.id}`)
+    }
+  })
+}
+
+test('a curve is renamed', async ({ inside: page }) => {
+  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+  const rows = [0, 50, 100, 200, 400, 600, 800, 1000].map((us) => ({
+    latency_us: us,
+    performance: 1000 / (1 + us / 300),
+  }))
+  const answer = await page.request.post('/v1/curves', {
+    data: { name: `before ${Date.now()}`, rows },
+    headers: { 'X-CSRF-Token': csrf_token },
+  })
+  const { id } = (await answer.json()) as { id: string }
+  try {
+    await page.goto(`/curves/${id}`)
+    await expect(page.getByRole('region', { name: 'Learning in production' })).toContainText('Nothing refreshes')
+    await page.getByRole('button', { name: 'Rename…' }).click()
+    const after = `after ${Date.now()}`
+    await page.getByRole('dialog').getByLabel('Application').fill(after)
+    await expectAccessible(page)
+    await page.getByRole('button', { name: 'Save' }).click()
+    await expect(page.getByRole('heading', { level: 1, name: after })).toBeVisible()
+  } finally {
+    await remove(page, `/v1/curves/${id}`)
+  }
+})
+
+test('the test bed’s own round trip does not count', async ({ inside: page, mesh }) => {
+  const { vms } = await read<{ vms: { id: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms.map(({ id }) => id)
+  await page.goto(`/curves/memcached-server?mesh=${mesh.id}&source=${source}&target=${target}`)
+  await expect(page.getByText(/All of a round trip counts/)).toBeVisible()
+  const field = page.getByLabel('Round trip of the test bed, µs')
+  await field.fill('25')
+  await field.press('Enter')
+  await expect(page).toHaveURL(/reference=25/)
+  await expect(page.getByText(/The first 25(\.0)? µs are those of the test bed/)).toBeVisible()
+  await page.getByLabel('Its work waits').selectOption('rounds')
+  await expect(page).toHaveURL(/waiting=rounds/)
+  await expectAccessible(page)
+})
