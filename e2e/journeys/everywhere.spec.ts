@@ -21,6 +21,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible()
       await expectAccessible(page)
     }
+    await page.goto('/vms')
+    await page.getByRole('region', { name: 'VMs and agents' }).getByRole('link').first().click()
+    await expect(page.getByRole('heading', { level: 2, name: 'Machine' })).toBeVisible()
+    await expectAccessible(page)
     await page.goto(`/meshes/${mesh.id}/settings`)
     await expect(
       page.getByRole('table', { name: 'Members' }).or(page.getByRole('heading', { name: /^Members/ })),

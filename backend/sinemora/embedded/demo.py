@@ -133,6 +133,7 @@ def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
         "ZONE_PROVIDER": PROVIDER,
         "ZONE_REGION": REGION,
         "ZONE_NAME": machine.zone,
+        "CLOUD_METADATA": "off",  # it would speak of this machine, not of the ones that are played here
         "LISTEN_ADDRESS": machine.address,
         "EVENT_PORT": str(machine.event_port),
         "GENERAL_PORT": str(machine.general_port),
