@@ -84,7 +84,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-curves bench-placement bench-simulation bench-agent
+.PHONY: bench-curves bench-placement bench-simulation bench-store bench-agent
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py
@@ -94,6 +94,9 @@ bench-placement: ## What placement finds and how fast (job sizes of a trace: TRA
 bench-simulation: ## Placement policies through time on a slice of a cluster (longer: INTERVALS=100)
 	$(PREPARE) backend >&2
 	@INTERVALS=$(INTERVALS) $(RUN) --in backend python -m benchmarks.simulation
+bench-store: ## What the store takes in and how fast it answers (some groups: ONLY=ingest,rss; memory: SECONDS=600)
+	$(PREPARE) backend >&2
+	@ONLY="$(ONLY)" SECONDS_OF_LOAD="$(SECONDS)" $(RUN) --in backend python benchmarks/store.py
 bench-agent: ## What the agent costs and how right it is, beside stock daemons (one group: ONLY=cpu)
 	$(PREPARE) bench-agent >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python ../agent/bench

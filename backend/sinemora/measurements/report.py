@@ -6,6 +6,7 @@ Nothing that fails a check is repaired. A refusal names the field, as in `window
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import numpy.typing as npt
@@ -34,6 +35,7 @@ from sinemora.measurements.sketch import Ints
 
 DIRECTIONS = ("outbound", "inbound", "round_trip")
 EVIDENCE_MAX = 64
+FIELDS_MAX = 100_000
 FLOWS_MAX = 64
 NO_CLOCK = -1
 WINDOW_S_MAX = 60
@@ -51,6 +53,7 @@ _NAMES = {
 _PIECE = 64 << 10
 _WINDOW_MAX = 8 << 20
 _local = threading.local()
+_WINDOWS = Report.DESCRIPTOR.fields_by_name["windows"].number
 _NS = 1_000_000_000
 _HEALTH = tuple(field.name for field in Health.DESCRIPTOR.fields)
 
@@ -143,6 +146,9 @@ def parse(body: bytes, media_type: str) -> Report:
     """The message of a body in one of the two forms. ProductError 415, MalformedReport."""
     report = Report()
     if media_type in (PROTOBUF, "application/protobuf"):
+        if not body:
+            raise MalformedReport("", "The body is empty. A report without windows still says who made it and when.")
+        _bounded(body)
         try:
             report.ParseFromString(body)
         except DecodeError as error:
@@ -159,6 +165,54 @@ def parse(body: bytes, media_type: str) -> Report:
     except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise MalformedReport("", f"The body is no JSON form of a Report: {error}") from error
     return report
+
+
+def _bounded(body: bytes) -> None:
+    """Refuse a body of more sub-messages than any report has: each costs a hundred times its two bytes once parsed.
+
+    Only lengths are walked here: what is no protobuf is left for the parser to say. MalformedReport.
+    """
+    walked = 0
+    for number, start, end in _fields(body, 0, len(body)):
+        walked += 1
+        if number == _WINDOWS:
+            walked += sum(1 for _ in islice(_fields(body, start, end), FIELDS_MAX))
+        if walked > FIELDS_MAX:
+            raise MalformedReport("windows", f"more than {FIELDS_MAX} fields in the windows of one report")
+
+
+def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
+    """Fields in [at, end): number, start and end of the content. Ends early where bytes make no sense."""
+    while at < end:
+        key, at = _varint(body, at, end)
+        kind, start = key & 7, at
+        if kind == 0:
+            at = _varint(body, at, end)[1]
+        elif kind == 2:
+            size, start = _varint(body, at, end)
+            at = start + size
+        elif kind in (1, 5):
+            at += 8 if kind == 1 else 4
+        else:
+            return
+        if at > end:
+            return
+        yield key >> 3, start, at
+
+
+def _varint(body: bytes, at: int, end: int) -> tuple[int, int]:
+    """A variable-length integer and where it ends; `end` when it does not."""
+    value = shift = 0
+    while at < end:
+        byte = body[at]
+        at += 1
+        value |= (byte & 127) << shift
+        if byte < 128:
+            return value, at
+        shift += 7
+        if shift > 63:
+            break
+    return 0, end
 
 
 def health_of(report: Report) -> dict[str, int | str] | None:
@@ -220,7 +274,7 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
         ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
         sketches = Sketches(flat.reshape(3, n), ordered)
     totals, quantiles = frame.summarise(sketches)
-    for wrong, name, complaint in _complaints(values, m2, totals):
+    for wrong, name, complaint in _complaints(values, m2, totals, _ends(sketches)):
         if wrong.any():
             direction, i = np.argwhere(wrong)[0].tolist()
             raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
@@ -313,11 +367,23 @@ def _read(
     return np.frombuffer(columns.sketch, "<u2")
 
 
+def _ends(sketches: Sketches) -> tuple[Ints, Ints]:
+    """The first and last bin of every sketch, shape (3, n); of an empty one they mean nothing."""
+    flat = sketches.lengths.reshape(-1)
+    ends = np.cumsum(flat)
+    if not sketches.words.size:
+        nothing = np.zeros(sketches.lengths.shape, np.int64)
+        return nothing, nothing
+    bins = (sketches.words >> 5).astype(np.int64)
+    first = bins[np.minimum(ends - flat, bins.size - 1)]
+    return first.reshape(sketches.lengths.shape), bins[np.maximum(ends - 1, 0)].reshape(sketches.lengths.shape)
+
+
 _INTEGERS = tuple((which, name) for which, name in _NAMES.items() if which != M2)
 
 
 def _complaints(
-    values: Ints, m2: npt.NDArray[np.float64], totals: Ints
+    values: Ints, m2: npt.NDArray[np.float64], totals: Ints, ends: tuple[Ints, Ints]
 ) -> Iterator[tuple[npt.NDArray[np.bool_], str, str]]:
     """What could be wrong: where it is, in which column, and the rule that is broken."""
     count, sent, lost = values[COUNT], values[SENT], values[LOST]
@@ -332,6 +398,9 @@ def _complaints(
     yield mean > high, "mean_ns", "the mean is above the maximum"
     yield ~((m2 >= 0) & np.isfinite(m2)), "m2", "a sum of squares is a finite number, 0 or more"
     yield totals != count, "sketch", "the sketch holds another number of delays than count"
+    first, last = ends
+    yield ~empty & (first != sketch.bins_of(low)), "sketch", "its smallest delay is not in the bin of min_ns"
+    yield ~empty & (last != sketch.bins_of(high)), "sketch", "its largest delay is not in the bin of max_ns"
     clocks = np.zeros(count.shape, bool)
     clocks[ROUND_TRIP] = values[CLOCK_ERROR, ROUND_TRIP] != 0
     yield clocks, "clock_error_ns", "a round trip has no clock error"

@@ -1,0 +1,90 @@
+"""A load of reports from a process of its own: bodies made beforehand, many connections, answers counted."""
+
+import asyncio
+import multiprocessing as mp
+import time
+from dataclasses import dataclass
+from multiprocessing.synchronize import Event as Flag
+from queue import Empty
+
+CONNECTIONS = 64
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a load: reports acknowledged and refused, over which time, and what the generator cost."""
+
+    acknowledged: int
+    refused: int
+    seconds: float
+    generator_cpu_s: float
+
+
+class Load:
+    """Sends every request once, as fast as answers come or at `per_s`; `run` until done or `stop`."""
+
+    def __init__(self, port: int, requests: list[bytes], per_s: float | None = None) -> None:
+        context = mp.get_context("spawn")
+        self._stop = context.Event()
+        self._outcome: mp.Queue[Outcome] = context.Queue()
+        self._process = context.Process(
+            target=_send, args=(port, requests, per_s, self._stop, self._outcome), daemon=True
+        )
+        self._process.start()
+
+    def stop(self) -> Outcome:
+        """End it now."""
+        self._stop.set()
+        return self.wait()
+
+    def wait(self) -> Outcome:
+        """Its outcome once it has ended."""
+        while True:
+            try:
+                found = self._outcome.get(timeout=1)
+                self._process.join()
+                return found
+            except Empty:
+                if not self._process.is_alive():
+                    raise RuntimeError("the load generator died") from None
+
+
+def request_of(credential: str, body: bytes) -> bytes:
+    """A report as the bytes of an HTTP request."""
+    head = (
+        "POST /v1/agents/self/reports HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+        f"Authorization: Bearer {credential}\r\nContent-Type: application/x-protobuf\r\n"
+        f"Content-Encoding: zstd\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def _send(port: int, requests: list[bytes], per_s: float | None, stop: Flag, outcome: "mp.Queue[Outcome]") -> None:
+    outcome.put(asyncio.run(_run(port, requests, per_s, stop)))
+
+
+async def _run(port: int, requests: list[bytes], per_s: float | None, stop: Flag) -> Outcome:
+    waiting = iter(requests)
+    counts = [0, 0]
+    began_s, cpu_s, sent = time.monotonic(), time.process_time(), 0
+
+    async def connection() -> None:
+        nonlocal sent
+        reader, writer = await asyncio.open_connection("127.0.0.1", port)
+        for request in waiting:
+            if stop.is_set():
+                break
+            sent += 1
+            if per_s:
+                await asyncio.sleep(max(0.0, began_s + sent / per_s - time.monotonic()))
+            writer.write(request)
+            head = await reader.readuntil(b"\r\n\r\n")
+            good = head.startswith(b"HTTP/1.1 204")
+            counts[not good] += 1
+            if not good:
+                length = next(int(line[15:]) for line in head.lower().split(b"\r\n") if line.startswith(b"content-le"))
+                await reader.readexactly(length)
+        writer.close()
+
+    await asyncio.gather(*(connection() for _ in range(min(CONNECTIONS, len(requests)))))
+    return Outcome(counts[0], counts[1], time.monotonic() - began_s, time.process_time() - cpu_s)

@@ -1,0 +1,191 @@
+"""A product of the benchmark's own: embedded servers, migrated, one API process on a free port of loopback."""
+
+import os
+import secrets
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from uuid import UUID
+
+from sinemora import migrate, tables
+from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.valkey import ValkeyServer
+from sinemora.inventory.models import Agent, Vm, Zone
+from sinemora.kit.config import Settings
+from sinemora.kit.db import engine, tenant_session
+from sinemora.kit.security import digest
+from sinemora.meshes.models import Mesh, MeshVm
+from sinemora.tenants.models import ApiKey
+from sinemora.tenants.service import create_owner
+
+assert tables  # models of all features, so that relationships between them resolve
+ZONES = 8
+
+
+@dataclass(frozen=True)
+class World:
+    """A mesh with an agent on every VM; `credentials` and `vm_keys` in the order of their keys."""
+
+    mesh_id: UUID
+    mesh_key: int
+    tenant_key: int
+    vm_keys: list[int]
+    vm_ids: list[UUID]
+    credentials: list[str]
+
+
+@dataclass
+class Product:
+    """A running product and a key that may read it."""
+
+    port: int
+    tenant_id: UUID
+    secret: str
+    postgres: PostgresServer
+    api: subprocess.Popen[bytes]
+
+    def url(self, path: str) -> str:
+        """An address of the API."""
+        return f"http://127.0.0.1:{self.port}{path}"
+
+    def get(self, path: str, accept: str = "application/octet-stream") -> bytes:
+        """The body of a GET; raises on anything but success."""
+        request = urllib.request.Request(
+            self.url(path), headers={"Authorization": f"Bearer {self.secret}", "Accept": accept}
+        )
+        with urllib.request.urlopen(request, timeout=120) as answer:
+            body: bytes = answer.read()
+        return body
+
+    def rss_kb(self) -> int:
+        """Resident memory of the API."""
+        for line in Path(f"/proc/{self.api.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS"):
+                return int(line.split()[1])
+        raise LookupError("no VmRSS")
+
+    def cpu_s(self) -> float:
+        """Processor time the API has used."""
+        fields = Path(f"/proc/{self.api.pid}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def world(self, name: str, vms: int) -> World:
+        """A mesh of `vms` VMs in `ZONES` zones."""
+        words = [f"sma_{secrets.token_urlsafe(24)}" for _ in range(vms)]
+        with tenant_session(self.tenant_id) as session:
+            zones = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(ZONES)]
+            mesh = Mesh(name=name, window_s=10, rate_hz=1, flows=1)
+            session.add_all([*zones, mesh])
+            session.flush()
+            machines = [
+                Vm(
+                    zone_id=zones[i % ZONES].id,
+                    name=f"{name}-{i:04}",
+                    probe_address=f"10.{i // 65536}.{i // 256 % 256}.{i % 256}",
+                    event_port=319,
+                    general_port=320,
+                )
+                for i in range(vms)
+            ]
+            session.add_all(machines)
+            session.flush()
+            session.add_all([MeshVm(mesh_id=mesh.id, vm_id=vm.id) for vm in machines])
+            session.add_all(
+                Agent(
+                    vm_id=vm.id,
+                    credential_prefix=word[:8],
+                    credential_digest=digest(word),
+                    agent_version="0.1.0",
+                    description={},
+                )
+                for vm, word in zip(machines, words, strict=True)
+            )
+            session.flush()
+            for row in (mesh, *machines):
+                session.refresh(row, ["key"])
+            order = sorted(range(vms), key=lambda i: machines[i].key)
+            return World(
+                mesh.id,
+                mesh.key,
+                session.info["tenant_key"],
+                [machines[i].key for i in order],
+                [machines[i].id for i in order],
+                [words[i] for i in order],
+            )
+
+
+@contextmanager
+def running() -> Iterator[Product]:
+    """Start everything in a temporary folder; all of it is gone afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
+    postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
+    postgres.prepare()
+    postgres.start()
+    api = None
+    try:
+        postgres.provision()
+        valkey.prepare()
+        valkey.start()
+        for name in [name for name in os.environ if name.startswith("SINEMORA_")]:
+            del os.environ[name]
+        Settings.model_config["env_file"] = None
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        os.environ |= {
+            "SINEMORA_DATABASE_URL": postgres.dsn(),
+            "SINEMORA_DATABASE_OWNER_URL": postgres.dsn(OWNER_ROLE),
+            "SINEMORA_REDIS_URL": valkey.url(),
+            "SINEMORA_PORT": str(port),
+            "SINEMORA_QUOTA_WINDOWS_PER_S": "1e9",
+            "SINEMORA_RATE_LIMIT_PER_MINUTE": "1000000",
+            "SINEMORA_LOG_LEVEL": "warning",
+        }
+        migrate.upgrade()
+        owner = create_owner("Bench", "bench@sinemora.example", secrets.token_urlsafe(12))
+        secret = f"sm_{secrets.token_urlsafe(24)}"
+        with tenant_session(owner.tenant_id) as session:
+            session.add(
+                ApiKey(
+                    name="bench",
+                    prefix=secret[:8],
+                    secret_digest=digest(secret),
+                    scopes=["read"],
+                    expires_at=datetime.now(UTC) + timedelta(days=1),
+                )
+            )
+        with (folder / "api.log").open("ab") as log:
+            api = subprocess.Popen([sys.executable, "-m", "sinemora.cli", "serve"], stdout=log, stderr=log)
+        product = Product(port, owner.tenant_id, secret, postgres, api)
+        _wait(product, folder / "api.log")
+        yield product
+    finally:
+        if api is not None:
+            api.terminate()
+            api.wait(20)
+        engine().dispose()
+        valkey.stop()
+        postgres.stop()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _wait(product: Product, log: Path) -> None:
+    until_s = time.monotonic() + 60
+    while time.monotonic() < until_s:
+        try:
+            product.get("/readyz", "application/json")
+            return
+        except OSError:
+            if product.api.poll() is not None:
+                break
+            time.sleep(0.2)
+    sys.exit(f"the API does not start:\n{log.read_text()[-2000:]}")
