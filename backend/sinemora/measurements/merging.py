@@ -52,6 +52,24 @@ def merged(
     return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
 
 
+def whole(
+    chunks: Iterable[list[StoredFrame]], ended_at_s: int, *, sketches: bool, corrections: Sequence[Corrections] = ()
+) -> tuple[Pairs, Sketches | None]:
+    """The same for frames of one step, each pair in one of them: nothing to merge, their own quantiles stand."""
+    pieces = [gathered(chunk, corrections, sketches=sketches) for chunk in chunks]
+    stats = frame.concatenate([piece.stats for piece in pieces])
+    words = [piece.sketches for piece in pieces if piece.sketches is not None]
+    empty = np.empty(0, np.int64)
+    pairs = Pairs(
+        np.concatenate([piece.clients for piece in pieces] or [empty]),
+        np.concatenate([piece.targets for piece in pieces] or [empty]),
+        np.full(stats.targets, ended_at_s, np.int64),
+        np.ones(stats.targets, np.int64),
+        stats,
+    )
+    return pairs, frame.concatenate_sketches(words) if sketches else None
+
+
 def frames_of(stored: Iterable[StoredFrame]) -> list[Frame]:
     """Decoded frames, sketches included."""
     return [

@@ -91,9 +91,18 @@ def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget =
     mesh = mesh_state(session, mesh_id)
     if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
         return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
-    found = windows(session, mesh, wanted.start, wanted.end, sketches=wanted.needs_sketches, budget=budget)
+    by_zone = wanted.by is By.ZONE
+    found = windows(
+        session,
+        mesh,
+        wanted.start,
+        wanted.end,
+        sketches=wanted.needs_sketches and by_zone,
+        quantiles=wanted.needs_sketches,
+        budget=budget,
+    )
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
-    if wanted.by is By.ZONE:
+    if by_zone:
         cells, axis = _by_zone(mesh, cells, found.sketches)
     measured = matrix.measure(cells, wanted.metric, wanted.statistic)
     return Picture(mesh, axis, measured, found.started_at, found.ended_at)
@@ -106,10 +115,13 @@ def windows(
     end: datetime | None,
     *,
     sketches: bool,
+    quantiles: bool = False,
     vm_keys: Collection[int] | None = None,
     budget: Budget = REQUEST,
 ) -> Windows:
     """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
+
+    Without `sketches` merged windows have no quantiles unless `quantiles` asks for them alone.
 
     ProductError `range_invalid`, `range_too_large`.
     """
@@ -123,7 +135,9 @@ def windows(
         started_at = None if newest is None else utc(newest.started_at_s)
         ended_at = None if newest is None else utc(newest.started_at_s + newest.window_s)
     else:
-        started_at, ended_at, pairs, merged = _range(session, mesh, start, end, sketches, vm_keys, budget)
+        started_at, ended_at, pairs, merged = _range(
+            session, mesh, start, end, vm_keys, budget, sketches=sketches, quantiles=quantiles
+        )
     cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
     if now_s is None:  # what was measured then was planned then
         cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
@@ -230,15 +244,20 @@ def _range(
     mesh: MeshState,
     start: datetime,
     end: datetime,
-    sketches: bool,
     vm_keys: Collection[int] | None,
     budget: Budget,
+    *,
+    sketches: bool,
+    quantiles: bool,
 ) -> tuple[datetime, datetime, Pairs, Sketches | None]:
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
-    chunks = read_frames(session, mesh.key, parts, sketches=sketches, vm_keys=vm_keys, budget=budget)
+    one_step = len(parts) == 1 and parts[0].is_step
+    words = sketches or (quantiles and not one_step)
+    chunks = read_frames(session, mesh.key, parts, sketches=words, vm_keys=vm_keys, budget=budget)
     shifts = corrections.known(session, mesh.key, start, end)
-    pairs, merged = merging.merged(chunks, round(end.timestamp()), sketches=sketches, corrections=shifts)
+    read = merging.whole if one_step else merging.merged
+    pairs, merged = read(chunks, round(end.timestamp()), sketches=words, corrections=shifts)
     return start, end, pairs, merged
 
 

@@ -64,6 +64,11 @@ class Stretch(NamedTuple):
     start: datetime
     end: datetime
 
+    @property
+    def is_step(self) -> bool:
+        """Whether this is a single step of a merged tier."""
+        return self.tier is not Tier.RAW and (self.end - self.start).total_seconds() == self.tier.step_s
+
 
 def choose(started_at: datetime, ended_at: datetime, points_max: int, window_s: int = WINDOW_S) -> Tier:
     """The finest tier that covers a range in at most `points_max` steps; days when none does."""

@@ -154,7 +154,8 @@ def test_gaps_of_every_tier_are_found(past):
 @pytest.mark.parametrize("by", ["vm", "zone"])
 def test_ranges_answer_the_same_before_and_after_the_rollup(past, by):
     mesh, start, raws = past
-    for first, last in ((0, 2 * 86_400), (3_600, 90_000), (25_200, 25_260)):
+    ranges = ((0, 2 * 86_400), (3_600, 90_000), (25_200, 25_260), (0, 900), (86_400, 2 * 86_400))
+    for first, last in ranges:
         params = {"from": iso(start + first), "to": iso(start + last), "by": by, "statistic": "p90"}
         inside = [raw for when, raw in raws.items() if start + first <= when < start + last]
         wanted = number([v for raw in inside for v in raw.delays_ns[0]], Statistic.P90)
