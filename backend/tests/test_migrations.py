@@ -23,7 +23,8 @@ def alembic(servers: Servers):
         "SINEMORA_DATABASE_OWNER_URL": servers.postgres.dsn(OWNER_ROLE, "migrations"),
     }
 
-    def run(*arguments: str) -> str:
+    def run(*arguments: str, refused: str = "") -> str:
+        """What alembic printed; `refused`: it must fail, and say this."""
         done = subprocess.run(
             [sys.executable, "-m", "alembic", *arguments],
             cwd=BACKEND,
@@ -32,7 +33,8 @@ def alembic(servers: Servers):
             text=True,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
+        assert (done.returncode != 0) == bool(refused), done.stderr
+        assert refused in done.stderr
         return done.stdout
 
     return run
@@ -69,3 +71,19 @@ def test_up_down_up_ends_where_it_began(alembic, servers: Servers):
 
 def test_there_is_one_newest_version(alembic):
     assert len(alembic("heads").split("\n")) == 2
+
+
+def test_a_migration_gives_up_on_a_lock_and_leaves_all_as_it_was(alembic, servers: Servers):
+    """Whoever serves goes on: a migration waits seconds for a lock, not for ever with everybody queued behind it."""
+    alembic("upgrade", "head")
+    url = servers.postgres.dsn(OWNER_ROLE, "migrations").replace("postgresql://", "postgresql+psycopg://")
+    engine = create_engine(url)
+    with engine.connect() as reader:
+        reader.execute(text("SELECT count(*) FROM pins"))  # a transaction left open holds its lock
+        alembic("downgrade", "0006", refused="lock timeout")
+        with engine.connect() as other:
+            assert other.scalar(text("SELECT version_num FROM alembic_version")) == "0007"
+            assert other.scalar(text("SELECT to_regclass('pins') IS NOT NULL"))
+            assert other.scalar(text("SELECT to_regproc('forget_measurements_before') IS NOT NULL"))
+    alembic("upgrade", "head")
+    engine.dispose()
