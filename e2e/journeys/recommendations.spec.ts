@@ -3,7 +3,7 @@ import { expect, expectAccessible, read, remove, test } from '../support/journey
 test('an application is declared in a minute, and moves are asked for', async ({ inside: page, mesh }) => {
   const name = `journey ${Date.now()}`
   const { vms } = await read<{ vms: { id: string; name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
-  const [root, other] = vms as [{ name: string }, { name: string }]
+  const [root, other] = vms as [(typeof vms)[number], (typeof vms)[number]]
   await page.goto('/applications/new')
   await page.getByLabel('Name').fill(name)
   await page.getByRole('combobox', { name: 'Mesh', exact: true }).last().selectOption({ label: mesh.name })
