@@ -1,12 +1,18 @@
-import { Anchor, Button } from '@mantine/core'
+import { Anchor, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/queries'
 import { formatCount } from '~/lib/units'
 import { Page, pageStyles, Table } from '~/ui/Page'
 import { Empty, Failed, Loading } from '~/ui/State'
+import { ImportTrace } from './ImportTrace'
 
-const newMesh = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>
+const newMesh = (
+  <Group gap="xs">
+    <ImportTrace />
+    <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>
+  </Group>
+)
 
 export function MeshesPage() {
   const meshes = useQuery(meshesQuery)

@@ -1,0 +1,93 @@
+import { Button, FileInput, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { client, unwrap } from '~/api/client'
+import { ActionError } from '~/ui/State'
+
+type Kind = 'csv' | 'ptpd'
+
+/** A trace measured elsewhere becomes a new mesh: its VMs and windows are made by a job. */
+export function ImportTrace() {
+  const [opened, setOpened] = useState(false)
+  const [kind, setKind] = useState<Kind>('csv')
+  const [file, setFile] = useState<File | null>(null)
+  const cache = useQueryClient()
+  const navigate = useNavigate()
+  const run = useMutation({
+    mutationFn: async (form: FormData) => {
+      const text = (name: string) => String(form.get(name) ?? '').trim()
+      const mesh = await unwrap(
+        client.POST('/v1/meshes', { body: { name: text('name'), window_s: 10, rate_hz: 1, flows: 1 } }),
+      )
+      await unwrap<unknown>(
+        client.POST('/v1/meshes/{mesh_id}/imports', {
+          params: {
+            path: { mesh_id: mesh.id },
+            query: {
+              kind,
+              times: text('times') === 'end_now' ? 'end_now' : 'keep',
+              ...(kind === 'ptpd' ? { client: text('client'), server: text('server') } : {}),
+            },
+          },
+          body: file as unknown as string,
+          bodySerializer: (body) => body as unknown as BodyInit,
+          headers: { 'Content-Type': kind === 'csv' ? 'text/csv' : 'text/plain' },
+        }),
+      )
+    },
+    onSuccess: async () => {
+      await cache.invalidateQueries()
+      await navigate({ to: '/jobs' })
+    },
+  })
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    run.mutate(new FormData(event.currentTarget))
+  }
+
+  return (
+    <>
+      <Button variant="default" onClick={() => setOpened(true)}>
+        Import a trace
+      </Button>
+      <Modal opened={opened} onClose={() => setOpened(false)} title="Import a trace">
+        <form onSubmit={submit}>
+          <Stack gap="sm">
+            <p>Measurements made elsewhere, as a mesh of their own. Nothing of it is live.</p>
+            <TextInput name="name" label="Name of the new mesh" required maxLength={100} />
+            <NativeSelect
+              label="Format"
+              data={[
+                { value: 'csv', label: 'CSV: at, source, target, outbound_ns, inbound_ns' },
+                { value: 'ptpd', label: 'Statistics log of PTPd' },
+              ]}
+              value={kind}
+              onChange={({ currentTarget: { value } }) => setKind(value === 'ptpd' ? 'ptpd' : 'csv')}
+            />
+            <FileInput label="File" placeholder="Choose a file" required value={file} onChange={setFile} />
+            {kind === 'ptpd' && (
+              <>
+                <TextInput name="client" label="Name of the slave" required />
+                <TextInput name="server" label="Name of the master" required />
+              </>
+            )}
+            <NativeSelect
+              name="times"
+              label="Times"
+              data={[
+                { value: 'keep', label: 'As they are' },
+                { value: 'end_now', label: 'Moved, so that it ends now' },
+              ]}
+            />
+            {run.error && <ActionError error={run.error} />}
+            <Button type="submit" loading={run.isPending} disabled={!file}>
+              Import
+            </Button>
+          </Stack>
+        </form>
+      </Modal>
+    </>
+  )
+}
