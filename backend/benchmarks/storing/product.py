@@ -3,6 +3,7 @@
 import os
 import secrets
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -126,6 +127,7 @@ class Product:
 @contextmanager
 def running() -> Iterator[Product]:
     """Start everything in a temporary folder; all of it is gone afterwards."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # nothing stays behind, however it is ended
     folder = Path(tempfile.mkdtemp(prefix="sinemora-bench-"))
     postgres, valkey = PostgresServer(folder), ValkeyServer(folder)
     postgres.prepare()
