@@ -7,21 +7,22 @@ import numpy as np
 from sinemora.recommender.curves.fit import Fit
 
 _WIDTH, _HEIGHT = 640, 360
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 34, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 24, 34, 44
 _INK, _GRID, _LINE, _BAND = "#1f2937", "#d1d5db", "#1c7ed6", "#a5d8ff"
 
 
 def svg(found: Fit, title: str) -> str:
     """Performance against added microseconds."""
     end = found.curve.end_us
-    lowest = min(float(found.low(end)), float(found.samples.performance.min() / found.baseline_factor))
+    samples = found.samples.performance / found.baseline_factor
+    lowest, ceiling = min(float(found.low(end)), float(samples.min())), max(1.05, float(samples.max()) + 0.03)
     floor = max(0.0, float(np.floor((lowest - 0.02) * 10) / 10))
 
     def x(us: float) -> float:
         return round(_LEFT + us / end * (_WIDTH - _LEFT - _RIGHT), 1)
 
     def y(share: float) -> float:
-        return round(_TOP + (1.05 - share) / (1.05 - floor) * (_HEIGHT - _TOP - _BOTTOM), 1)
+        return round(_TOP + (ceiling - share) / (ceiling - floor) * (_HEIGHT - _TOP - _BOTTOM), 1)
 
     at = np.unique(np.concatenate((np.linspace(0, end, 161), found.samples.added_us)))
     band = found.at(at)
@@ -34,7 +35,7 @@ def svg(found: Fit, title: str) -> str:
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>',
         f'<text x="{_LEFT}" y="20" fill="{_INK}" font-size="14">{escape(title)}</text>',
     ]
-    for share in np.arange(floor, 1.01, 0.1):
+    for share in np.arange(floor, ceiling, 0.1):
         height = y(float(share))
         parts.append(f'<path d="M{_LEFT} {height}H{_WIDTH - _RIGHT}" stroke="{_GRID}"/>')
         parts.append(f'<text x="{_LEFT - 8}" y="{height + 4}" text-anchor="end" fill="{_INK}">{share:.1f}</text>')
@@ -47,6 +48,6 @@ def svg(found: Fit, title: str) -> str:
     )
     parts.append(f'<polygon points="{" ".join(upper + lower)}" fill="{_BAND}" fill-opacity="0.6"/>')
     parts.append(f'<polyline points="{" ".join(line)}" fill="none" stroke="{_LINE}" stroke-width="2"/>')
-    for us, p in zip(found.samples.added_us, found.samples.performance / found.baseline_factor, strict=True):
+    for us, p in zip(found.samples.added_us, samples, strict=True):
         parts.append(f'<circle cx="{x(us)}" cy="{y(p)}" r="3.5" fill="#ffffff" stroke="{_INK}" stroke-width="1.5"/>')
     return "\n".join([*parts, "</svg>"]) + "\n"
