@@ -12,6 +12,7 @@ import { useClock } from '~/ui/clock'
 import { Page, pageStyles, Table } from '~/ui/Page'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
+import { useEdits } from '../session/useEdits'
 import { AGENT_STATUS } from './agentStatus'
 import { NewMaster } from './NewMaster'
 
@@ -24,6 +25,7 @@ const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />
 export function VmsPage() {
   const vms = useQuery({ ...vmsQuery, refetchInterval: REFRESH_MS })
   const agents = useQuery({ ...agentsQuery, refetchInterval: REFRESH_MS })
+  const edits = useEdits()
   const [revoking, setRevoking] = useState<Vm | null>(null)
   const [deleting, setDeleting] = useState<Vm | null>(null)
 
@@ -68,7 +70,7 @@ export function VmsPage() {
           ))}
         </tbody>
       </Table>
-      <NewMaster />
+      {edits && <NewMaster />}
       <RevokeDialog vm={revoking} onClose={() => setRevoking(null)} />
       <DeleteDialog vm={deleting} onClose={() => setDeleting(null)} />
     </Page>
