@@ -10,6 +10,7 @@ const PAGES = [
   ['/onboarding', 'Add a VM'],
   ['/api-keys', 'API keys'],
   ['/usage', 'Usage'],
+  ['/jobs', /^(Jobs|There is no job)$/],
   ['/about', 'About'],
 ] as const
 
@@ -30,7 +31,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
       page.getByRole('table', { name: 'Members' }).or(page.getByRole('heading', { name: /^Members/ })),
     ).toBeVisible()
     await expectAccessible(page)
-    for (const search of ['', '?by=zone', '?metric=asymmetry', '?metric=loss']) {
+    for (const show of ['series', 'distribution', 'variability', 'losses', 'movers', 'spikes']) {
+      await page.goto(`/meshes/${mesh.id}/explore?show=${show}&span=15m`)
+      await expect(page.getByRole('heading', { level: 1 }).first()).toContainText(`of ${mesh.name}`)
+      await expect(page.getByText(/^Loading/)).toHaveCount(0)
+      await expectAccessible(page)
+    }
+    for (const search of ['', '?by=zone', '?metric=asymmetry', '?metric=loss', '?span=15m&versus=before']) {
       await page.goto(`/meshes/${mesh.id}${search}`)
       await expect(page.getByRole('grid')).toBeVisible()
       await expectAccessible(page)

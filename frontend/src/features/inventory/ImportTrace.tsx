@@ -1,8 +1,9 @@
-import { Button, FileInput, Modal, NativeSelect, Stack, TextInput } from '@mantine/core'
+import { Button, FileInput, NativeSelect, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { client, unwrap } from '~/api/client'
+import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 
 type Kind = 'csv' | 'ptpd'
@@ -52,7 +53,7 @@ export function ImportTrace() {
       <Button variant="default" onClick={() => setOpened(true)}>
         Import a trace
       </Button>
-      <Modal opened={opened} onClose={() => setOpened(false)} title="Import a trace">
+      <Dialog title="Import a trace" opened={opened} onClose={() => setOpened(false)}>
         <form onSubmit={submit}>
           <Stack gap="sm">
             <p>Measurements made elsewhere, as a mesh of their own. Nothing of it is live.</p>
@@ -87,7 +88,7 @@ export function ImportTrace() {
             </Button>
           </Stack>
         </form>
-      </Modal>
+      </Dialog>
     </>
   )
 }

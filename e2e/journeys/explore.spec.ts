@@ -1,0 +1,35 @@
+import { expect, read, test } from '../support/journey'
+
+interface Roster {
+  vms: { id: string; name: string }[]
+}
+
+interface Distribution {
+  items: { count: number; title: string }[]
+}
+
+test('a path is added to the distribution, kept in the address, and downloaded as it is shown', async ({
+  inside: page,
+  mesh,
+}) => {
+  const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
+  await page.goto(`/meshes/${mesh.id}/explore?show=distribution&span=1h`)
+  await page.getByLabel('From').selectOption({ label: source.name })
+  await page.getByLabel('To').selectOption({ label: target.name })
+  await page.getByRole('button', { name: 'Add', exact: true }).click()
+  await expect(page).toHaveURL(new RegExp(`path:${source.id}:${target.id}|path%3A${source.id}%3A${target.id}`))
+  const row = page.getByRole('table').getByRole('row', { name: new RegExp(`${source.name} → ${target.name}`) })
+  await expect(row).toBeVisible()
+  const answer = await read<Distribution>(
+    page,
+    `/v1/meshes/${mesh.id}/distribution?selections=path:${source.id}:${target.id}`,
+  )
+  expect(answer.items[0]?.count).toBeGreaterThan(0)
+
+  await page.getByRole('button', { name: 'Download' }).click()
+  const link = page.getByRole('menuitem', { name: 'CSV', exact: true })
+  const file = await page.request.get((await link.getAttribute('href')) as string)
+  expect(file.headers()['content-type']).toContain('text/csv')
+  expect((await file.text()).split('\n')[0]).toBe('selection,title,low_ns,high_ns,count,cumulative_share')
+})
