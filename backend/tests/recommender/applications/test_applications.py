@@ -1,5 +1,6 @@
 """Applications through HTTP: declaring them, changing them, and how they do."""
 
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -189,6 +190,14 @@ def test_yaml_goes_out_and_comes_back(mesh: MeshWorld):
     )
     assert bring(shop_first)["created"] == ["shop", "cache"]
     assert mesh.owner.get(f"{PATH}/manifest").text == text
+
+
+def test_the_manifest_of_the_documentation_is_taken(owner: Member, make_mesh):
+    make_mesh(owner, 5)
+    page = (Path(__file__).parents[4] / "docs" / "recommendations.md").read_text()
+    document = page.split("```yaml\n")[1].split("```")[0]
+    answer = owner.post(f"{PATH}/manifest", content=document, headers={"Content-Type": "application/yaml"})
+    assert answer.json() == {"created": ["cache", "shop"], "changed": [], "unchanged": []}, answer.text
 
 
 @pytest.mark.parametrize(
