@@ -10,7 +10,7 @@ test('an application is declared in a minute, and moves are asked for', async ({
   await page.getByLabel('Curve').selectOption('memcached-server')
   await page.getByRole('combobox', { name: 'Root' }).selectOption({ label: root.name })
   await page.getByRole('combobox', { name: 'Other VMs' }).click()
-  await page.getByRole('option', { name: other.name }).click()
+  await page.getByRole('listbox', { name: 'Other VMs' }).getByRole('option', { name: other.name }).click()
   await page.keyboard.press('Escape')
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Declare' }).click()

@@ -1,5 +1,5 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
-import { createFileRoute } from '@tanstack/react-router'
+import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { meshQuery, pictureQuery, whenOf } from '~/api/queries'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
@@ -25,10 +25,14 @@ function MatrixRoute() {
   const search = Route.useSearch()
   const navigate = Route.useNavigate()
   const { data } = useSuspenseQuery(meshQuery(meshId))
+  const router = useRouter()
   const onSearch = useCallback(
-    (patch: MatrixSearch) =>
-      navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false }),
-    [navigate],
+    async (patch: MatrixSearch) => {
+      // What is remembered late, like the cursor, must not lead back from where somebody is going already.
+      if (router.latestLocation.pathname.replace(/\/$/, '') !== `/meshes/${meshId}`) return
+      await navigate({ search: (old) => matrixSearch({ ...old, ...patch }), replace: true, resetScroll: false })
+    },
+    [navigate, router, meshId],
   )
   return <MatrixPage key={meshId} mesh={data.mesh} search={search} onSearch={onSearch} />
 }

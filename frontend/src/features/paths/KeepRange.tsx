@@ -1,9 +1,10 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useKeepRange } from '~/api/usage'
 import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
+import { Dialog } from '~/ui/Dialog'
 import { ActionError, Notice } from '~/ui/State'
 
 interface Range {
@@ -35,12 +36,7 @@ export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number
       <Button variant="default" onClick={open}>
         Keep this range
       </Button>
-      <Modal
-        opened={range !== null}
-        onClose={() => setRange(null)}
-        title={<strong>Keep this range</strong>}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Dialog title="Keep this range" opened={range !== null} onClose={() => setRange(null)}>
         {keep.isSuccess ? (
           <Notice tone="good" title="Kept.">
             It stands on the page <Link to="/usage">Usage</Link>, where it can be let go.
@@ -73,7 +69,7 @@ export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number
             </form>
           )
         )}
-      </Modal>
+      </Dialog>
     </>
   )
 }

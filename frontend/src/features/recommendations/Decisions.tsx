@@ -1,7 +1,8 @@
-import { Button, Group, Modal, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useDecide, useDismiss } from '~/api/actions'
 import type { Recommendation } from '~/api/types'
+import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
 
 /** What can be decided about a recommendation as it stands. */
@@ -27,12 +28,7 @@ export function Decisions({ found, etag }: { found: Recommendation; etag: string
         </Button>
       </Group>
       <ActionError error={decide.error} />
-      <Modal
-        opened={asking}
-        onClose={() => setAsking(false)}
-        title={<strong>Dismiss these moves</strong>}
-        closeButtonProps={{ 'aria-label': 'Close' }}
-      >
+      <Dialog title="Dismiss these moves" opened={asking} onClose={() => setAsking(false)}>
         <TextInput
           label="Why"
           placeholder="maintenance on Tuesday"
@@ -52,7 +48,7 @@ export function Decisions({ found, etag }: { found: Recommendation; etag: string
             Dismiss
           </Button>
         </Group>
-      </Modal>
+      </Dialog>
     </>
   )
 }
