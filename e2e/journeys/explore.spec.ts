@@ -15,8 +15,8 @@ test('a path is added to the distribution, kept in the address, and downloaded a
   const { vms } = await read<Roster>(page, `/v1/meshes/${mesh.id}/roster`)
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   await page.goto(`/meshes/${mesh.id}/explore?show=distribution&span=1h`)
-  await page.getByLabel('From').selectOption({ label: source.name })
-  await page.getByLabel('To').selectOption({ label: target.name })
+  await page.getByLabel('From', { exact: true }).selectOption({ label: source.name })
+  await page.getByLabel('To', { exact: true }).selectOption({ label: target.name })
   await page.getByRole('button', { name: 'Add', exact: true }).click()
   await expect(page).toHaveURL(new RegExp(`path:${source.id}:${target.id}|path%3A${source.id}%3A${target.id}`))
   const row = page.getByRole('table').getByRole('row', { name: new RegExp(`${source.name} → ${target.name}`) })

@@ -56,7 +56,7 @@ test('a range is kept with its reason, listed, and let go', async ({ inside: pag
   await expect(row).toContainText(mesh.name)
   await expect(page.getByRole('row', { name: /^VMs .* 2,000/ })).toBeVisible()
   await expectAccessible(page)
-  await row.getByRole('button', { name: `Let ${reason} go` }).click()
+  await row.getByRole('button', { name: `Let go: ${reason}` }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Let go' }).click()
   await expect(row).toBeHidden()
 })

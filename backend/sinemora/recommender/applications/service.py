@@ -191,7 +191,8 @@ def _set_tasks(
         Task(
             position=position,
             vm_id=None if vm is None else vm.id,
-            **task.model_dump(exclude={"vm"}),
+            # A VM may be given by its id; what is called after it is called by its name.
+            **task.model_dump(exclude={"vm"}) | ({"name": vm.name} if vm is not None and task.name == task.vm else {}),
         )
         for position, (task, vm) in enumerate(zip(tasks, vms, strict=True))
     ]
@@ -199,7 +200,7 @@ def _set_tasks(
         return
     session.add(application)
     session.flush()
-    ids = {task.name: task.id for task in application.tasks}
+    ids = {given.name: task.id for given, task in zip(tasks, application.tasks, strict=True)}
     application.edges = [
         Edge(source_task_id=ids[edge.source], target_task_id=ids[edge.target], weight=edge.weight) for edge in edges
     ]

@@ -44,6 +44,11 @@ def test_name_mesh_curve_and_vms_are_enough(mesh: MeshWorld):
     assert mesh.owner.get(PATH, params={"mesh_id": str(uuid4())}).json()["items"] == []
 
 
+def test_a_task_is_called_after_its_vm_even_if_given_by_id(mesh: MeshWorld):
+    tasks = [{"vm": str(mesh.agents[0].vm_id), "root": True}, {"vm": str(mesh.agents[1].vm_id)}]
+    assert [task["name"] for task in mesh.owner.created(PATH, star(tasks=tasks))["tasks"]] == ["a-1", "b-1"]
+
+
 def test_a_graph_has_edges_and_tasks_that_wait(mesh: MeshWorld):
     made = mesh.owner.created(PATH, graph(zones=["a", "b"], objective=0.9, moves_max=2, per_zone_max=2))
     assert (made["shape"], [task["vm"] is None for task in made["tasks"]]) == ("graph", [False, False, True])

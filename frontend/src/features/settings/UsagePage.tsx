@@ -121,7 +121,7 @@ function KeptRanges() {
                     type="button"
                     size="sm"
                     onClick={() => setLeaving(pin)}
-                    aria-label={`Let ${pin.reason} go`}
+                    aria-label={`Let go: ${pin.reason}`}
                   >
                     Let go
                   </Anchor>
