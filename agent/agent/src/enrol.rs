@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use ureq::http::Method;
 
 use crate::backend::{Answer, Body, CallError, Client};
-use crate::cloud::{CloudVm, discover};
+use crate::cloud::{self, CloudVm};
 use crate::config::{Config, Zone};
 use crate::event_loop::Listen;
 use crate::identity::Identity;
@@ -87,7 +87,10 @@ impl From<CallError> for EnrolError {
 impl SelfDescription {
     /// Describes this machine as `config` has it, and as the cloud has it, which is asked.
     pub fn of(config: &Config, listen: &Listen, probe_address: IpAddr) -> Self {
-        let cloud = config.metadata_url.as_deref().and_then(discover);
+        let cloud = config
+            .metadata_url
+            .as_deref()
+            .and_then(|url| cloud::discover(url, cloud::LIMIT));
         let zone = match &cloud {
             Some(vm) if !config.zone_is_said => Zone {
                 provider: vm.provider.to_owned(),

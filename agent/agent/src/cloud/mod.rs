@@ -19,7 +19,7 @@ use ask::Asker;
 pub const METADATA_URL: &str = "http://169.254.169.254";
 
 /// How long one provider may take for all its answers.
-const LIMIT: Duration = Duration::from_secs(1);
+pub const LIMIT: Duration = Duration::from_secs(1);
 
 /// A VM in its provider's words. What the provider does not tell is `None`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -41,12 +41,12 @@ pub struct CloudVm {
     pub placement: Option<String>,
 }
 
-/// Asks the metadata service at `url`, of whatever provider it is; `None` when none answers in time.
-pub fn discover(url: &str) -> Option<CloudVm> {
+/// Asks the metadata service at `url`, of whatever provider it is; `None` when none answers within `limit`.
+pub fn discover(url: &str, limit: Duration) -> Option<CloudVm> {
     let (sender, found) = mpsc::channel();
     let providers: [fn(&Asker) -> Option<CloudVm>; 3] = [aws::vm, azure::vm, gcp::vm];
     for provider in providers {
-        let (sender, asker) = (sender.clone(), Asker::new(url, LIMIT));
+        let (sender, asker) = (sender.clone(), Asker::new(url, limit));
         let body = move || {
             // Nobody listens any more once another provider has answered.
             let _ = sender.send(provider(&asker));
