@@ -152,20 +152,21 @@ def iso(at_s: int) -> str:
 
 
 def test_who_was_away_hears_what_it_missed_each_window_once(server, mesh):
+    start = [window_start(ago) for ago in range(6)]  # once: a window may end while the test runs
     with listening(server, mesh) as stream:
-        report_all(mesh, window_start(5))
+        report_all(mesh, start[5])
         stream.wait_for(1)
         heard = stream.last_id
     for ago in (4, 3, 2):
-        report_all(mesh, window_start(ago))
+        report_all(mesh, start[ago])
     time.sleep(0.3)  # the publisher tells after the commit
     with listening(server, mesh, **resumed(heard)) as stream:
         stream.wait_for(3)
-        assert starts(stream) == [iso(window_start(ago)) for ago in (4, 3, 2)]
-        report_all(mesh, window_start(1))
+        assert starts(stream) == [iso(start[ago]) for ago in (4, 3, 2)]
+        report_all(mesh, start[1])
         stream.wait_for(4)
         time.sleep(1)
-        assert starts(stream)[3:] == [iso(window_start(1))]
+        assert starts(stream)[3:] == [iso(start[1])]
         assert stream.names == ["window"] * 4
         heard = stream.last_id
     with listening(server, mesh, **resumed(heard)) as stream:
@@ -174,17 +175,18 @@ def test_who_was_away_hears_what_it_missed_each_window_once(server, mesh):
 
 
 def test_a_listener_knows_from_where_before_the_first_event(server, mesh):
-    report_all(mesh, window_start(3))
+    start = [window_start(ago) for ago in range(6)]
+    report_all(mesh, start[3])
     time.sleep(0.3)
     with listening(server, mesh) as stream:
         time.sleep(0.3)
         heard = stream.last_id
         assert stream.events == []
-    report_all(mesh, window_start(2))
+    report_all(mesh, start[2])
     time.sleep(0.3)
     with listening(server, mesh, **resumed(heard)) as stream:
         stream.wait_for(1)
-        assert starts(stream) == [iso(window_start(2))]
+        assert starts(stream) == [iso(start[2])]
 
 
 @pytest.mark.parametrize("lost", ["trimmed", "restarted", "nonsense"])
