@@ -20,6 +20,8 @@ from typing import Any, Self
 # Debian keeps these where only root's PATH leads.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 _NETWORK = "10.77"
+# Of the bridge; locally administered.
+_SWITCH = "02:53:4d:00:00:01"
 # Long enough for a busy machine.
 PATIENCE_S = 30.0
 
@@ -164,7 +166,9 @@ class Lab:
         try:
             self._switch = self._hold(["unshare", "--user", "--map-root-user", "--net"])
             self._run(self._switch.pid, "ip", "link", "set", "lo", "up")
-            self._run(self._switch.pid, "ip", "link", "add", "br0", "type", "bridge")
+            # A bridge that is given no address takes the lowest of its ports': with another host its own would change,
+            # and what hosts send to the one they know would be dropped until they ask again.
+            self._run(self._switch.pid, "ip", "link", "add", "br0", "address", _SWITCH, "type", "bridge")
             self._run(self._switch.pid, "ip", "address", "add", f"{_NETWORK}.0.1/16", "dev", "br0")
             self._run(self._switch.pid, "ip", "link", "set", "br0", "up")
         except BaseException:
