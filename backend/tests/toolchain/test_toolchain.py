@@ -162,6 +162,24 @@ def test_a_program_that_is_not_there_is_a_failure_not_a_crash(suites: ModuleType
     assert suites.run(suites.Suite("any", ".", ("no-such-program",))).failed == 1
 
 
+@pytest.mark.parametrize(
+    ("body", "passed", "failed"),
+    [("assert list(HERE.glob('ran')) or HERE.joinpath('ran').touch()", 2, 0), ("assert False", 1, 1)],
+)
+def test_what_failed_runs_once_more_alone(
+    suites: ModuleType, tmp_path: Path, body: str, passed: int, failed: int
+) -> None:
+    (tmp_path / "test_two.py").write_text(
+        f"from pathlib import Path\nHERE = Path(__file__).parent\ndef test_a():\n    {body}\n"
+        "def test_b():\n    with HERE.joinpath('runs').open('a') as runs:\n        runs.write('b')\n"
+    )
+    command = (sys.executable, "-m", "pytest", "-q", f"--rootdir={tmp_path}", str(tmp_path), "--junitxml={report}")
+    tally = suites.run(suites.Suite("any", ".", command, "junit", again=suites.PYTEST_AGAIN))
+    assert (tally.passed, tally.failed) == (passed, failed)
+    assert bool(tally.note) == (failed == 0)
+    assert (tmp_path / "runs").read_text() == "b"
+
+
 def test_make_alone_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     shown = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True).stdout
