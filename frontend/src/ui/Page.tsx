@@ -26,14 +26,4 @@ export function Panel({ title, children }: { title?: string; children: ReactNode
   )
 }
 
-/** A table that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
-export function Table({ label, children }: { label: string; children: ReactNode }) {
-  return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
-    <section className={styles.scroll} aria-label={label} tabIndex={0}>
-      <table className={styles.table}>{children}</table>
-    </section>
-  )
-}
-
 export { styles as pageStyles }

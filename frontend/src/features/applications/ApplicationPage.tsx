@@ -8,7 +8,8 @@ import type { Application, ApplicationPerformance } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatDelay, NO_VALUE } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
-import { Page, pageStyles, Table } from '~/ui/Page'
+import { Page } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
 import styles from './applications.module.css'
 
@@ -97,60 +98,41 @@ function Figures({ application, now }: { application: Application; now: Applicat
 
 function Links({ now }: { now: ApplicationPerformance }) {
   return (
-    <Table label="Links">
-      <thead>
-        <tr>
-          <th scope="col">From</th>
-          <th scope="col">To</th>
-          <th scope="col" className={pageStyles.number}>
-            Round trip
-          </th>
-          <th scope="col" className={pageStyles.number}>
-            Performance
-          </th>
-          <th scope="col">State</th>
-        </tr>
-      </thead>
-      <tbody>
-        {now.detail.map((link) => (
-          <tr key={`${link.source} ${link.target}`}>
-            <td>{link.source}</td>
-            <td>{link.target}</td>
-            <td className={pageStyles.number}>{formatDelay(link.round_trip_ns)}</td>
-            <td className={pageStyles.number}>{formatShare(link.performance)}</td>
-            <td className={pageStyles.quiet}>
-              {STATE_WORDS[link.state]}
-              {link.extrapolated && ', beyond what its curve knows'}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <Records
+      label="Links"
+      rows={now.detail}
+      id={(link) => `${link.source} ${link.target}`}
+      columns={[
+        { title: 'From', cell: (link) => link.source },
+        { title: 'To', cell: (link) => link.target },
+        { title: 'Round trip', cell: (link) => formatDelay(link.round_trip_ns), as: 'number' },
+        { title: 'Performance', cell: (link) => formatShare(link.performance), as: 'number' },
+        {
+          title: 'State',
+          cell: (link) => STATE_WORDS[link.state] + (link.extrapolated ? ', beyond what its curve knows' : ''),
+          as: 'quiet',
+        },
+      ]}
+    />
   )
 }
 
 function Tasks({ application }: { application: Application }) {
   return (
-    <Table label="Tasks">
-      <thead>
-        <tr>
-          <th scope="col">Task</th>
-          <th scope="col">VM</th>
-          <th scope="col">Role</th>
-        </tr>
-      </thead>
-      <tbody>
-        {application.tasks.map((task) => (
-          <tr key={task.id}>
-            <th scope="row">{task.name}</th>
-            <td>{task.vm?.name ?? 'waits for a VM'}</td>
-            <td className={pageStyles.quiet}>
-              {[task.root && 'root', task.pinned && 'pinned'].filter(Boolean).join(', ') || 'task'}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <Records
+      label="Tasks"
+      rows={application.tasks}
+      id={(task) => task.id}
+      columns={[
+        { title: 'Task', cell: (task) => task.name, as: 'head' },
+        { title: 'VM', cell: (task) => task.vm?.name ?? 'waits for a VM' },
+        {
+          title: 'Role',
+          cell: (task) => [task.root && 'root', task.pinned && 'pinned'].filter(Boolean).join(', ') || 'task',
+          as: 'quiet',
+        },
+      ]}
+    />
   )
 }
 

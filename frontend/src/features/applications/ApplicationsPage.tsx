@@ -5,7 +5,8 @@ import { applicationsQuery, performanceQuery } from '~/api/queries'
 import type { Application } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
-import { Page, pageStyles, Table } from '~/ui/Page'
+import { Page } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import styles from './applications.module.css'
 
@@ -32,56 +33,45 @@ export function ApplicationsPage() {
       lead="What runs on the VMs of a mesh, and what share of its best performance the newest round trips leave it."
       action={declare}
     >
-      <Table label="Applications">
-        <thead>
-          <tr>
-            <th scope="col">Application</th>
-            <th scope="col">Mesh</th>
-            <th scope="col">Curve</th>
-            <th scope="col" className={pageStyles.number}>
-              Tasks
-            </th>
-            <th scope="col" className={pageStyles.number}>
-              Performance now
-            </th>
-            <th scope="col" className={pageStyles.number}>
-              Objective
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {applications.data.map((one) => (
-            <Row key={one.id} application={one} />
-          ))}
-        </tbody>
-      </Table>
+      <Records
+        label="Applications"
+        rows={applications.data}
+        id={(one) => one.id}
+        columns={[
+          {
+            title: 'Application',
+            cell: (one) => (
+              <Anchor
+                size="sm"
+                renderRoot={(root) => (
+                  <Link {...root} to="/applications/$applicationId" params={{ applicationId: one.id }} />
+                )}
+              >
+                {one.name}
+              </Anchor>
+            ),
+            as: 'head',
+          },
+          { title: 'Mesh', cell: (one) => one.mesh.name },
+          { title: 'Curve', cell: (one) => one.curve.name },
+          { title: 'Tasks', cell: (one) => formatCount(one.tasks.length), as: 'number' },
+          { title: 'Performance now', cell: (one) => <PerformanceNow application={one} />, as: 'number' },
+          {
+            title: 'Objective',
+            cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
+            as: 'number',
+          },
+        ]}
+      />
     </Page>
   )
 }
 
-function Row({ application }: { application: Application }) {
+function PerformanceNow({ application }: { application: Application }) {
   const { data: now } = useQuery(performanceQuery(application.id))
   return (
-    <tr>
-      <th scope="row">
-        <Anchor
-          size="sm"
-          renderRoot={(root) => (
-            <Link {...root} to="/applications/$applicationId" params={{ applicationId: application.id }} />
-          )}
-        >
-          {application.name}
-        </Anchor>
-      </th>
-      <td>{application.mesh.name}</td>
-      <td>{application.curve.name}</td>
-      <td className={pageStyles.number}>{formatCount(application.tasks.length)}</td>
-      <td className={`${pageStyles.number} ${now?.below_objective ? styles.below : ''}`}>
-        {now?.performance == null ? NO_VALUE : formatShare(now.performance)}
-      </td>
-      <td className={pageStyles.number}>
-        {application.objective === null ? NO_VALUE : formatShare(application.objective)}
-      </td>
-    </tr>
+    <span className={now?.below_objective ? styles.below : undefined}>
+      {now?.performance == null ? NO_VALUE : formatShare(now.performance)}
+    </span>
   )
 }

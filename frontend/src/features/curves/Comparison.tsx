@@ -8,7 +8,8 @@ import { CurveChart } from '~/charts/curve/CurveChart'
 import { valueAt } from '~/charts/curve/geometry'
 import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
 import { lineStyle } from '~/ui/lineStyle'
-import { pageStyles, Table } from '~/ui/Page'
+import { pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
 import { lineOf } from './drawing'
@@ -63,45 +64,38 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
         formatY={percent}
       />
       <AddedLatency label="Read at" value={rest} most={most} onMove={setAt} onRest={onAdded} />
-      <Table label="Performance at this latency">
-        <thead>
-          <tr>
-            <th scope="col">Curve</th>
-            <th scope="col" className={pageStyles.number}>
-              Keeps
-            </th>
-            <th scope="col" className={pageStyles.number}>
-              Measured up to
-            </th>
-            <th scope="col" className={pageStyles.number}>
-              Flat until
-            </th>
-          </tr>
-        </thead>
-        <tbody>
-          {curves.map((curve, n) => {
-            const share = kept(curve, n)
-            return (
-              <tr key={curve.id}>
-                <th scope="row">
-                  <LineKey n={n} />
-                  <Anchor
-                    size="sm"
-                    renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: curve.id }} />}
-                  >
-                    {curve.name}
-                  </Anchor>
-                </th>
-                <td className={pageStyles.number}>
-                  {share === null ? <span className={pageStyles.quiet}>not measured</span> : formatShare(share)}
-                </td>
-                <td className={pageStyles.number}>{formatMicroseconds(curve.version.domain_us)}</td>
-                <td className={pageStyles.number}>{formatMicroseconds(curve.version.threshold?.at_us)}</td>
-              </tr>
-            )
-          })}
-        </tbody>
-      </Table>
+      <Records
+        label="Performance at this latency"
+        rows={curves}
+        id={(curve) => curve.id}
+        columns={[
+          {
+            title: 'Curve',
+            cell: (curve, n) => (
+              <>
+                <LineKey n={n} />
+                <Anchor
+                  size="sm"
+                  renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: curve.id }} />}
+                >
+                  {curve.name}
+                </Anchor>
+              </>
+            ),
+            as: 'head',
+          },
+          {
+            title: 'Keeps',
+            cell: (curve, n) => {
+              const share = kept(curve, n)
+              return share === null ? <span className={pageStyles.quiet}>not measured</span> : formatShare(share)
+            },
+            as: 'number',
+          },
+          { title: 'Measured up to', cell: (curve) => formatMicroseconds(curve.version.domain_us), as: 'number' },
+          { title: 'Flat until', cell: (curve) => formatMicroseconds(curve.version.threshold?.at_us), as: 'number' },
+        ]}
+      />
     </section>
   )
 }

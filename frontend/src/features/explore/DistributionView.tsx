@@ -1,17 +1,23 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Asked, distributionQuery } from '~/api/answers'
-import type { Bins } from '~/api/types'
+import type { Bins, Bins, Distribution, Distribution } from '~/api/types'
 import { CurveChart, type Line } from '~/charts/curve/CurveChart'
 import type { Points } from '~/charts/curve/geometry'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
-import { pageStyles, Table } from '~/ui/Page'
+import { type Column, Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
 import { bars, cumulative, extent } from './histograms'
 
-const COLUMNS = ['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const
+const QUANTILES = (['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const).map(
+  (name): Column<Distribution['items'][number]> => ({
+    title: name === 'p999' ? 'p99.9' : name,
+    cell: (item) => formatDelay(item.quantiles_ns[name]),
+    as: 'number',
+  }),
+)
 
 /** Histograms of delays on one logarithmic axis, as shares or as bars. */
 export function BinsChart(props: {
@@ -75,44 +81,28 @@ export function DistributionView({ meshId, asked }: { meshId: string; asked: Ask
                 formatY={(value) => formatRatio(value)}
               />
             </figure>
-            <Table label="Quantiles">
-              <thead>
-                <tr>
-                  <th scope="col">Selection</th>
-                  {[
-                    'values',
-                    'min',
-                    'mean',
-                    'SD',
-                    ...COLUMNS.map((one) => (one === 'p999' ? 'p99.9' : one)),
-                    'max',
-                  ].map((name) => (
-                    <th key={name} scope="col" className={pageStyles.number}>
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {items.map((item, n) => (
-                  <tr key={item.selection}>
-                    <th scope="row">
+            <Records
+              label="Quantiles"
+              rows={items}
+              id={(item) => item.selection}
+              columns={[
+                {
+                  title: 'Selection',
+                  cell: (item, n) => (
+                    <>
                       <span className={styles.key} style={{ background: lineStyle(n).colour }} /> {item.title}
-                    </th>
-                    <td className={pageStyles.number}>{formatCount(item.count)}</td>
-                    <td className={pageStyles.number}>{formatDelay(item.min_ns)}</td>
-                    <td className={pageStyles.number}>{formatDelay(item.mean_ns)}</td>
-                    <td className={pageStyles.number}>{formatDelay(item.sd_ns)}</td>
-                    {COLUMNS.map((one) => (
-                      <td key={one} className={pageStyles.number}>
-                        {formatDelay(item.quantiles_ns[one])}
-                      </td>
-                    ))}
-                    <td className={pageStyles.number}>{formatDelay(item.max_ns)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </Table>
+                    </>
+                  ),
+                  as: 'head',
+                },
+                { title: 'values', cell: (item) => formatCount(item.count), as: 'number' },
+                { title: 'min', cell: (item) => formatDelay(item.min_ns), as: 'number' },
+                { title: 'mean', cell: (item) => formatDelay(item.mean_ns), as: 'number' },
+                { title: 'SD', cell: (item) => formatDelay(item.sd_ns), as: 'number' },
+                ...QUANTILES,
+                { title: 'max', cell: (item) => formatDelay(item.max_ns), as: 'number' },
+              ]}
+            />
           </div>
         )
       }}

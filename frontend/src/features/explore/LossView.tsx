@@ -6,7 +6,7 @@ import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
-import { pageStyles, Table } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
 
@@ -54,32 +54,21 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
                 height={260}
               />
             </figure>
-            <Table label="Losses">
-              <thead>
-                <tr>
-                  <th scope="col">Selection</th>
-                  {['sent', 'lost', 'loss', 'lossless', 'median', 'p99', 'worst'].map((name) => (
-                    <th key={name} scope="col" className={pageStyles.number}>
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {answer.items.map((item) => (
-                  <tr key={item.selection}>
-                    <th scope="row">{item.title}</th>
-                    <td className={pageStyles.number}>{formatCount(item.sent_total)}</td>
-                    <td className={pageStyles.number}>{formatCount(item.lost_total)}</td>
-                    <td className={pageStyles.number}>{formatRatio(item.ratio_total)}</td>
-                    <td className={pageStyles.number}>{formatRatio(item.lossless_share)}</td>
-                    <td className={pageStyles.number}>{formatRatio(item.ratio_p50)}</td>
-                    <td className={pageStyles.number}>{formatRatio(item.ratio_p99)}</td>
-                    <td className={pageStyles.number}>{formatRatio(item.ratio_max)}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </Table>
+            <Records
+              label="Losses"
+              rows={answer.items}
+              id={(item) => item.selection}
+              columns={[
+                { title: 'Selection', cell: (item) => item.title, as: 'head' },
+                { title: 'sent', cell: (item) => formatCount(item.sent_total), as: 'number' },
+                { title: 'lost', cell: (item) => formatCount(item.lost_total), as: 'number' },
+                { title: 'loss', cell: (item) => formatRatio(item.ratio_total), as: 'number' },
+                { title: 'lossless', cell: (item) => formatRatio(item.lossless_share), as: 'number' },
+                { title: 'median', cell: (item) => formatRatio(item.ratio_p50), as: 'number' },
+                { title: 'p99', cell: (item) => formatRatio(item.ratio_p99), as: 'number' },
+                { title: 'worst', cell: (item) => formatRatio(item.ratio_max), as: 'number' },
+              ]}
+            />
             <p className={styles.note}>
               Lossless, median, p99 and worst are of single paths within single{' '}
               {answer.interval === '1d' ? 'days' : 'hours'}.

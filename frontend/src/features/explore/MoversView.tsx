@@ -5,7 +5,7 @@ import { type Asked, moversQuery } from '~/api/answers'
 import { facts, title } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatSignedDelay, formatSignedPercent, formatSignedRatio } from '~/lib/units'
-import { pageStyles, Table } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
@@ -35,57 +35,47 @@ export function MoversView({ meshId, asked, clock }: { meshId: string; asked: As
               {base ? `${formatMoment(new Date(base), clock)} ${zoneName(clock, new Date(base))}` : 'nowhere'}.{' '}
               {answer.compared} compared.
             </p>
-            <Table label="Movers">
-              <thead>
-                <tr>
-                  <th scope="col">{answer.by === 'zone' ? 'Zones' : 'Path'}</th>
-                  {['before', 'now', 'change', 'percent'].map((name) => (
-                    <th key={name} scope="col" className={pageStyles.number}>
-                      {name}
-                    </th>
-                  ))}
-                  <th scope="col">Clocks</th>
-                </tr>
-              </thead>
-              <tbody>
-                {answer.items.map((item) => (
-                  <tr key={`${item.source.id} ${item.target.id}`}>
-                    <th scope="row">
-                      {answer.by === 'vm' ? (
-                        <Anchor
-                          size="sm"
-                          renderRoot={(root) => (
-                            <Link
-                              {...root}
-                              to="/meshes/$meshId/paths/$source/$target"
-                              params={{ meshId, source: item.source.id, target: item.target.id }}
-                            />
-                          )}
-                        >
-                          {item.source.name} → {item.target.name}
-                        </Anchor>
-                      ) : (
-                        `${item.source.name} → ${item.target.name}`
-                      )}
-                    </th>
-                    <td className={pageStyles.number}>{format(item.base_value)}</td>
-                    <td className={pageStyles.number}>{format(item.value)}</td>
-                    <td className={pageStyles.number}>{change(item.difference)}</td>
-                    <td className={pageStyles.number}>{formatSignedPercent(item.percent)}</td>
-                    <td>
-                      {item.beyond_clock_error === null
-                        ? 'not involved'
-                        : item.beyond_clock_error
-                          ? 'more than their error'
-                          : 'within their error'}
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </Table>
+            <Records
+              label="Movers"
+              rows={answer.items}
+              id={(item) => `${item.source.id} ${item.target.id}`}
+              columns={[
+                {
+                  title: answer.by === 'zone' ? 'Zones' : 'Path',
+                  cell: (item) =>
+                    answer.by === 'vm' ? (
+                      <Anchor
+                        size="sm"
+                        renderRoot={(root) => (
+                          <Link
+                            {...root}
+                            to="/meshes/$meshId/paths/$source/$target"
+                            params={{ meshId, source: item.source.id, target: item.target.id }}
+                          />
+                        )}
+                      >
+                        {item.source.name} → {item.target.name}
+                      </Anchor>
+                    ) : (
+                      `${item.source.name} → ${item.target.name}`
+                    ),
+                  as: 'head',
+                },
+                { title: 'before', cell: (item) => format(item.base_value), as: 'number' },
+                { title: 'now', cell: (item) => format(item.value), as: 'number' },
+                { title: 'change', cell: (item) => change(item.difference), as: 'number' },
+                { title: 'percent', cell: (item) => formatSignedPercent(item.percent), as: 'number' },
+                { title: 'Clocks', cell: (item) => clocksOf(item.beyond_clock_error) },
+              ]}
+            />
           </div>
         )
       }}
     </Answered>
   )
+}
+
+function clocksOf(beyondError: boolean | null): string {
+  if (beyondError === null) return 'not involved'
+  return beyondError ? 'more than their error' : 'within their error'
 }

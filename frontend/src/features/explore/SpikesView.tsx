@@ -7,7 +7,7 @@ import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
 import { tickLabels } from '~/lib/metrics'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatDelay, formatExact, formatSignedDelay } from '~/lib/units'
-import { pageStyles, Table } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
@@ -23,6 +23,7 @@ interface Props {
 /** Sudden rises of delay, newest first, and the exchanges around one of them. */
 export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
   const query = useQuery(spikesQuery(meshId, asked))
+  const moment = (at: Date) => `${formatMoment(at, clock)} ${zoneName(clock, at)}`
   return (
     <>
       {open && <Evidence meshId={meshId} spikeId={open} clock={clock} onClose={() => onOpen('')} />}
@@ -34,49 +35,31 @@ export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
             </Empty>
           ) : (
             <>
-              <Table label="Spikes">
-                <thead>
-                  <tr>
-                    <th scope="col">Path</th>
-                    <th scope="col">Window</th>
-                    <th scope="col" className={pageStyles.number}>
-                      Rise
-                    </th>
-                    <th scope="col" className={pageStyles.number}>
-                      Largest
-                    </th>
-                    <th scope="col" className={pageStyles.number}>
-                      Median
-                    </th>
-                    <th scope="col">Evidence</th>
-                  </tr>
-                </thead>
-                <tbody>
-                  {items.map((spike) => (
-                    <tr key={spike.id}>
-                      <th scope="row">
-                        {spike.source.name} → {spike.target.name}
-                      </th>
-                      <td>
-                        {formatMoment(new Date(spike.started_at), clock)} {zoneName(clock, new Date(spike.started_at))}
-                      </td>
-                      <td className={pageStyles.number}>{formatSignedDelay(spike.rise_ns)}</td>
-                      <td className={pageStyles.number}>{formatDelay(spike.max_ns)}</td>
-                      <td className={pageStyles.number}>{formatDelay(spike.median_ns)}</td>
-                      <td>
-                        <Button
-                          variant={spike.id === open ? 'filled' : 'default'}
-                          size="compact-xs"
-                          aria-label={`Exchanges of ${spike.source.name} to ${spike.target.name}, ${formatDelay(spike.max_ns)}`}
-                          onClick={() => onOpen(spike.id)}
-                        >
-                          Exchanges
-                        </Button>
-                      </td>
-                    </tr>
-                  ))}
-                </tbody>
-              </Table>
+              <Records
+                label="Spikes"
+                rows={items}
+                id={(spike) => spike.id}
+                columns={[
+                  { title: 'Path', cell: (spike) => `${spike.source.name} → ${spike.target.name}`, as: 'head' },
+                  { title: 'Window', cell: ({ started_at }) => moment(new Date(started_at)) },
+                  { title: 'Rise', cell: (spike) => formatSignedDelay(spike.rise_ns), as: 'number' },
+                  { title: 'Largest', cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
+                  { title: 'Median', cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
+                  {
+                    title: 'Evidence',
+                    cell: (spike) => (
+                      <Button
+                        variant={spike.id === open ? 'filled' : 'default'}
+                        size="compact-xs"
+                        aria-label={`Exchanges of ${spike.source.name} to ${spike.target.name}, ${formatDelay(spike.max_ns)}`}
+                        onClick={() => onOpen(spike.id)}
+                      >
+                        Exchanges
+                      </Button>
+                    ),
+                  },
+                ]}
+              />
               {next_cursor && <p className={styles.note}>The newest {items.length}. Download to have them all.</p>}
             </>
           )

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type Asked, variabilityQuery } from '~/api/answers'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
-import { pageStyles, Table } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import { BinsChart } from './DistributionView'
@@ -45,36 +45,22 @@ export function VariabilityView({ meshId, asked }: { meshId: string; asked: Aske
                 />
               </figure>
             ))}
-            <Table label="Standard deviations">
-              <thead>
-                <tr>
-                  <th scope="col">Selection</th>
-                  <th scope="col">Interval</th>
-                  {['paths × intervals', 'median', 'p90', 'p99', 'max'].map((name) => (
-                    <th key={name} scope="col" className={pageStyles.number}>
-                      {name}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {items.flatMap((item) =>
-                  item.intervals.map((one) => (
-                    <tr key={`${item.selection} ${one.interval}`}>
-                      <th scope="row">{item.title}</th>
-                      <td>{NAMES[one.interval]}</td>
-                      <td className={pageStyles.number}>{formatCount(one.count)}</td>
-                      {[one.p50_ns, one.p90_ns, one.p99_ns, one.max_ns].map((value, n) => (
-                        // biome-ignore lint/suspicious/noArrayIndexKey: four fixed columns
-                        <td key={n} className={pageStyles.number}>
-                          {formatDelay(value)}
-                        </td>
-                      ))}
-                    </tr>
-                  )),
-                )}
-              </tbody>
-            </Table>
+            <Records
+              label="Standard deviations"
+              rows={items.flatMap(({ selection, title, intervals }) =>
+                intervals.map((one) => ({ selection, title, ...one })),
+              )}
+              id={(row) => `${row.selection} ${row.interval}`}
+              columns={[
+                { title: 'Selection', cell: (row) => row.title, as: 'head' },
+                { title: 'Interval', cell: (row) => NAMES[row.interval] },
+                { title: 'paths × intervals', cell: (row) => formatCount(row.count), as: 'number' },
+                { title: 'median', cell: (row) => formatDelay(row.p50_ns), as: 'number' },
+                { title: 'p90', cell: (row) => formatDelay(row.p90_ns), as: 'number' },
+                { title: 'p99', cell: (row) => formatDelay(row.p99_ns), as: 'number' },
+                { title: 'max', cell: (row) => formatDelay(row.max_ns), as: 'number' },
+              ]}
+            />
           </div>
         )
       }}

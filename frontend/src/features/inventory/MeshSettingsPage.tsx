@@ -8,7 +8,8 @@ import type { Mesh } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { Confirm } from '~/ui/Confirm'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
-import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
 
 /** How often a mesh measures, and which VMs are in it. */
@@ -56,34 +57,23 @@ function Members({ mesh }: { mesh: Mesh }) {
   return (
     <Panel title={`Members, ${members.size}`}>
       {roster && roster.vms.length > 0 && (
-        <Table label="Members">
-          <thead>
-            <tr>
-              <th scope="col">VM</th>
-              <th scope="col">Zone</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {roster.vms.map((vm) => (
-              <tr key={vm.id}>
-                <th scope="row">{vm.name}</th>
-                <td>{vm.zone_name}</td>
-                <td>
-                  <Anchor
-                    component="button"
-                    type="button"
-                    size="sm"
-                    onClick={() => remove.mutate(vm.id)}
-                    aria-label={`Take out ${vm.name}`}
-                  >
-                    Take out
-                  </Anchor>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Records
+          label="Members"
+          rows={roster.vms}
+          id={(vm) => vm.id}
+          columns={[
+            { title: 'VM', cell: (vm) => vm.name, as: 'head' },
+            { title: 'Zone', cell: (vm) => vm.zone_name },
+            {
+              title: 'Actions',
+              cell: (vm) => (
+                <RowAction label={`Take out ${vm.name}`} onClick={() => remove.mutate(vm.id)}>
+                  Take out
+                </RowAction>
+              ),
+            },
+          ]}
+        />
       )}
       <Select
         label="Add a VM"

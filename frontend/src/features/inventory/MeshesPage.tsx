@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/queries'
 import { formatCount } from '~/lib/units'
-import { Page, pageStyles, Table } from '~/ui/Page'
+import { Page } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { ImportTrace } from './ImportTrace'
 
@@ -29,55 +30,46 @@ export function MeshesPage() {
   }
   return (
     <Page title="Meshes" lead="Groups of VMs that measure the delay to one another." action={newMesh}>
-      <Table label="Meshes">
-        <thead>
-          <tr>
-            <th scope="col">Mesh</th>
-            <th scope="col" className={pageStyles.number}>
-              VMs
-            </th>
-            <th scope="col" className={pageStyles.number}>
-              Window
-            </th>
-            <th scope="col" className={pageStyles.number}>
-              Rate
-            </th>
-            <th scope="col">Actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {meshes.data.map((mesh) => (
-            <tr key={mesh.id}>
-              <th scope="row">
-                <Anchor
-                  size="sm"
-                  renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
-                >
-                  {mesh.name}
-                </Anchor>
-              </th>
-              <td className={pageStyles.number}>{formatCount(mesh.vm_count)}</td>
-              <td className={pageStyles.number}>{mesh.window_s} s</td>
-              <td className={pageStyles.number}>{mesh.rate_hz} Hz</td>
-              <td>
-                <Anchor
-                  size="sm"
-                  renderRoot={(root) => (
-                    <Link
-                      {...root}
-                      to="/meshes/$meshId/settings"
-                      params={{ meshId: mesh.id }}
-                      aria-label={`Settings of ${mesh.name}`}
-                    />
-                  )}
-                >
-                  Settings
-                </Anchor>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+      <Records
+        label="Meshes"
+        rows={meshes.data}
+        id={(mesh) => mesh.id}
+        columns={[
+          {
+            title: 'Mesh',
+            cell: (mesh) => (
+              <Anchor
+                size="sm"
+                renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
+              >
+                {mesh.name}
+              </Anchor>
+            ),
+            as: 'head',
+          },
+          { title: 'VMs', cell: (mesh) => formatCount(mesh.vm_count), as: 'number' },
+          { title: 'Window', cell: (mesh) => `${mesh.window_s} s`, as: 'number' },
+          { title: 'Rate', cell: (mesh) => `${mesh.rate_hz} Hz`, as: 'number' },
+          {
+            title: 'Actions',
+            cell: (mesh) => (
+              <Anchor
+                size="sm"
+                renderRoot={(root) => (
+                  <Link
+                    {...root}
+                    to="/meshes/$meshId/settings"
+                    params={{ meshId: mesh.id }}
+                    aria-label={`Settings of ${mesh.name}`}
+                  />
+                )}
+              >
+                Settings
+              </Anchor>
+            ),
+          },
+        ]}
+      />
     </Page>
   )
 }

@@ -7,7 +7,8 @@ import type { Agent, Vm } from '~/api/types'
 import { formatMoment } from '~/lib/time'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
@@ -121,24 +122,16 @@ function Events({ agentId }: { agentId: string }) {
       {!events.data && <Loading what="events" />}
       {events.data?.length === 0 && <p className={pageStyles.quiet}>Nothing worth telling has happened.</p>}
       {events.data && events.data.length > 0 && (
-        <Table label="Events of the agent">
-          <thead>
-            <tr>
-              <th scope="col">When</th>
-              <th scope="col">What</th>
-              <th scope="col">Detail</th>
-            </tr>
-          </thead>
-          <tbody>
-            {events.data.map((event) => (
-              <tr key={event.id}>
-                <td>{formatMoment(new Date(event.at), clock)}</td>
-                <th scope="row">{kindOf(event.kind)}</th>
-                <td className={styles.detail}>{sentenceOf(event.detail)}</td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Records
+          label="Events of the agent"
+          rows={events.data}
+          id={(event) => event.id}
+          columns={[
+            { title: 'When', cell: (event) => formatMoment(new Date(event.at), clock) },
+            { title: 'What', cell: (event) => kindOf(event.kind), as: 'head' },
+            { title: 'Detail', cell: (event) => <div className={styles.detail}>{sentenceOf(event.detail)}</div> },
+          ]}
+        />
       )}
     </Panel>
   )

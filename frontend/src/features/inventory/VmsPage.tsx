@@ -9,7 +9,8 @@ import type { Agent, Vm } from '~/api/types'
 import { Age } from '~/ui/Age'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { Page, pageStyles, Table } from '~/ui/Page'
+import { Page, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { useEdits } from '../session/useEdits'
@@ -26,6 +27,7 @@ export function VmsPage() {
   const vms = useQuery({ ...vmsQuery, refetchInterval: REFRESH_MS })
   const agents = useQuery({ ...agentsQuery, refetchInterval: REFRESH_MS })
   const edits = useEdits()
+  const clock = useClock()
   const [revoking, setRevoking] = useState<Vm | null>(null)
   const [deleting, setDeleting] = useState<Vm | null>(null)
 
@@ -44,32 +46,49 @@ export function VmsPage() {
   for (const agent of agents.data ?? []) {
     if (agent.status === 'revoked' && !revoked.has(agent.vm.id)) revoked.set(agent.vm.id, agent)
   }
+  const agentOf = (vm: Vm) => vm.agent ?? revoked.get(vm.id)
   return (
     <Page title="VMs" lead="Each machine, its agent, and when it last reported." action={addVms}>
-      <Table label="VMs and agents">
-        <thead>
-          <tr>
-            <th scope="col">VM</th>
-            <th scope="col">Zone</th>
-            <th scope="col">Probe address</th>
-            <th scope="col">Agent</th>
-            <th scope="col">Last report</th>
-            <th scope="col">Version</th>
-            <th scope="col">Actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {vms.data.map((vm) => (
-            <VmRow
-              key={vm.id}
-              vm={vm}
-              revoked={revoked.get(vm.id)}
-              onRevoke={() => setRevoking(vm)}
-              onDelete={() => setDeleting(vm)}
-            />
-          ))}
-        </tbody>
-      </Table>
+      <Records
+        label="VMs and agents"
+        rows={vms.data}
+        id={(vm) => vm.id}
+        columns={[
+          {
+            title: 'VM',
+            cell: (vm) => (
+              <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
+                {vm.name}
+              </Anchor>
+            ),
+            as: 'head',
+          },
+          { title: 'Zone', cell: (vm) => vm.zone.name },
+          { title: 'Probe address', cell: (vm) => <ProbeAddress vm={vm} /> },
+          { title: 'Agent', cell: (vm) => <Responder vm={vm} agent={agentOf(vm)} /> },
+          {
+            title: 'Last report',
+            cell: (vm) => {
+              const agent = agentOf(vm)
+              return agent && <Age at={agent.last_report_at} clock={clock} now={serverNow} />
+            },
+          },
+          { title: 'Version', cell: (vm) => agentOf(vm)?.agent_version },
+          {
+            title: 'Actions',
+            cell: (vm) =>
+              vm.agent && vm.agent.status !== 'revoked' ? (
+                <RowAction label={`Revoke the agent of ${vm.name}`} onClick={() => setRevoking(vm)}>
+                  Revoke
+                </RowAction>
+              ) : (
+                <RowAction label={`Delete ${vm.name}`} onClick={() => setDeleting(vm)}>
+                  Delete
+                </RowAction>
+              ),
+          },
+        ]}
+      />
       {edits && <NewMaster />}
       <RevokeDialog vm={revoking} onClose={() => setRevoking(null)} />
       <DeleteDialog vm={deleting} onClose={() => setDeleting(null)} />
@@ -77,60 +96,20 @@ export function VmsPage() {
   )
 }
 
-interface RowProps {
-  vm: Vm
-  revoked: Agent | undefined
-  onRevoke: () => void
-  onDelete: () => void
+function ProbeAddress({ vm }: { vm: Vm }) {
+  if (!vm.probe_address) return <span className={pageStyles.quiet}>none</span>
+  return (
+    <>
+      {vm.probe_address}
+      <span className={pageStyles.quiet}>:{vm.event_port}</span>
+    </>
+  )
 }
 
-function VmRow({ vm, revoked, onRevoke, onDelete }: RowProps) {
-  const clock = useClock()
-  const agent = vm.agent ?? revoked
+function Responder({ vm, agent }: { vm: Vm; agent: Vm['agent'] | undefined }) {
   const status = agent && AGENT_STATUS[agent.status]
-  const canRevoke = agent && agent.status !== 'revoked'
-  return (
-    <tr>
-      <th scope="row">
-        <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
-          {vm.name}
-        </Anchor>
-      </th>
-      <td>{vm.zone.name}</td>
-      <td>
-        {vm.probe_address ?? <span className={pageStyles.quiet}>none</span>}
-        {vm.probe_address && <span className={pageStyles.quiet}>:{vm.event_port}</span>}
-      </td>
-      <td>
-        {status ? (
-          <StatusMark status={status.mark}>{status.word}</StatusMark>
-        ) : vm.responder === 'ieee1588' ? (
-          'IEEE 1588 master'
-        ) : (
-          'No agent'
-        )}
-      </td>
-      <td>{agent ? <Age at={agent.last_report_at} clock={clock} now={serverNow} /> : ''}</td>
-      <td>{agent?.agent_version}</td>
-      <td>
-        {canRevoke ? (
-          <Anchor
-            component="button"
-            type="button"
-            size="sm"
-            onClick={onRevoke}
-            aria-label={`Revoke the agent of ${vm.name}`}
-          >
-            Revoke
-          </Anchor>
-        ) : (
-          <Anchor component="button" type="button" size="sm" onClick={onDelete} aria-label={`Delete ${vm.name}`}>
-            Delete
-          </Anchor>
-        )}
-      </td>
-    </tr>
-  )
+  if (status) return <StatusMark status={status.mark}>{status.word}</StatusMark>
+  return vm.responder === 'ieee1588' ? 'IEEE 1588 master' : 'No agent'
 }
 
 function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {

@@ -1,4 +1,4 @@
-import { Anchor, Button, TextInput } from '@mantine/core'
+import { Button, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useCreateZone, useDeleteZone } from '~/api/actions'
@@ -7,7 +7,8 @@ import type { Zone } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
-import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading } from '~/ui/State'
 
 /** Where things run. Agents name their zone when they enrol; it can also be added by hand. */
@@ -27,42 +28,29 @@ export function ZonesPage() {
       lead="Where machines run. An agent names its zone when it enrols; a zone can also be added here."
     >
       {zones.data.length > 0 && (
-        <Table label="Zones">
-          <thead>
-            <tr>
-              <th scope="col">Zone</th>
-              <th scope="col">Region</th>
-              <th scope="col">Provider</th>
-              <th scope="col">Physical id</th>
-              <th scope="col" className={pageStyles.number}>
-                VMs
-              </th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {zones.data.map((zone) => (
-              <tr key={zone.id}>
-                <th scope="row">{zone.name}</th>
-                <td>{zone.region}</td>
-                <td>{zone.provider}</td>
-                <td>{zone.physical_id ?? <span className={pageStyles.quiet}>not told</span>}</td>
-                <td className={pageStyles.number}>{formatCount(count(zone))}</td>
-                <td>
-                  <Anchor
-                    component="button"
-                    type="button"
-                    size="sm"
-                    onClick={() => setDeleting(zone)}
-                    aria-label={`Delete ${zone.name}`}
-                  >
-                    Delete
-                  </Anchor>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Records
+          label="Zones"
+          rows={zones.data}
+          id={(zone) => zone.id}
+          columns={[
+            { title: 'Zone', cell: (zone) => zone.name, as: 'head' },
+            { title: 'Region', cell: (zone) => zone.region },
+            { title: 'Provider', cell: (zone) => zone.provider },
+            {
+              title: 'Physical id',
+              cell: (zone) => zone.physical_id ?? <span className={pageStyles.quiet}>not told</span>,
+            },
+            { title: 'VMs', cell: (zone) => formatCount(count(zone)), as: 'number' },
+            {
+              title: 'Actions',
+              cell: (zone) => (
+                <RowAction label={`Delete ${zone.name}`} onClick={() => setDeleting(zone)}>
+                  Delete
+                </RowAction>
+              ),
+            },
+          ]}
+        />
       )}
       <NewZone />
       <Confirm

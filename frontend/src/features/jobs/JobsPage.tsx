@@ -6,7 +6,8 @@ import type { Job } from '~/api/types'
 import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { Page, pageStyles, Table } from '~/ui/Page'
+import { Page } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
 
 const STATES: Record<Job['state'], string> = {
@@ -47,62 +48,66 @@ export function JobsPage() {
   return (
     <Page title="Jobs" lead="Long work: how far it is, and what came of it. The newest hundred.">
       {change.error && <ActionError error={change.error} />}
-      <Table label="Jobs">
-        <thead>
-          <tr>
-            <th scope="col">Job</th>
-            <th scope="col">State</th>
-            <th scope="col">Asked</th>
-            <th scope="col">Result</th>
-            <th scope="col">Actions</th>
-          </tr>
-        </thead>
-        <tbody>
-          {jobs.data.items.map((job) => (
-            <tr key={job.id}>
-              <th scope="row">{job.title}</th>
-              <td>
-                {STATES[job.state]}
-                {job.state === 'running' && job.cancel_requested && ', stopping'}
-                {job.state === 'running' && job.progress !== null && (
-                  <Progress
-                    value={job.progress * 100}
-                    aria-label={`Progress of ${job.title}`}
-                    size="sm"
-                    w={140}
-                    mt={4}
-                  />
-                )}
-                {isOpen(job) && job.note}
-              </td>
-              <td>
+      <Records
+        label="Jobs"
+        rows={jobs.data.items}
+        id={(job) => job.id}
+        columns={[
+          { title: 'Job', cell: (job) => job.title, as: 'head' },
+          { title: 'State', cell: (job) => <State job={job} /> },
+          {
+            title: 'Asked',
+            cell: (job) => (
+              <>
                 {formatMoment(new Date(job.created_at), clock)} {zoneName(clock, new Date(job.created_at))}
                 <br />
                 {job.requested_by}
-              </td>
-              <td>
-                {job.output && (
-                  <Anchor size="sm" href={job.output.href} download={job.output.name}>
-                    {job.output.name}, {formatCount(job.output.size_bytes)} bytes
-                  </Anchor>
-                )}
-                {job.error?.detail}
-              </td>
-              <td className={pageStyles.actions}>
-                <Button
-                  variant="default"
-                  size="compact-xs"
-                  disabled={change.isPending || (isOpen(job) && job.cancel_requested)}
-                  aria-label={`${isOpen(job) ? 'Cancel' : 'Delete'} ${job.title}`}
-                  onClick={() => change.mutate(job)}
-                >
-                  {isOpen(job) ? 'Cancel' : 'Delete'}
-                </Button>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </Table>
+              </>
+            ),
+          },
+          { title: 'Result', cell: (job) => <Result job={job} /> },
+          {
+            title: 'Actions',
+            cell: (job) => (
+              <Button
+                variant="default"
+                size="compact-xs"
+                disabled={change.isPending || (isOpen(job) && job.cancel_requested)}
+                aria-label={`${isOpen(job) ? 'Cancel' : 'Delete'} ${job.title}`}
+                onClick={() => change.mutate(job)}
+              >
+                {isOpen(job) ? 'Cancel' : 'Delete'}
+              </Button>
+            ),
+          },
+        ]}
+      />
     </Page>
+  )
+}
+
+function State({ job }: { job: Job }) {
+  return (
+    <>
+      {STATES[job.state]}
+      {job.state === 'running' && job.cancel_requested && ', stopping'}
+      {job.state === 'running' && job.progress !== null && (
+        <Progress value={job.progress * 100} aria-label={`Progress of ${job.title}`} size="sm" w={140} mt={4} />
+      )}
+      {isOpen(job) && job.note}
+    </>
+  )
+}
+
+function Result({ job }: { job: Job }) {
+  return (
+    <>
+      {job.output && (
+        <Anchor size="sm" href={job.output.href} download={job.output.name}>
+          {job.output.name}, {formatCount(job.output.size_bytes)} bytes
+        </Anchor>
+      )}
+      {job.error?.detail}
+    </>
   )
 }

@@ -8,7 +8,8 @@ import { formatChange, formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import { Ask } from './Ask'
 import { STATES } from './states'
@@ -43,51 +44,46 @@ export function RecommendationsPage() {
 function List({ items }: { items: RecommendationSummary[] }) {
   const clock = useClock()
   return (
-    <Table label="Recommendations">
-      <thead>
-        <tr>
-          <th scope="col">Made</th>
-          <th scope="col">Mesh</th>
-          <th scope="col" className={pageStyles.number}>
-            Moves
-          </th>
-          <th scope="col" className={pageStyles.number}>
-            Gain
-          </th>
-          <th scope="col" className={pageStyles.number}>
-            Interval
-          </th>
-          <th scope="col">State</th>
-          <th scope="col">Because</th>
-        </tr>
-      </thead>
-      <tbody>
-        {items.map((one) => (
-          <tr key={one.id}>
-            <th scope="row">
-              <Anchor
-                size="sm"
-                renderRoot={(root) => (
-                  <Link {...root} to="/recommendations/$recommendationId" params={{ recommendationId: one.id }} />
-                )}
-              >
-                <Age at={one.created_at} clock={clock} now={serverNow} />
-              </Anchor>
-            </th>
-            <td>{one.mesh.name}</td>
-            <td className={pageStyles.number}>{one.moves === 0 ? 'stay' : formatCount(one.moves)}</td>
-            <td className={pageStyles.number}>{one.total ? formatChange(one.total.gain.mean) : NO_VALUE}</td>
-            <td className={pageStyles.number}>
-              {one.total ? `${formatChange(one.total.gain.low)} to ${formatChange(one.total.gain.high)}` : NO_VALUE}
-            </td>
-            <td>{STATES[one.state]}</td>
-            <td className={pageStyles.quiet}>
-              {one.trigger === 'asked' ? `asked by ${one.requested_by}` : one.trigger}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <Records
+      label="Recommendations"
+      rows={items}
+      id={(one) => one.id}
+      columns={[
+        {
+          title: 'Made',
+          cell: (one) => (
+            <Anchor
+              size="sm"
+              renderRoot={(root) => (
+                <Link {...root} to="/recommendations/$recommendationId" params={{ recommendationId: one.id }} />
+              )}
+            >
+              <Age at={one.created_at} clock={clock} now={serverNow} />
+            </Anchor>
+          ),
+          as: 'head',
+        },
+        { title: 'Mesh', cell: (one) => one.mesh.name },
+        { title: 'Moves', cell: (one) => (one.moves === 0 ? 'stay' : formatCount(one.moves)), as: 'number' },
+        {
+          title: 'Gain',
+          cell: ({ total }) => (total ? formatChange(total.gain.mean) : NO_VALUE),
+          as: 'number',
+        },
+        {
+          title: 'Interval',
+          cell: ({ total }) =>
+            total ? `${formatChange(total.gain.low)} to ${formatChange(total.gain.high)}` : NO_VALUE,
+          as: 'number',
+        },
+        { title: 'State', cell: (one) => STATES[one.state] },
+        {
+          title: 'Because',
+          cell: (one) => (one.trigger === 'asked' ? `asked by ${one.requested_by}` : one.trigger),
+          as: 'quiet',
+        },
+      ]}
+    />
   )
 }
 

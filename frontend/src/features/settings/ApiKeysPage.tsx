@@ -1,4 +1,4 @@
-import { Anchor, Button, NativeSelect, TextInput } from '@mantine/core'
+import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useCreateApiKey, useDeleteApiKey } from '~/api/actions'
@@ -9,7 +9,8 @@ import { formatDay } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { CopyText } from '~/ui/CopyText'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, pageStyles, Table } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 
 const LIVES = [
@@ -34,40 +35,26 @@ export function ApiKeysPage() {
     <Page title="API keys" lead="For programs: everything on these pages comes from the same API.">
       <NewKey />
       {keys.data.length > 0 && (
-        <Table label="API keys">
-          <thead>
-            <tr>
-              <th scope="col">Name</th>
-              <th scope="col">Begins with</th>
-              <th scope="col">May</th>
-              <th scope="col">Made</th>
-              <th scope="col">Expires</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {keys.data.map((key) => (
-              <tr key={key.id}>
-                <th scope="row">{key.name}</th>
-                <td>{key.prefix}…</td>
-                <td>{key.scopes.includes('write') ? 'read and write' : 'read'}</td>
-                <td>{day(key.created_at)}</td>
-                <td>{day(key.expires_at)}</td>
-                <td>
-                  <Anchor
-                    component="button"
-                    type="button"
-                    size="sm"
-                    onClick={() => setDeleting(key)}
-                    aria-label={`Delete ${key.name}`}
-                  >
-                    Delete
-                  </Anchor>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Records
+          label="API keys"
+          rows={keys.data}
+          id={(key) => key.id}
+          columns={[
+            { title: 'Name', cell: (key) => key.name, as: 'head' },
+            { title: 'Begins with', cell: (key) => `${key.prefix}…` },
+            { title: 'May', cell: (key) => (key.scopes.includes('write') ? 'read and write' : 'read') },
+            { title: 'Made', cell: (key) => day(key.created_at) },
+            { title: 'Expires', cell: (key) => day(key.expires_at) },
+            {
+              title: 'Actions',
+              cell: (key) => (
+                <RowAction label={`Delete ${key.name}`} onClick={() => setDeleting(key)}>
+                  Delete
+                </RowAction>
+              ),
+            },
+          ]}
+        />
       )}
       <Confirm
         title={`Delete ${deleting?.name}`}

@@ -6,7 +6,8 @@ import { type Pin, pinsQuery, type UsageItem, usageQuery, useLetRangeGo } from '
 import { formatMoment } from '~/lib/time'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
-import { Page, Panel, Table } from '~/ui/Page'
+import { Page, Panel } from '~/ui/Page'
+import { Records, RowAction } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import styles from './settings.module.css'
 
@@ -29,48 +30,41 @@ export function UsagePage() {
   if (!usage.data) return <Loading what="the usage" />
   return (
     <Page title="Usage" lead="What you use of what you may use. Whoever runs this installation can raise it.">
-      <Table label="Usage">
-        <thead>
-          <tr>
-            <th scope="col">Quota</th>
-            <th scope="col">Used</th>
-            <th scope="col">Of</th>
-            <th scope="col">Share</th>
-          </tr>
-        </thead>
-        <tbody>
-          {usage.data.items.map((item) => (
-            <Row key={item.resource} item={item} />
-          ))}
-        </tbody>
-      </Table>
+      <Records
+        label="Usage"
+        rows={usage.data.items}
+        id={(item) => item.resource}
+        columns={[
+          { title: 'Quota', cell: ({ resource }) => <Quota {...RESOURCES[resource]} />, as: 'head' },
+          { title: 'Used', cell: ({ used }) => (used === null ? '–' : number(used)) },
+          { title: 'Of', cell: ({ limit }) => number(limit) },
+          { title: 'Share', cell: (item) => <Share item={item} /> },
+        ]}
+      />
       <KeptRanges />
     </Page>
   )
 }
 
-function Row({ item: { resource, used, limit } }: { item: UsageItem }) {
-  const { name, what } = RESOURCES[resource]
+function Quota({ name, what }: { name: string; what: string }) {
   return (
-    <tr>
-      <th scope="row">
-        {name} <span className={styles.what}>{what}</span>
-      </th>
-      <td>{used === null ? '–' : number(used)}</td>
-      <td>{number(limit)}</td>
-      <td>
-        {used !== null && limit > 0 && (
-          <meter
-            className={styles.share}
-            min={0}
-            max={limit}
-            high={0.9 * limit}
-            value={Math.min(used, limit)}
-            aria-label={`${name}: ${number((100 * used) / limit)} %`}
-          />
-        )}
-      </td>
-    </tr>
+    <>
+      {name} <span className={styles.what}>{what}</span>
+    </>
+  )
+}
+
+function Share({ item: { resource, used, limit } }: { item: UsageItem }) {
+  if (used === null || limit <= 0) return null
+  return (
+    <meter
+      className={styles.share}
+      min={0}
+      max={limit}
+      high={0.9 * limit}
+      value={Math.min(used, limit)}
+      aria-label={`${RESOURCES[resource].name}: ${number((100 * used) / limit)} %`}
+    />
   )
 }
 
@@ -89,47 +83,36 @@ function KeptRanges() {
       {pins.data.length === 0 ? (
         <p>None. “Keep this range” on the page of a path keeps what was measured then beyond the days above.</p>
       ) : (
-        <Table label="Kept ranges">
-          <thead>
-            <tr>
-              <th scope="col">Reason</th>
-              <th scope="col">Mesh</th>
-              <th scope="col">From</th>
-              <th scope="col">To</th>
-              <th scope="col">Kept by</th>
-              <th scope="col">Actions</th>
-            </tr>
-          </thead>
-          <tbody>
-            {pins.data.map((pin) => (
-              <tr key={pin.id}>
-                <th scope="row">{pin.reason}</th>
-                <td>
-                  <Anchor
-                    size="sm"
-                    renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: pin.mesh_id }} />}
-                  >
-                    {pin.mesh_name}
-                  </Anchor>
-                </td>
-                <td>{moment(pin.started_at)}</td>
-                <td>{moment(pin.ended_at)}</td>
-                <td>{pin.made_by}</td>
-                <td>
-                  <Anchor
-                    component="button"
-                    type="button"
-                    size="sm"
-                    onClick={() => setLeaving(pin)}
-                    aria-label={`Let go: ${pin.reason}`}
-                  >
-                    Let go
-                  </Anchor>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </Table>
+        <Records
+          label="Kept ranges"
+          rows={pins.data}
+          id={(pin) => pin.id}
+          columns={[
+            { title: 'Reason', cell: (pin) => pin.reason, as: 'head' },
+            {
+              title: 'Mesh',
+              cell: (pin) => (
+                <Anchor
+                  size="sm"
+                  renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: pin.mesh_id }} />}
+                >
+                  {pin.mesh_name}
+                </Anchor>
+              ),
+            },
+            { title: 'From', cell: (pin) => moment(pin.started_at) },
+            { title: 'To', cell: (pin) => moment(pin.ended_at) },
+            { title: 'Kept by', cell: (pin) => pin.made_by },
+            {
+              title: 'Actions',
+              cell: (pin) => (
+                <RowAction label={`Let go: ${pin.reason}`} onClick={() => setLeaving(pin)}>
+                  Let go
+                </RowAction>
+              ),
+            },
+          ]}
+        />
       )}
       <Confirm
         title="Let this range go"

@@ -1,0 +1,66 @@
+import { Anchor } from '@mantine/core'
+import type { ReactNode } from 'react'
+import styles from './page.module.css'
+
+export interface Column<T> {
+  title: string
+  cell: (row: T, index: number) => ReactNode
+  /** `head` names the row, `number` stands at the right, `wrap` may take several lines, `quiet` matters less. */
+  as?: 'head' | 'number' | 'wrap' | 'quiet'
+}
+
+interface Props<T> {
+  /** What it lists, for those who hear it. */
+  label: string
+  rows: readonly T[]
+  id: (row: T) => string | number
+  columns: Column<T>[]
+  /** The row the page speaks of. */
+  isCurrent?: (row: T) => boolean
+}
+
+/** A table of records that scrolls sideways inside itself; focusable, so that the keyboard can scroll it too. */
+export function Records<T>({ label, rows, id, columns, isCurrent }: Props<T>) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard (axe: scrollable-region-focusable)
+    <section className={styles.scroll} aria-label={label} tabIndex={0}>
+      <table className={styles.table}>
+        <thead>
+          <tr>
+            {columns.map(({ title, as }) => (
+              <th key={title} scope="col" className={as === 'number' ? styles.number : undefined}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row, index) => (
+            <tr key={id(row)} aria-current={isCurrent?.(row) || undefined}>
+              {columns.map(({ title, cell, as }) =>
+                as === 'head' ? (
+                  <th key={title} scope="row">
+                    {cell(row, index)}
+                  </th>
+                ) : (
+                  <td key={title} className={as && styles[as]}>
+                    {cell(row, index)}
+                  </td>
+                ),
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </section>
+  )
+}
+
+/** What can be done with one record; `label` says to which, because many rows offer the same. */
+export function RowAction({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
+  return (
+    <Anchor component="button" type="button" size="sm" onClick={onClick} aria-label={label}>
+      {children}
+    </Anchor>
+  )
+}
