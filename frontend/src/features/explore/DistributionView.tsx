@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type Asked, distributionQuery } from '~/api/answers'
-import type { Bins, Bins, Distribution, Distribution } from '~/api/types'
+import type { Bins, Distribution } from '~/api/types'
 import { CurveChart, type Line } from '~/charts/curve/CurveChart'
 import type { Points } from '~/charts/curve/geometry'
 import { formatCount, formatDelay, formatRatio } from '~/lib/units'
