@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import leastsq
 from scipy.special import gammaincinv, gammaln, ndtri
-from scipy.stats import qmc
 
 from sinemora.recommender.curves.curve import Floats
 from sinemora.recommender.curves.families import Family
@@ -235,6 +234,9 @@ def _equal_marks(weights: Floats, count: int) -> npt.NDArray[np.intp]:
 
 @lru_cache(maxsize=64)
 def _sobol(count: int, dimensions: int, salt: int) -> Floats:
+    # Of all that is imported here this alone takes seconds; programs that only read curves do without.
+    from scipy.stats import qmc
+
     points = qmc.Sobol(dimensions, scramble=True, rng=np.random.default_rng(salt)).random(1 << (count - 1).bit_length())
     return np.asarray(np.clip(points[:count], 1e-9, 1 - 1e-9))
 

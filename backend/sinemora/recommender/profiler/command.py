@@ -4,6 +4,7 @@ import argparse
 import contextlib
 import os
 import shlex
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -82,8 +83,10 @@ def _profile(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
         parser.error("--upload needs --key or SINEMORA_API_KEY")
     folder = options.out or Path(f"profile-{recipe.name}")
     settings = profile.Settings(options.seconds, options.warm_up)
+    signal.signal(signal.SIGTERM, _interrupted)
     try:
-        network.in_own_namespace([sys.executable, "-m", "sinemora.cli", *sys.argv[1:]])
+        words = sys.argv[2:] if sys.argv[1:2] == ["profile"] else sys.argv[1:]
+        network.in_own_namespace([sys.executable, "-m", "sinemora.recommender.profiler", *words])
         recipe = found(recipe)
         if options.fresh:
             journal.forget(folder)
@@ -168,6 +171,10 @@ def _asked(recipe: Recipe, plan: sweep.Plan, settings: profile.Settings, options
         "network": options.network,
         "let_sleep": options.let_sleep,
     }
+
+
+def _interrupted(_number: int, _frame: object) -> None:
+    raise KeyboardInterrupt
 
 
 def _say(text: str) -> None:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 from typing import Any, Protocol
 
+from sinemora.recommender.profiler import kept
 from sinemora.recommender.profiler.recipes import ProfileError
 
 _CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
@@ -114,8 +115,7 @@ class Netem:
 
     def close(self) -> None:
         for holder in self._holders:
-            holder.kill()
-            holder.wait()
+            kept.stop(holder)
 
     @staticmethod
     def _in(side: list[str], *command: str) -> None:
@@ -172,11 +172,10 @@ def _delaybox() -> Path:
 
 
 def _holder() -> "subprocess.Popen[bytes]":
+    """A process in a network namespace of its own, which lasts as long as we do."""
     try:
-        holder = subprocess.Popen(
-            ["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+        holder = kept.start(
+            ["sh", "-c", "echo; exec sleep infinity"], inside=["unshare", "--net"], stdout=subprocess.PIPE
         )
     except OSError as error:
         raise ProfileError(f"unshare cannot be run: {error.strerror}") from None

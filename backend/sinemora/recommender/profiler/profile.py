@@ -13,7 +13,7 @@ from typing import Any
 
 from sinemora.recommender.curves.fit import Fit, fit
 from sinemora.recommender.curves.observations import normalise
-from sinemora.recommender.profiler import machine, picture, sweep
+from sinemora.recommender.profiler import kept, machine, picture, sweep
 from sinemora.recommender.profiler.journal import Journal
 from sinemora.recommender.profiler.network import Network
 from sinemora.recommender.profiler.recipes import ProfileError, Recipe, value_of
@@ -85,12 +85,8 @@ class _Bench:
         self._server: subprocess.Popen[bytes] | None = None
         if recipe.server is not None:
             words = self._filled(recipe.server, 1)
-            self._server = subprocess.Popen(
-                [*network.server, *words],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
+            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+            self._server = kept.start(words, inside=network.server, **quiet)
 
     def warm_up(self, load: int) -> None:
         """Runs that do not count, the first until the server answers."""
@@ -124,32 +120,19 @@ class _Bench:
 
     def close(self) -> None:
         """Stop the server."""
-        if self._server is not None and self._server.poll() is None:
-            self._server.terminate()
-            try:
-                self._server.wait(5)
-            except subprocess.TimeoutExpired:
-                self._server.kill()
-                self._server.wait()
+        if self._server is not None:
+            kept.stop(self._server)
 
     def _measured(self, load: int, seconds: float) -> float:
-        words = [*self._network.client, *self._filled(self._recipe.command, load, seconds)]
+        words, limit_s = self._filled(self._recipe.command, load, seconds), 10 * seconds + 60
         try:
-            done = subprocess.run(
-                words,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=10 * seconds + 60,
-                check=False,
-            )
+            code, output = kept.run(words, self._network.client, limit_s)
         except OSError as error:
-            raise ProfileError(f"{words[0]} cannot be run: {error.strerror}") from None
+            raise ProfileError(f"{error.filename} cannot be run: {error.strerror}") from None
         except subprocess.TimeoutExpired:
-            raise ProfileError(f"took more than {10 * seconds + 60:.0f} s: {shlex.join(words)}") from None
-        output = done.stdout.decode(errors="replace")
-        if done.returncode:
-            raise ProfileError(f"ended with {done.returncode}: {shlex.join(words)}\n{output[-500:]}")
+            raise ProfileError(f"took more than {limit_s:.0f} s: {shlex.join(words)}") from None
+        if code:
+            raise ProfileError(f"ended with {code}: {shlex.join(words)}\n{output[-500:]}")
         return value_of(self._recipe, output)
 
     def _filled(self, words: Sequence[str], load: int, seconds: float = 1.0) -> list[str]:

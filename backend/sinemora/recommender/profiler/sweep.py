@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from sinemora.recommender.curves.observations import Metric
 
@@ -110,7 +110,7 @@ def mean_of(values: Iterable[float]) -> Mean:
     if found.size < 2:
         return Mean(int(found.size), mean, None)
     error = float(found.std(ddof=1) / np.sqrt(found.size))
-    return Mean(int(found.size), mean, float(student.ppf((1 + LEVEL) / 2, found.size - 1)) * error / mean)
+    return Mean(int(found.size), mean, float(stdtrit(found.size - 1, (1 + LEVEL) / 2)) * error / mean)
 
 
 def means(runs: Sequence[Run]) -> dict[float, Mean]:

@@ -1,6 +1,7 @@
 """A real profile: Valkey in one namespace, a closed-loop client in the other, delaybox between them."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -11,6 +12,7 @@ import pytest
 from sinemora.recommender.curves.upload import parse
 from sinemora.recommender.profiler.recipes import RECIPES, found
 
+PROFILE = (sys.executable, "-m", "sinemora.recommender.profiler")
 CLIENT = """
 import json, socket, sys, time
 address, port, load, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
@@ -35,7 +37,7 @@ def command(tmp_path: Path) -> list[str]:
     server = found(RECIPES["redis"]).server
     assert server is not None
     return [
-        *(sys.executable, "-m", "sinemora.cli", "profile", "--out", str(tmp_path / "out"), "--port", "6379"),
+        *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
         *("--command", f"{sys.executable} {client} {{address}} {{port}} {{load}} {{seconds}}", "--pointer", "/rate"),
         *("--server", " ".join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
         *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2"),
@@ -45,7 +47,7 @@ def command(tmp_path: Path) -> list[str]:
 def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: list[str], tmp_path: Path):
     journal = tmp_path / "out" / "journal.jsonl"
     first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 3):
         time.sleep(0.05)
     first.kill()
@@ -53,7 +55,7 @@ def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: li
     kept = journal.read_text()
     assert kept.count("\n") >= 3
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert "going on after" in done.stderr
     assert journal.read_text().startswith(kept[: kept.rindex("\n") + 1])
@@ -73,6 +75,54 @@ def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: li
     assert "<svg" in (tmp_path / "out" / "curve.svg").read_text()
 
 
+def family(pid: int) -> set[tuple[str, str]]:
+    """A process and all that come of it, as numbers and the times they began (numbers are used again)."""
+    found, ask = set(), [str(pid)]
+    while ask:
+        one = ask.pop()
+        try:
+            began = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[19]
+            for children in Path(f"/proc/{one}/task").glob("*/children"):
+                ask += children.read_text().split()
+        except OSError:
+            continue
+        found.add((one, began))
+    return found
+
+
+def alive(one: tuple[str, str]) -> bool:
+    try:
+        state, *rest = Path(f"/proc/{one[0]}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return rest[18] == one[1] and state != "Z"
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp_path: Path):
+    journal = tmp_path / "out" / "journal.jsonl"
+    # A benchmark that would go on by itself, and a server that would too and does not mind being asked to end.
+    server = tmp_path / "server.sh"
+    server.write_text('trap "" TERM\nsetsid sleep 3600 &\n"$@" &\nwait\nsleep 3600\n')
+    at = command.index("--server") + 1
+    command = [*command[:at], f"sh {server} {command[at]}", *command[at + 1 :], "--seconds", "2"]
+    profile = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 180
+    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 2):
+        time.sleep(0.05)
+    started = family(profile.pid)
+    words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in started if alive((pid, _))]
+    assert any(b"delaybox" in one for one in words)
+    assert any(b"sleep\x003600" in one for one in words)
+    profile.send_signal(end)
+    code = profile.wait(180)
+    assert code == (-9 if end == signal.SIGKILL else 130)
+    until = time.monotonic() + 180
+    while time.monotonic() < until and any(alive(one) for one in started):
+        time.sleep(0.05)
+    assert not [one for one in started if alive(one)]
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "said"),
     [
@@ -85,7 +135,7 @@ def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: li
     ],
 )
 def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, said: str, tmp_path: Path):
-    command = [sys.executable, "-m", "sinemora.cli", "profile", "--out", str(tmp_path), *arguments]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    command = [*PROFILE, "--out", str(tmp_path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == code, done.stderr
     assert said in done.stderr
