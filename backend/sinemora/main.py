@@ -8,16 +8,17 @@ from contextlib import asynccontextmanager, suppress
 import uvicorn
 from fastapi import FastAPI
 from fastapi.routing import APIRoute
+from starlette.concurrency import run_in_threadpool
 
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
-from sinemora.kit import errors, health
+from sinemora.kit import errors, gathered, health, tracing
 from sinemora.kit.config import settings
 from sinemora.kit.downloads import serve_packages
 from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
-from sinemora.measurements import question_routes, runtime
+from sinemora.measurements import lag, question_routes, runtime
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
@@ -49,6 +50,8 @@ ROUTERS = (
     recommendations.router,
     learning.router,
 )
+# What they tell stands in the database and in Redis; imported, it is told by /metrics.
+METRICS = (gathered, lag)
 
 
 @asynccontextmanager
@@ -59,6 +62,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     async with runtime.lifespan(app):
         yield
     await app.state.plan_watch.close()
+    await run_in_threadpool(tracing.stop)
 
 
 def create_app() -> FastAPI:
@@ -88,6 +92,8 @@ def create_app() -> FastAPI:
     folder = settings().frontend_dir
     if folder is not None:
         serve_frontend(app, folder)
+    if tracing.start("sinemora-api"):
+        tracing.trace_api(app)
     return app
 
 

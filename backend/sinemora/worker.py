@@ -3,11 +3,12 @@
 from contextlib import suppress
 
 from celery.schedules import crontab
-from celery.signals import heartbeat_sent, setup_logging
+from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
 
 from sinemora import tables
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
+from sinemora.kit import gathered, tracing
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
@@ -18,7 +19,7 @@ from sinemora.recommender.recommendations import tasks as recommendations
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, asking, importing)
+FEATURES = (tables, asking, importing, gathered)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}
@@ -76,3 +77,14 @@ def _pulse(**_: object) -> None:
 @setup_logging.connect
 def _our_logging(**_: object) -> None:
     configure_logging()
+
+
+@worker_process_init.connect
+def _traced(**_: object) -> None:
+    """In each process that does tasks, not in the one that starts them: its sender is a thread."""
+    tracing.start("sinemora-worker")
+
+
+@worker_process_shutdown.connect
+def _traced_to_the_end(**_: object) -> None:
+    tracing.stop()

@@ -9,6 +9,7 @@ from sqlalchemy import exc
 
 from sinemora.jobs import queries
 from sinemora.jobs.kinds import Work, kind_named
+from sinemora.jobs.metrics import JOB_SECONDS
 from sinemora.jobs.models import Job, JobState
 from sinemora.jobs.running import BEAT_S, JobCancelled, JobLost, Running
 from sinemora.kit.db import tenant_session
@@ -72,7 +73,10 @@ def _fail(job: Job, error: ProductError) -> None:
 
 
 def _end(job: Job, state: JobState, **values: Any) -> None:
+    now = datetime.now(UTC)
+    if job.heartbeat_at is not None:  # as it was claimed
+        JOB_SECONDS.labels(job.kind, state).observe(max(0.0, (now - job.heartbeat_at).total_seconds()))
     with tenant_session(job.tenant_id) as session:
         if state is not JobState.succeeded:
             queries.forget_output(session, job.id)
-        queries.write(session, job.id, job.attempt, {"state": state, "finished_at": datetime.now(UTC), **values})
+        queries.write(session, job.id, job.attempt, {"state": state, "finished_at": now, **values})

@@ -14,10 +14,11 @@ _ADDRESSES = {
     "database_owner_url": _POSTGRES,
     "redis_url": (("redis", "rediss", "unix"), "redis://:PASSWORD@HOST:6379/0 or unix:///path/to/socket?db=0"),
     "public_url": (("http", "https"), "https://sinemora.example.com"),
+    "traces_url": (("http", "https"), "http://collector:4318/v1/traces"),
 }
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
 # Not repeated on a terminal or in a log.
-_SECRET = {"owner_password", "database_url", "database_owner_url", "redis_url"}
+_SECRET = {"owner_password", "database_url", "database_owner_url", "redis_url", "traces_url"}
 
 
 class Settings(BaseSettings):
@@ -45,6 +46,7 @@ class Settings(BaseSettings):
 
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     log_format: Literal["console", "json"] = "console"
+    traces_url: str = ""
 
     session_hours: int = Field(12, ge=1, le=24 * 30)
     cookie_secure: bool | None = None
@@ -76,7 +78,7 @@ class Settings(BaseSettings):
                 return "postgresql+psycopg://" + url.removeprefix(scheme)
         return url
 
-    @field_validator("database_url", "database_owner_url", "redis_url", "public_url")
+    @field_validator("database_url", "database_owner_url", "redis_url", "public_url", "traces_url")
     @classmethod
     def _address(cls, url: str, info: ValidationInfo) -> str:
         """Refuse what no client could open; the address is not repeated, for it may hold a password."""

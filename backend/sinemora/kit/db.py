@@ -27,6 +27,7 @@ from sqlalchemy.orm import (
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
+from sinemora.kit.tracing import trace_engine
 
 EVERYBODY = "*"
 UNCONFINED = (
@@ -87,6 +88,8 @@ def engine() -> Engine:
         },
     )
     event.listen(made, "connect", _refuse_unconfined)
+    if settings().traces_url:
+        trace_engine(made)
     return made
 
 

@@ -12,6 +12,7 @@ from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from sinemora.kit import tracing
 from sinemora.kit.errors import internal_error, problem
 from sinemora.kit.telemetry import REQUEST_SECONDS, REQUESTS
 
@@ -51,6 +52,7 @@ class Edge:
         request.state.answer_headers = {}
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
+        tracing.note(**{"sinemora.request_id": request_id})
         started = time.perf_counter()
         begun = False
         taken_bytes = 0

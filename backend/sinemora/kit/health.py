@@ -1,12 +1,11 @@
 """Is this process alive, and can it work: /healthz, /readyz, /metrics, /v1/about."""
 
-import os
 from importlib.metadata import version
 from typing import Literal
 
 import structlog
 from fastapi import APIRouter, Response
-from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest, multiprocess
+from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from pydantic import BaseModel
 from redis import RedisError
 from sqlalchemy import text
@@ -101,12 +100,8 @@ def about() -> About:
 
 @router.get("/metrics", include_in_schema=False)
 def metrics() -> Response:
-    """Prometheus' view of this process, or of all of them when PROMETHEUS_MULTIPROC_DIR is set."""
-    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-    registry = CollectorRegistry()
-    multiprocess.MultiProcessCollector(registry)  # type: ignore[no-untyped-call]
-    return Response(generate_latest(registry), media_type=CONTENT_TYPE_LATEST)
+    """Prometheus' view of this process, of all workers, and of what waits in the database and the broker."""
+    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _database() -> Dependency:

@@ -2,6 +2,8 @@
 
 from prometheus_client import Counter, Gauge, Histogram
 
+from sinemora.kit.telemetry import WORKER
+
 REPORTS = Counter(
     "sinemora_ingest_reports", "Reports by how they ended: stored or the code of the refusal.", ["outcome"]
 )
@@ -20,5 +22,5 @@ BATCH_SECONDS = Histogram(
     "Time to store one batch, seconds.",
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
-ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.")
+ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.", multiprocess_mode="livesum")

@@ -14,6 +14,7 @@ from sqlalchemy import exc
 from starlette.concurrency import run_in_threadpool
 
 from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
+from sinemora.kit import tracing
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
@@ -78,15 +79,16 @@ class Ingest:
 
     def _store(self, intakes: Sequence[Intake]) -> None:
         """One transaction for all of these; on the writer's thread."""
-        try:
-            self._commit(intakes)
-        except exc.IntegrityError as error:
-            if "no partition of relation" not in str(error.orig):
-                raise
-            log.warning("partitions were missing; the sweep that makes them ahead is late")
-            with system_session() as session:
-                writes.make_partitions(session, datetime.now(UTC), settings().retention_raw_days)
-            self._commit(intakes)
+        with tracing.span("store reports", reports=len(intakes)):
+            try:
+                self._commit(intakes)
+            except exc.IntegrityError as error:
+                if "no partition of relation" not in str(error.orig):
+                    raise
+                log.warning("partitions were missing; the sweep that makes them ahead is late")
+                with system_session() as session:
+                    writes.make_partitions(session, datetime.now(UTC), settings().retention_raw_days)
+                self._commit(intakes)
 
     def _commit(self, intakes: Sequence[Intake]) -> None:
         frames = [row for intake in intakes for row in intake.admitted.frames]

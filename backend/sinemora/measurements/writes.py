@@ -330,6 +330,8 @@ def make_partitions(session: Session, now: datetime, raw_days: int) -> int:
         text("SELECT make_measurement_partitions(:first, :last)"),
         {"first": today - timedelta(days=raw_days), "last": today + timedelta(days=3)},
     )
+    if made:
+        session.execute(text("SELECT tune_measurement_partitions()"))
     return int(made or 0)
 
 

@@ -1,0 +1,49 @@
+"""Prometheus metrics of queues and jobs."""
+
+from collections.abc import Iterator
+
+from prometheus_client import Histogram
+from prometheus_client.metrics_core import GaugeMetricFamily, Metric
+from sqlalchemy import func, select
+
+from sinemora.jobs.models import FINAL, Job, Queue
+from sinemora.kit.db import system_session
+from sinemora.kit.redis import client
+from sinemora.kit.telemetry import WORKER, at_scrape
+
+JOB_SECONDS = Histogram(
+    "sinemora_job_seconds",
+    "How long jobs ran, their last attempt, by how they ended, seconds.",
+    ["kind", "outcome"],
+    buckets=(0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600),
+    registry=WORKER,
+)
+
+
+def queues() -> Iterator[Metric]:
+    """Tasks in the broker. RedisError."""
+    waiting = GaugeMetricFamily("sinemora_queue_tasks", "Background tasks that wait for a worker.", labels=["queue"])
+    for queue in Queue:
+        waiting.add_metric([queue], int(client().llen(queue)))
+    yield waiting
+    yield GaugeMetricFamily(
+        "sinemora_queue_taken_tasks",
+        "Background tasks that a worker has taken and not finished.",
+        value=int(client().hlen("unacked")),
+    )
+
+
+def open_jobs() -> Iterator[Metric]:
+    """Jobs that are not over. SQLAlchemyError."""
+    told = GaugeMetricFamily("sinemora_jobs_open", "Jobs that are not over.", labels=["queue", "state"])
+    with system_session() as session:
+        rows = session.execute(
+            select(Job.queue, Job.state, func.count()).where(Job.state.not_in(FINAL)).group_by(Job.queue, Job.state)
+        )
+        for queue, state, count in rows:
+            told.add_metric([queue, state], count)
+    yield told
+
+
+at_scrape(queues)
+at_scrape(open_jobs)
