@@ -84,7 +84,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-curves bench-placement bench-simulation bench-store bench-agent
+.PHONY: bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py
@@ -100,3 +100,6 @@ bench-store: ## What the store takes in and how fast it answers (some groups: ON
 bench-agent: ## What the agent costs and how right it is, beside stock daemons (one group: ONLY=cpu)
 	$(PREPARE) bench-agent >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python ../agent/bench
+bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,storm)
+	$(PREPARE) backend >&2
+	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python benchmarks/alerts.py

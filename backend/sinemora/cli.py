@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sinemora import migrate
+from sinemora.alerts.scenarios import command as scenarios
 from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
@@ -55,6 +56,7 @@ def _parser() -> argparse.ArgumentParser:
     transfer.add(commands)
     profiler.add(commands)
     simulation.add(commands)
+    scenarios.add(commands)
     embedded.add(commands)
     return parser
 

@@ -1,0 +1,1 @@
+"""Alerts: rules over all paths, incidents with a suspect, silences, notifications."""

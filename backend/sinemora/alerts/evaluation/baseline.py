@@ -1,0 +1,153 @@
+"""What is usual for each path: a robust level and spread that follow the path, for all paths at once.
+
+The level is Huber's location (1964) and the spread the median absolute deviation, both by stochastic approximation
+(Robbins and Monro, 1951): each window moves them a little, an outlier no more than a large ordinary value, so a short
+event leaves no trace. A path far above its level hardly moves it: a long event becomes the new level in days, not in
+minutes. Two memories are kept, of half an hour and of more than two days; a value that is high for the short one and
+ordinary for the long one is a return (the end of a weekend's dip), not an event.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float32]
+Counts = npt.NDArray[np.uint16]
+Flags = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+Scalar = TypeVar("Scalar", bound=np.generic)
+
+SHORT, LONG = 0, 1
+MEMORY = (180, 20_000)
+"""Windows each level remembers."""
+LEARNT = 120
+"""Windows after which a baseline says something: twenty minutes of ten-second windows."""
+LEARNT_LONG = 1440
+# Who has seen little has not seen how far delay wanders: the spread counts as wider by so many windows over those seen.
+_YOUNG = (200, 400)
+_SIGMA = np.float32(0.6745)
+_HUBER = np.float32(1.5)
+# From here on a value hardly moves its level, by memory: days should not follow a drift of hours.
+_FAR = (np.float32(4.0), np.float32(3.0))
+_SLOWER = np.float32(0.1)
+_COUNT_MAX = 60_000
+# A value is coded to 0.8 %, so a path cannot be steadier than that; nor than half a microsecond.
+_FLOOR_SHARE, _FLOOR = np.float32(0.006), np.float32(500.0)
+
+
+@dataclass(slots=True)
+class Baseline:
+    """Level and spread (one standard deviation of what is usual) of every path in the unit of the metric.
+
+    `level` and `spread` have shape (2, …), by `SHORT` and `LONG`; `count` says how many windows went in.
+    """
+
+    level: Floats
+    spread: Floats
+    count: Counts
+
+    @classmethod
+    def new(cls, shape: tuple[int, ...]) -> "Baseline":
+        """Nothing learnt."""
+        return cls(np.zeros((2, *shape), np.float32), np.zeros((2, *shape), np.float32), np.zeros(shape, np.uint16))
+
+    def known(self, memory: int) -> Flags:
+        """Which paths it speaks of."""
+        found: Flags = self.count >= (LEARNT if memory == SHORT else LEARNT_LONG)
+        return found
+
+    def deviations(self, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
+        """How many deviations each value lies above its level; NaN where either is unknown."""
+        z: Floats = values - self.level[memory]
+        z /= self._spread(memory, floor)
+        z *= _TRUST[memory][self.count]
+        return z
+
+    def learn(self, values: Floats, *, floor: float = 1.0) -> None:
+        """Take in one window; paths without a value stay as they are. `floor` scales the least spread (0: none)."""
+        known = np.isfinite(values)
+        if not known.all():
+            values = np.where(known, values, self.level[SHORT])
+        first = known & (self.count == 0)
+        if first.any():
+            start = values[first]
+            self.level[:, first] = start
+            self.spread[:, first] = np.maximum(np.abs(start) * np.float32(0.05), _FLOOR * np.float32(floor))
+        for memory in (SHORT, LONG):
+            level, spread = self.level[memory], self._spread(memory, floor)
+            z = values - level
+            z /= spread
+            far = np.abs(z) > _FAR[memory]
+            gain = _GAINS[memory][np.minimum(self.count, MEMORY[memory])]
+            gain *= known
+            slow = far & (self.count >= LEARNT)
+            gain[slow] *= _SLOWER
+            wider = (np.abs(z) > _SIGMA).astype(np.float32)
+            wider -= np.float32(0.5)
+            wider *= gain
+            wider *= np.float32(2.0)
+            wider += np.float32(1.0)
+            np.multiply(spread, wider, out=self.spread[memory])
+            np.clip(z, -_HUBER, _HUBER, out=z)
+            z *= spread
+            z *= gain
+            level += z
+        self.count += known & (self.count < _COUNT_MAX)
+
+    def shift(self, change: Floats) -> None:
+        """Move all levels by what this hour of the week usually brings; NaN and paths not learnt stay."""
+        moved = np.isfinite(change) & (self.count >= LEARNT)
+        self.level[:, moved] += change[moved]
+
+    def rearranged(self, positions: Ints) -> "Baseline":
+        """The same for another order of VMs: `positions` of the new axis in the old one, -1 for newcomers."""
+        return Baseline(
+            np.stack([rearranged(one, positions) for one in self.level]),
+            np.stack([rearranged(one, positions) for one in self.spread]),
+            rearranged(self.count, positions),
+        )
+
+    def _spread(self, memory: int, floor: float) -> Floats:
+        if not floor:
+            bare: Floats = np.maximum(self.spread[memory], np.float32(1e-6))
+            return bare
+        least = np.abs(self.level[memory])
+        least *= _FLOOR_SHARE
+        least += _FLOOR
+        least *= np.float32(floor)
+        found: Floats = np.maximum(self.spread[memory], least)
+        return found
+
+
+def _gains(memory: int) -> Floats:
+    """Gain by how many windows went in: a mean at first, then a memory."""
+    return np.maximum(1.5 / (np.arange(memory + 1) + 2), 1.5 / memory).astype(np.float32)
+
+
+_GAINS: Sequence[Floats] = tuple(_gains(memory) for memory in MEMORY)
+
+
+def _trust(memory: int) -> Floats:
+    """What a deviation is worth by how many windows went in; NaN before it is learnt."""
+    count = np.arange(_COUNT_MAX + 1)
+    found = count / (count + _YOUNG[memory])
+    found[: LEARNT if memory == SHORT else LEARNT_LONG] = np.nan
+    return found.astype(np.float32)
+
+
+_TRUST: Sequence[Floats] = tuple(_trust(memory) for memory in (SHORT, LONG))
+
+
+def rearranged(array: npt.NDArray[Scalar], positions: Ints) -> npt.NDArray[Scalar]:
+    """Rows (and columns of a square array) by their old positions; zeros for -1."""
+    known = positions >= 0
+    old = positions[known]
+    found = np.zeros((positions.size,) * array.ndim, array.dtype)
+    if array.ndim == 1:
+        found[known] = array[old]
+    else:
+        found[np.ix_(known, known)] = array[np.ix_(old, old)]
+    return found

@@ -1,0 +1,317 @@
+"""Whom firing paths point at: a VM's way out or in, the VM, a pair of zones, a zone, one path, a clock.
+
+Every suspect explains a set of paths. If it is at fault, most of the paths in its set look bad; if not, few do. The
+score of a suspect is the logarithm of how much likelier its paths are as they are with it at fault than without
+(Bernoulli, with the two shares below), so a suspect wins by what it explains and loses by every good path it should
+have spoilt. The best one is taken with its paths, then the next for what is left: each is one cause.
+
+A clock is told from a path by its sign: when the clock of a VM steps, what goes in one direction seems later by as
+much as what goes in the other seems sooner.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
+
+_BAD, _GOOD = 0.8, 0.02
+_FOR, _AGAINST = float(np.log(_BAD / _GOOD)), float(np.log((1 - _GOOD) / (1 - _BAD)))
+_SIGN = 2.5
+_CLOCK_SHARE = 0.6
+_CLOCK_BALANCE = 0.5
+_PATHS_MAX = 200
+CAUSES_MAX = 64
+
+
+class Suspect(StrEnum):
+    """What may be at fault. `agent`: the VM, or the agent on it, is gone."""
+
+    EGRESS = "egress"
+    INGRESS = "ingress"
+    VM = "vm"
+    ZONE_PAIR = "zone_pair"
+    ZONE = "zone"
+    PATH = "path"
+    PAIR = "pair"
+    CLOCK = "clock"
+    AGENT = "agent"
+    MESH = "mesh"
+    APPLICATION = "application"
+
+
+OF_VM = (Suspect.EGRESS, Suspect.INGRESS, Suspect.VM, Suspect.CLOCK, Suspect.AGENT)
+# Of two that explain the same, the plainer one.
+_PLAINNESS = {
+    Suspect.PATH: 0.0,
+    Suspect.PAIR: 0.3,
+    Suspect.EGRESS: 0.5,
+    Suspect.INGRESS: 0.5,
+    Suspect.ZONE_PAIR: 0.7,
+    Suspect.VM: 0.9,
+    Suspect.CLOCK: 0.9,
+    Suspect.ZONE: 1.2,
+    Suspect.MESH: 2.0,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Culprit:
+    """A suspect by position: VM or zone `at`; `other` is the target's of a path or pair of zones, else -1."""
+
+    suspect: Suspect
+    at: int
+    other: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Hypothesis:
+    """A culprit with what speaks for it: of `known` paths in its set `bad` look bad."""
+
+    culprit: Culprit
+    score: float
+    bad: int
+    known: int
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """What a set of firing paths (flat indices) comes from, best hypothesis first."""
+
+    hypotheses: tuple[Hypothesis, ...]
+    cells: Ints
+
+    @property
+    def culprit(self) -> Culprit:
+        return self.hypotheses[0].culprit
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """What is known of all paths [source][target]: which fire, which look bad at all, which can be judged.
+
+    `signed`: deviations of one-way delays, NaN where unknown, None when nothing is known of them. `gone`: nothing
+    arrives. `zone_of`: the zone of each VM, ascending.
+    """
+
+    firing: Flags
+    bad: Flags
+    known: Flags
+    signed: Floats | None
+    gone: Flags
+    zone_of: Ints
+
+
+def causes(picture: Picture) -> list[Cause]:
+    """The causes of what fires, the one that explains most first; every firing path is in exactly one."""
+    size = picture.zone_of.size
+    bad, known, firing = picture.bad | picture.firing, picture.known | picture.firing, picture.firing.copy()
+    found: list[Cause] = []
+    clocks = _Clocks(picture.signed, known) if picture.signed is not None else None
+    while firing.any() and len(found) < CAUSES_MAX:
+        # Where a clock deceives, nothing is known of paths: what it explains is put aside first.
+        ranked = _ranked(firing, bad, known, clocks, picture.zone_of)
+        chosen = next((one for one in ranked if (_cells(one.culprit, picture.zone_of) & firing).any()), None)
+        if chosen is None or chosen.score < _FOR:
+            break
+        inside = _cells(chosen.culprit, picture.zone_of)
+        cells = np.flatnonzero(inside & firing)
+        others = [one for one in ranked if one.culprit != chosen.culprit][:3]
+        found.append(Cause((_gone(chosen, cells, picture.gone), *others), cells))
+        if clocks is not None:
+            clocks.explain(inside)
+        explained = inside & bad
+        bad &= ~explained
+        known &= ~explained
+        firing &= ~inside
+    for at in np.flatnonzero(firing).tolist():
+        alone = Hypothesis(Culprit(Suspect.PATH, at // size, at % size), _FOR, 1, 1)
+        found.append(Cause((alone,), np.array([at])))
+    return found
+
+
+def explains(culprit: Culprit, zone_of: Ints) -> Flags:
+    """The paths a culprit would spoil."""
+    return _cells(culprit, zone_of)
+
+
+def _ranked(firing: Flags, bad: Flags, known: Flags, clocks: "_Clocks | None", zone_of: Ints) -> list[Hypothesis]:
+    """Hypotheses of all kinds, the best of each kind and then some, by score."""
+    size, zones = zone_of.size, int(zone_of.max()) + 1
+    good = known & ~bad
+    rows, columns = (_sums(bad, axis) for axis in (1, 0))
+    good_rows, good_columns = (_sums(good, axis) for axis in (1, 0))
+    blocks, good_blocks = _blocks(bad, zone_of, zones), _blocks(good, zone_of, zones)
+    members = np.bincount(zone_of, minlength=zones)
+    cross = blocks.sum(axis=1) + blocks.sum(axis=0) - np.diagonal(blocks)
+    good_cross = good_blocks.sum(axis=1) + good_blocks.sum(axis=0) - np.diagonal(good_blocks)
+    several = np.outer(members, members) > 1
+    np.fill_diagonal(several, zones > 1)  # a mesh within one zone is the mesh
+    found: list[Hypothesis] = []
+    found += _best(Suspect.EGRESS, rows, good_rows, size > 2)
+    found += _best(Suspect.INGRESS, columns, good_columns, size > 2)
+    found += _best(Suspect.VM, rows + columns, good_rows + good_columns, size > 2)
+    found += _best(Suspect.ZONE_PAIR, blocks, good_blocks, several)
+    found += _best(Suspect.ZONE, cross, good_cross, (members > 1) & (zones > 1))
+    found += _best(Suspect.MESH, rows.sum(keepdims=True), good_rows.sum(keepdims=True), size > 3)
+    found += _paths(firing)
+    if clocks is not None:
+        found += clocks.ranked()
+    return sorted(found, key=lambda one: -one.score)
+
+
+def _best(suspect: Suspect, bad: Ints, good: Ints, allowed: Flags | bool, most: int = 2) -> list[Hypothesis]:
+    score = bad * _FOR - good * _AGAINST - _PLAINNESS[suspect]
+    score = np.where((bad > 1) & allowed, score, -np.inf)
+    flat = score.reshape(-1)
+    order = np.argsort(-flat, kind="stable")[:most] if flat.size <= 4096 else _top(flat, most)
+    width = score.shape[-1]
+    found = []
+    for at in order[np.isfinite(flat[order])].tolist():
+        culprit = Culprit(suspect, *divmod(at, width)) if score.ndim == 2 else Culprit(suspect, at)
+        wrong, right = int(bad.reshape(-1)[at]), int(good.reshape(-1)[at])
+        found.append(Hypothesis(culprit, float(flat[at]), wrong, wrong + right))
+    return found
+
+
+def _top(scores: npt.NDArray[np.floating], most: int) -> Ints:
+    at = np.argpartition(-scores, most)[:most]
+    found: Ints = at[np.argsort(-scores[at], kind="stable")]
+    return found
+
+
+def _paths(firing: Flags) -> list[Hypothesis]:
+    """Single paths, and pairs that fire both ways; where there are many, something else explains them better."""
+    if np.count_nonzero(firing) > _PATHS_MAX:
+        return []
+    found = []
+    for source, target in zip(*(part.tolist() for part in np.nonzero(firing)), strict=True):
+        found.append(Hypothesis(Culprit(Suspect.PATH, source, target), _FOR, 1, 1))
+        if source < target and firing[target, source]:
+            score = 2 * _FOR - _PLAINNESS[Suspect.PAIR]
+            found.append(Hypothesis(Culprit(Suspect.PAIR, source, target), score, 2, 2))
+    return found
+
+
+def _gone(chosen: Hypothesis, cells: Ints, gone: Flags) -> Hypothesis:
+    """A VM from which and to which nothing arrives is gone."""
+    if chosen.culprit.suspect is Suspect.VM and gone.reshape(-1)[cells].mean() > 0.9:
+        return Hypothesis(Culprit(Suspect.AGENT, chosen.culprit.at), chosen.score, chosen.bad, chosen.known)
+    return chosen
+
+
+def _cells(culprit: Culprit, zone_of: Ints) -> Flags:
+    size = zone_of.size
+    found = np.zeros((size, size), np.bool_)
+    at, other = culprit.at, culprit.other
+    match culprit.suspect:
+        case Suspect.EGRESS:
+            found[at, :] = True
+        case Suspect.INGRESS:
+            found[:, at] = True
+        case Suspect.VM | Suspect.CLOCK | Suspect.AGENT:
+            found[at, :] = found[:, at] = True
+        case Suspect.ZONE_PAIR:
+            found[np.ix_(zone_of == at, zone_of == other)] = True
+        case Suspect.ZONE:
+            found[zone_of == at, :] = found[:, zone_of == at] = True
+        case Suspect.PATH:
+            found[at, other] = True
+        case Suspect.PAIR:
+            found[at, other] = found[other, at] = True
+        case Suspect.MESH:
+            found[...] = True
+        case Suspect.APPLICATION:
+            pass  # its paths are told by the application
+    return found
+
+
+def _sums(flags: Flags, axis: int) -> Ints:
+    counts: Ints = np.add.reduce(flags, axis=axis, dtype=np.int32).astype(np.int64)
+    return counts
+
+
+def _blocks(flags: Flags, zone_of: Ints, zones: int) -> Ints:
+    """Sums of zone x zone; VMs of a zone stand together."""
+    starts = np.searchsorted(zone_of, np.arange(zones))
+    by_row = np.add.reduceat(flags.astype(np.int32), starts, axis=0)
+    found: Ints = np.add.reduceat(by_row, starts, axis=1).astype(np.int64)
+    return found
+
+
+class _Clocks:
+    """What speaks for clocks: one direction of a VM up, the other down by about as much."""
+
+    def __init__(self, signed: Floats, known: Flags) -> None:
+        judged = np.isfinite(signed) & known
+        self._signed = np.where(judged, np.clip(signed, -50, 50), np.nan)
+        self._up, self._down = signed > _SIGN, signed < -_SIGN
+        self._judged = judged
+
+    def explain(self, cells: Flags) -> None:
+        """Put aside what is explained."""
+        self._judged &= ~cells
+        self._up &= ~cells
+        self._down &= ~cells
+
+    def ranked(self) -> list[Hypothesis]:
+        """The best clocks."""
+        rows, columns = (_sums(self._judged, axis) for axis in (1, 0))
+        known = rows + columns
+        scores: list[tuple[float, int, int]] = []
+        for out, into in ((self._up, self._down), (self._down, self._up)):
+            some_rows, some_columns = _sums(out, 1), _sums(into, 0)
+            bad = some_rows + some_columns
+            share = np.minimum(some_rows / np.maximum(rows, 1), some_columns / np.maximum(columns, 1))
+            fits = (share >= _CLOCK_SHARE) & (rows > 1) & (columns > 1)
+            for at in np.flatnonzero(fits).tolist():
+                if self._balanced(at):
+                    score = bad[at] * _FOR - (known[at] - bad[at]) * _AGAINST - _PLAINNESS[Suspect.CLOCK]
+                    scores.append((float(score), at, int(bad[at])))
+        return [
+            Hypothesis(Culprit(Suspect.CLOCK, at), score, bad, int(known[at]))
+            for score, at, bad in sorted(scores, reverse=True)[:2]
+        ]
+
+    def _balanced(self, at: int) -> bool:
+        """Whether what one direction gained the other has lost, more or less."""
+        judged = self._judged
+        out, into = (
+            float(np.median(part[valid])) if valid.any() else 0.0
+            for part, valid in (
+                (self._signed[at], judged[at]),
+                (self._signed[:, at], judged[:, at]),
+            )
+        )
+        return abs(out + into) <= _CLOCK_BALANCE * max(abs(out), abs(into))
+
+
+def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
+    """A culprit in words."""
+    at, other = culprit.at, culprit.other
+    match culprit.suspect:
+        case Suspect.EGRESS:
+            return f"everything {vms[at]} sends"
+        case Suspect.INGRESS:
+            return f"everything sent to {vms[at]}"
+        case Suspect.VM:
+            return f"VM {vms[at]}"
+        case Suspect.CLOCK:
+            return f"clock of {vms[at]}"
+        case Suspect.AGENT:
+            return f"{vms[at]} or its agent is gone"
+        case Suspect.ZONE_PAIR:
+            return f"zone {zones[at]} to zone {zones[other]}" if at != other else f"within zone {zones[at]}"
+        case Suspect.ZONE:
+            return f"zone {zones[at]}"
+        case Suspect.PATH:
+            return f"path {vms[at]} to {vms[other]}"
+        case Suspect.PAIR:
+            return f"{vms[at]} and {vms[other]}, both ways"
+        case Suspect.MESH:
+            return "the whole mesh"
+        case Suspect.APPLICATION:
+            return "an application"

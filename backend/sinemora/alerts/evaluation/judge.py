@@ -1,0 +1,67 @@
+"""Whether a window of each path is a breach of a condition."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sinemora.alerts.evaluation.baseline import LONG, SHORT, Baseline, Flags, Floats
+from sinemora.alerts.evaluation.rule import Condition, Kind
+from sinemora.measurements.matrix import Metric, Statistic
+
+Values = Callable[[Metric, Statistic], Floats]
+"""One number of every path [source][target] of a window (ns, or a ratio), float32, NaN where there is none."""
+
+_USUAL = 3.5
+_HINT = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """Of every path: in breach, known at all, and whether it looks bad although it may not be in breach."""
+
+    breach: Flags
+    known: Flags
+    bad: Flags
+
+
+def least_spread(metric: Metric) -> float:
+    """What `Baseline` takes as the floor of a metric: 1 for nanoseconds; of a ratio one in a hundred."""
+    return 2e-5 if metric is Metric.LOSS else 1.0
+
+
+def judge(condition: Condition, values: Values, baseline: Baseline | None) -> Judged:
+    """Compare; `baseline` is that of the condition's metric and statistic, before it has learnt from this window."""
+    if condition.kind is Kind.BASELINE:
+        if baseline is None:
+            raise ValueError("a condition on what is usual needs a baseline")
+        return _above_usual(condition, magnitude(condition.metric, condition.statistic, values), baseline)
+    if condition.kind is Kind.SPIKE:
+        largest, median = (values(condition.metric, one) for one in (Statistic.MAX, Statistic.P50))
+        rise = largest - median
+        breach = rise >= condition.rise_ns
+        return Judged(breach, np.isfinite(rise), breach)
+    seen = magnitude(condition.metric, condition.statistic, values)
+    breach = seen > condition.above
+    return Judged(breach, np.isfinite(seen), breach)
+
+
+def magnitude(metric: Metric, statistic: Statistic, values: Values) -> Floats:
+    """The value a condition looks at: of asymmetry how large it is, whichever way."""
+    found = values(metric, statistic)
+    return np.abs(found) if metric is Metric.ASYMMETRY else found
+
+
+def _above_usual(condition: Condition, seen: Floats, baseline: Baseline) -> Judged:
+    memory, floor = condition.memory, least_spread(condition.metric)
+    z = baseline.deviations(seen, memory, floor=floor)
+    rise = seen - baseline.level[memory]
+    if memory == SHORT:
+        # Ordinary for the last days: a dip has ended, nothing has begun.
+        long = baseline.deviations(seen, LONG, floor=floor)
+        usual = long < _USUAL
+    else:
+        usual = np.zeros(seen.shape, np.bool_)
+    breach = (z > condition.deviations) & (rise > condition.rise_ns) & ~usual
+    bad = (z > _HINT * condition.deviations) & (rise > _HINT * condition.rise_ns) & ~usual
+    return Judged(breach, np.isfinite(z), bad)

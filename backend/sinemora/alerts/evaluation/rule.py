@@ -1,0 +1,162 @@
+"""Rules as values: what is looked at, when it counts, whom it concerns."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+import numpy as np
+
+from sinemora.alerts.evaluation.baseline import LONG, SHORT, Flags
+from sinemora.alerts.evaluation.standing import Patience
+from sinemora.measurements.matrix import Metric, Statistic
+
+
+class Kind(StrEnum):
+    """What a rule compares: a value with a number, with what is usual for the path, the largest delay of a window with
+    its median, an agent's last report with the clock, an application's predicted performance with its objective.
+    """
+
+    THRESHOLD = "threshold"
+    BASELINE = "baseline"
+    SPIKE = "spike"
+    SILENT = "silent"
+    PERFORMANCE = "performance"
+
+
+class Timescale(StrEnum):
+    """What is usual: over the last half hour, or over days."""
+
+    SHORT = "short"
+    LONG = "long"
+
+
+class Severity(StrEnum):
+    """How much it matters."""
+
+    INFO = "info"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.CRITICAL)
+PER_PATH = (Kind.THRESHOLD, Kind.BASELINE, Kind.SPIKE)
+DIRECTED = (Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
+"""Metrics whose two directions are measured apart, so that they can tell which one is at fault."""
+SPIKE_RISE_NS = 500_000.0
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """When a window of a path is a breach.
+
+    `above`: value (ns, ratio or, for performance, how far below the objective) of a threshold; of asymmetry the
+    magnitude counts. `deviations`: how far above what is usual, by `timescale`. `rise_ns`: and by how much at least
+    (of a loss: as a ratio); of a spike how far above the median.
+    """
+
+    kind: Kind
+    metric: Metric = Metric.ONE_WAY_DELAY
+    statistic: Statistic = Statistic.P50
+    above: float = 0.0
+    deviations: float = 6.0
+    rise_ns: float = 0.0
+    timescale: Timescale = Timescale.SHORT
+
+    @property
+    def memory(self) -> int:
+        """Index of its timescale in a baseline."""
+        return SHORT if self.timescale is Timescale.SHORT else LONG
+
+    @property
+    def directed(self) -> bool:
+        """Whether it sees the directions of a pair apart."""
+        return self.kind in PER_PATH and self.metric in DIRECTED
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A rule of one mesh. `sources_min`: how many VMs must see it, at one end or the other, before it is an incident.
+
+    `scope` [source][target] says which paths it is about; None: all. Durations in seconds.
+    """
+
+    id: str
+    name: str
+    condition: Condition
+    severity: Severity = Severity.WARNING
+    x: int = 2
+    y: int = 3
+    sources_min: int = 1
+    hold_s: int = 0
+    keep_firing_s: int = 60
+    scope: Flags | None = field(default=None, compare=False)
+
+    def patience(self, window_s: int) -> Patience:
+        """In windows of a mesh."""
+        return Patience(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
+
+
+def defaults() -> list[Rule]:
+    """What every new mesh is watched by. Numbers: `docs/alerts.md`, with what they find and what they let pass."""
+    one_way, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
+    return [
+        Rule(
+            "delay",
+            "Delay above its baseline",
+            Condition(Kind.BASELINE, one_way, deviations=5.0, rise_ns=15_000),
+            sources_min=2,
+        ),
+        Rule(
+            "path",
+            "One path above its baseline",
+            Condition(Kind.BASELINE, one_way, deviations=6.0, rise_ns=20_000),
+            x=3,
+            y=3,
+        ),
+        Rule(
+            "drift",
+            "Delay above what it was for days",
+            Condition(Kind.BASELINE, one_way, deviations=4.5, rise_ns=15_000, timescale=Timescale.LONG),
+            x=5,
+            y=6,
+            sources_min=2,
+        ),
+        Rule("loss", "Loss seen by several VMs", Condition(Kind.THRESHOLD, loss, above=0.05), sources_min=2),
+        Rule("path-loss", "Loss on a path", Condition(Kind.THRESHOLD, loss, above=0.15)),
+        Rule(
+            "lost",
+            "Nothing arrives",
+            Condition(Kind.THRESHOLD, loss, above=0.99),
+            severity=Severity.CRITICAL,
+            x=2,
+            y=2,
+        ),
+        Rule(
+            "spikes",
+            "Spikes again and again",
+            Condition(Kind.SPIKE, one_way, rise_ns=SPIKE_RISE_NS),
+            severity=Severity.INFO,
+            x=4,
+            y=6,
+            sources_min=2,
+        ),
+        Rule(
+            "clock",
+            "Clocks worse than usual",
+            Condition(Kind.BASELINE, Metric.CLOCK_ERROR, deviations=12.0, rise_ns=100_000),
+            x=3,
+            y=3,
+            sources_min=2,
+        ),
+        Rule("silent", "Agent silent", Condition(Kind.SILENT), severity=Severity.CRITICAL, x=1, y=1, keep_firing_s=0),
+        Rule("performance", "Application below its objective", Condition(Kind.PERFORMANCE), x=3, y=4),
+    ]
+
+
+def sources(cells: np.ndarray, size: int) -> int:
+    """How many VMs see these paths (flat indices): distinct sources or targets, whichever are more; of a pair one."""
+    if not cells.size:
+        return 0
+    ends = np.stack((cells // size, cells % size))
+    if np.unique(np.sort(ends, axis=0), axis=1).shape[1] == 1:
+        return 1
+    return max(np.unique(end).size for end in ends)

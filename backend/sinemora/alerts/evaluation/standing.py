@@ -1,0 +1,119 @@
+"""Where a rule stands on every path: X of the last Y windows, hold, keep firing. Missing data is its own state.
+
+The last 16 windows of a path are two words of bits, newest in the lowest one: in which a breach was seen, and in which
+anything was. So a late window can still take its place, and an evaluation is a few operations on whole arrays.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.alerts.evaluation.baseline import Flags, Ints, rearranged
+
+Words = npt.NDArray[np.uint16]
+
+WINDOWS_MAX = 16
+_LONGEST = 65_535
+
+
+class Phase(IntEnum):
+    """`inactive`: seen and not in breach; `unknown`: too few windows have data to say so."""
+
+    INACTIVE = 0
+    PENDING = 1
+    FIRING = 2
+    UNKNOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """A breach counts with `x` of the last `y` windows, fires once it counted for more than `hold` windows and ends
+    after more than `keep` windows without one. All in windows; `y` at most 16.
+    """
+
+    x: int
+    y: int
+    hold: int = 0
+    keep: int = 0
+
+    @property
+    def mask(self) -> np.uint16:
+        return np.uint16((1 << self.y) - 1)
+
+
+@dataclass(slots=True)
+class Standing:
+    """One rule on all its paths; arrays of one shape. `run`: windows the breach has counted, `quiet`: since it did."""
+
+    hits: Words
+    seen: Words
+    run: Words
+    quiet: Words
+    firing: Flags
+
+    @classmethod
+    def new(cls, shape: tuple[int, ...]) -> "Standing":
+        """Nothing seen."""
+        hits, seen, run, quiet = np.zeros((4, *shape), np.uint16)
+        return cls(hits, seen, run, quiet, np.zeros(shape, np.bool_))
+
+    def step(self, breach: Flags, known: Flags, patience: Patience, windows: int = 1) -> None:
+        """Take in the window that ended `windows` after the last one; between them nothing was seen.
+
+        Where `known` is false the path stands still.
+        """
+        by = np.uint16(min(windows, WINDOWS_MAX))
+        for word, bit in ((self.hits, breach), (self.seen, known)):
+            if windows >= WINDOWS_MAX:
+                word[...] = 0
+            else:
+                np.left_shift(word, by, out=word)
+            np.bitwise_or(word, bit, out=word)
+        self._settle(known, patience)
+
+    def amend(self, breach: Flags, known: Flags, age: int) -> None:
+        """Put what came late in its place, `age` windows before the newest; it counts from the next `step` on."""
+        if age < WINDOWS_MAX:
+            bit = np.uint16(1 << age)
+            self.hits |= np.where(breach & known, bit, np.uint16(0))
+            self.seen |= np.where(known, bit, np.uint16(0))
+
+    def _settle(self, known: Flags, patience: Patience) -> None:
+        hits = self.hits.reshape(-1)
+        firing = self.firing.reshape(-1)
+        at = np.flatnonzero(hits.astype(np.bool_) | firing)
+        if not at.size:
+            return
+        run, quiet = self.run.reshape(-1), self.quiet.reshape(-1)
+        met = np.bitwise_count(hits[at] & patience.mask) >= patience.x
+        now = known.reshape(-1)[at]
+        counted = np.where(met, np.minimum(run[at], _LONGEST - 1) + 1, np.where(now, 0, run[at]))
+        still = np.where(met, 0, np.where(now, np.minimum(quiet[at], _LONGEST - 1) + 1, quiet[at]))
+        run[at], quiet[at] = counted, still
+        firing[at] = np.where(firing[at], still <= patience.keep, met & (counted > patience.hold))
+
+    def phases(self, patience: Patience) -> npt.NDArray[np.uint8]:
+        """The `Phase` of every path."""
+        found = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)
+        found[np.bitwise_count(self.seen & patience.mask) < patience.x] = Phase.UNKNOWN
+        found[np.bitwise_count(self.hits & patience.mask) >= patience.x] = Phase.PENDING
+        found[self.firing] = Phase.FIRING
+        return found
+
+    def clear(self, where: Flags) -> None:
+        """Forget paths that are not measured any more, or may not speak."""
+        for word in (self.hits, self.seen, self.run, self.quiet):
+            word[where] = 0
+        self.firing[where] = False
+
+    def rearranged(self, positions: Ints) -> "Standing":
+        """The same for another order of VMs."""
+        return Standing(
+            rearranged(self.hits, positions),
+            rearranged(self.seen, positions),
+            rearranged(self.run, positions),
+            rearranged(self.quiet, positions),
+            rearranged(self.firing, positions),
+        )

@@ -1,0 +1,91 @@
+"""State as bytes: what rules know survives a restart.
+
+0  4  magic `SNA1`
+4  4  length of the JSON header
+8     header: window end, what each array is (kind, name, field, type, shape), in order
+…     zstd (level 1) of the VM keys (int64) and of the arrays, one after the other; little-endian
+"""
+
+import json
+import struct
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from sinemora.alerts.evaluation.baseline import Baseline
+from sinemora.alerts.evaluation.engine import State
+from sinemora.alerts.evaluation.standing import Standing
+from sinemora.measurements.matrix import Metric, Statistic, positions_of
+
+_HEAD = struct.Struct("<4sI")
+_MAGIC = b"SNA1"
+_BASELINE, _STANDING = ("level", "spread", "count"), ("hits", "seen", "run", "quiet", "firing")
+
+
+class StateError(ValueError):
+    """These bytes are no state this version can read."""
+
+
+def encode(state: State, *, baselines: bool) -> bytes:
+    """Where rules stand; or what paths are used to."""
+    parts: list[tuple[dict[str, Any], npt.NDArray[Any]]] = []
+    if baselines:
+        for (metric, statistic), baseline in state.baselines.items():
+            for field in _BASELINE:
+                parts.append(_part(f"{metric}/{statistic}", field, getattr(baseline, field)))
+    else:
+        for id, standing in state.standings.items():
+            for field in _STANDING:
+                parts.append(_part(id, field, getattr(standing, field)))
+    header = {"ended_at_s": state.ended_at_s, "keys": int(state.keys.size), "arrays": [said for said, _ in parts]}
+    told = json.dumps(header).encode()
+    body = state.keys.astype("<i8").tobytes() + b"".join(
+        array.astype(array.dtype.newbyteorder("<"), copy=False).tobytes() for _, array in parts
+    )
+    return _HEAD.pack(_MAGIC, len(told)) + told + zstandard.ZstdCompressor(level=1).compress(body)
+
+
+def decode(standings: bytes | None, baselines: bytes | None) -> State:
+    """The state of both parts; what is missing is not known yet. Raises `StateError`."""
+    state = State(np.zeros(0, np.int64))
+    if standings is not None:
+        state.ended_at_s, state.keys, found = _read(standings)
+        for id, arrays in found.items():
+            state.standings[id] = Standing(*(arrays[field] for field in _STANDING))
+    if baselines is not None:
+        ended_at_s, keys, found = _read(baselines)
+        if standings is None:
+            state.ended_at_s, state.keys = ended_at_s, keys
+        for name, arrays in found.items():
+            metric, statistic = name.split("/")
+            baseline = Baseline(*(arrays[field] for field in _BASELINE))
+            if not np.array_equal(keys, state.keys):
+                baseline = baseline.rearranged(positions_of(keys, state.keys))
+            state.baselines[Metric(metric), Statistic(statistic)] = baseline
+    return state
+
+
+def _part(name: str, field: str, array: npt.NDArray[Any]) -> tuple[dict[str, Any], npt.NDArray[Any]]:
+    return {"name": name, "field": field, "type": array.dtype.str, "shape": list(array.shape)}, array
+
+
+def _read(blob: bytes) -> tuple[int | None, npt.NDArray[np.int64], dict[str, dict[str, npt.NDArray[Any]]]]:
+    try:
+        magic, size = _HEAD.unpack_from(blob)
+        if magic != _MAGIC:
+            raise StateError("not a state of alerts")
+        header = json.loads(blob[_HEAD.size : _HEAD.size + size])
+        body = zstandard.ZstdDecompressor().decompress(blob[_HEAD.size + size :])
+        keys = np.frombuffer(body, "<i8", header["keys"]).astype(np.int64)
+        offset = keys.nbytes
+        found: dict[str, dict[str, npt.NDArray[Any]]] = {}
+        for said in header["arrays"]:
+            count = int(np.prod(said["shape"], dtype=np.int64))
+            array = np.frombuffer(body, said["type"], count, offset).reshape(said["shape"]).copy()
+            offset += array.nbytes
+            found.setdefault(said["name"], {})[said["field"]] = array
+    except (struct.error, ValueError, KeyError, zstandard.ZstdError) as error:
+        raise StateError(str(error)) from error
+    return header["ended_at_s"], keys, found

@@ -1,0 +1,1 @@
+"""Scenarios with known truth: networks as clouds were found to be, and what goes wrong in them."""
