@@ -28,6 +28,15 @@ pub struct Counters {
     pub requests_shed: AtomicU64,
     /// Gauge: that cap, packets per second; 0 is no plan.
     pub packets_per_s_cap: AtomicU64,
+    /// Gauge: packets per second that this agent allows itself; less than the cap while it takes too much of the machine.
+    pub packets_per_s_allowed: AtomicU64,
+    /// Gauges: processor time over the last seconds, thousandths of a percent of one processor, and the cap in percent;
+    /// 0 is none.
+    pub cpu_millipercent: AtomicU64,
+    pub cpu_percent_cap: AtomicU64,
+    /// Gauges: memory in use, and the cap; 0 is none.
+    pub memory_bytes: AtomicU64,
+    pub memory_mib_cap: AtomicU64,
     /// Windows handed over for reporting.
     pub windows_closed: AtomicU64,
     /// Gauge: peers measured or answered under the plan in force.

@@ -366,6 +366,28 @@ fn the_packet_cap_is_kept_and_told() {
 }
 
 #[test]
+fn an_agent_that_takes_too_much_of_its_machine_sends_less_and_says_why() {
+    let mut a = Agent::start(listen("127.77.13.1"));
+    let nobody = listen("127.77.13.2");
+    let mut capped = plan(A, 128, vec![peer(B, nobody, Client)]);
+    // Less than any process has.
+    capped.caps.memory_mib = Some(1);
+    a.follow(capped);
+    let count =
+        |counter: &std::sync::atomic::AtomicU64| counter.load(std::sync::atomic::Ordering::Relaxed);
+    let mut said = Vec::new();
+    eventually("it says so", || {
+        said.extend(a.counters.events.take(10));
+        said.iter()
+            .any(|event| event.detail.contains("the plan allows 1 MiB"))
+    });
+    assert!(count(&a.counters.packets_per_s_allowed) < 128);
+    assert_eq!(count(&a.counters.packets_per_s_cap), 20_000);
+    assert!(count(&a.counters.memory_bytes) > 1 << 20);
+    a.finish();
+}
+
+#[test]
 fn stopping_hands_over_what_there_is() {
     let (mut a, _b) = pair(10, 64);
     let completed = || {

@@ -107,10 +107,12 @@ class EnrolmentTokenCreated(EnrolmentTokenRead):
 
 
 class PlanCaps(Read):
-    """What an agent may not exceed."""
+    """What an agent may not exceed: `cpu_percent` is of one processor, `memory_mib` of resident memory."""
 
     packets_per_s: int
     peers: int
+    cpu_percent: int
+    memory_mib: int
 
 
 class PlanPeer(Read):

@@ -2894,6 +2894,28 @@ export interface components {
             curve_number: number | null;
         };
         /**
+         * FlowDirectionRead
+         * @description Delays of one source port in one direction; null where it has none.
+         */
+        FlowDirectionRead: {
+            /** Count */
+            count: number;
+            /** Min Ns */
+            min_ns: number | null;
+            /** P50 Ns */
+            p50_ns: number | null;
+        };
+        /**
+         * FlowRead
+         * @description One source port of a path, numbered from 0: equal-cost routing may send each another way.
+         */
+        FlowRead: {
+            /** Flow */
+            flow: number;
+            outbound: components["schemas"]["FlowDirectionRead"];
+            inbound: components["schemas"]["FlowDirectionRead"];
+        };
+        /**
          * Format
          * @description What an answer comes as. `binary` is the matrix for the canvas; only matrices have it.
          * @enum {string}
@@ -3795,6 +3817,10 @@ export interface components {
         /**
          * PathRead
          * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
+         *
+         *     `by_flow` has every source port of a path with several, and is empty otherwise. What an application gets that
+         *     cannot choose its way is the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
+         *     flow.
          */
         PathRead: {
             source: components["schemas"]["PathEnd"];
@@ -3809,6 +3835,12 @@ export interface components {
             outbound: components["schemas"]["OneWayRead"] | null;
             inbound: components["schemas"]["OneWayRead"] | null;
             round_trip: components["schemas"]["DirectionRead"] | null;
+            /** By Flow */
+            by_flow: components["schemas"]["FlowRead"][];
+            /** Slowest Outbound Ns */
+            slowest_outbound_ns: number | null;
+            /** Slowest Inbound Ns */
+            slowest_inbound_ns: number | null;
         };
         /**
          * Percentile
@@ -3911,13 +3943,17 @@ export interface components {
         };
         /**
          * PlanCaps
-         * @description What an agent may not exceed.
+         * @description What an agent may not exceed: `cpu_percent` is of one processor, `memory_mib` of resident memory.
          */
         PlanCaps: {
             /** Packets Per S */
             packets_per_s: number;
             /** Peers */
             peers: number;
+            /** Cpu Percent */
+            cpu_percent: number;
+            /** Memory Mib */
+            memory_mib: number;
         };
         /**
          * PlanMesh

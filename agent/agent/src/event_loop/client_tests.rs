@@ -27,6 +27,7 @@ fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
         caps: Caps {
             packets_per_s: 1000,
             peers: 10,
+            ..Caps::default()
         },
         meshes: vec![MeshPlan {
             id: String::new(),

@@ -14,13 +14,14 @@ use super::conversation::Heard;
 use super::notices::{self, Notices};
 use super::pace::Pace;
 use super::ports::{Departure, Port, Ports, Received};
+use super::restraint::{Restraint, Usage};
 use super::serving::Serving;
 use super::stock_client::Asked;
 use super::{Listen, LoopError};
 use crate::clock::{Change, RawTime};
 use crate::counters::{Counters, TimestampSource};
 use crate::network::Network;
-use crate::plan::{Plan, Role};
+use crate::plan::{Caps, Plan, Role};
 use crate::ptp::{
     Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Service, Tlv,
     Tlvs, Verdict,
@@ -38,7 +39,8 @@ pub(super) struct Exchanger {
     serving: Serving,
     /// Ours as a responder.
     identity: PortIdentity,
-    packets_per_s: u32,
+    caps: Caps,
+    restraint: Restraint,
     budget: Budget,
     counters: Arc<Counters>,
     notices: Notices,
@@ -60,7 +62,8 @@ impl Exchanger {
             responder: Responder::default(),
             serving: Serving::new(guests, identity),
             identity,
-            packets_per_s: 0,
+            caps: Caps::default(),
+            restraint: Restraint::default(),
             budget: Budget::new(0, 0, ports.now()),
             notices: Notices::new(counters.clone()),
             counters,
@@ -87,7 +90,7 @@ impl Exchanger {
         if self.serving.grants.is_empty() {
             of_plan
         } else {
-            of_plan.serving()
+            of_plan.serving(self.serving.grants.messages_hz())
         }
     }
 
@@ -103,10 +106,15 @@ impl Exchanger {
             .map(|peer| (peer.event_address(), peer.general_port));
         self.responder.admit(addresses, now);
         self.serving.follow(&self.responder);
-        self.packets_per_s = plan.caps.packets_per_s;
-        set(&self.counters.packets_per_s_cap, self.packets_per_s.into());
-        let burst = (self.packets_per_s / 10).max(ANSWER_PACKETS);
-        self.budget.limit(self.packets_per_s, burst);
+        self.caps = plan.caps;
+        let set_or_0 = |gauge, cap: Option<u32>| set(gauge, cap.unwrap_or(0).into());
+        set(
+            &self.counters.packets_per_s_cap,
+            plan.caps.packets_per_s.into(),
+        );
+        set_or_0(&self.counters.cpu_percent_cap, plan.caps.cpu_percent);
+        set_or_0(&self.counters.memory_mib_cap, plan.caps.memory_mib);
+        self.limit();
         set(&self.counters.peers, self.responder.peers() as u64);
         notices::tell_plan(
             plan,
@@ -196,7 +204,9 @@ impl Exchanger {
             self.responder.forget();
             self.notices.disrupted(disruption, at_ns);
         }
-        self.notices.tell_shed(self.packets_per_s, at_ns);
+        self.restrain(now);
+        let (packets_per_s, excess) = self.restraint.packets_per_s(&self.caps);
+        self.notices.tell_shed(packets_per_s, excess, at_ns);
         self.tell_stamps();
         if let Some(at) = self.client.stocks.refusing() {
             self.notices.refuses(at, at_ns);
@@ -214,6 +224,28 @@ impl Exchanger {
         }
         self.ports.send_generals();
         self.client.finish(self.ports.now())
+    }
+
+    /// Looks now and again at what this process takes of the machine, and sends less if that is too much.
+    fn restrain(&mut self, now: RawTime) {
+        if !self.restraint.due(now) {
+            return;
+        }
+        let usage = Usage::of_this_process(now, self.counters.packets_sent.load(Relaxed));
+        set(&self.counters.memory_bytes, usage.memory_bytes);
+        if let Some(percent) = self.restraint.judge(usage, &self.caps) {
+            let millis = (1_000.0 * percent).round() as u64;
+            set(&self.counters.cpu_millipercent, millis);
+        }
+        self.limit();
+    }
+
+    /// Puts in force how many packets may leave.
+    fn limit(&mut self) {
+        let (packets_per_s, _) = self.restraint.packets_per_s(&self.caps);
+        let burst = (packets_per_s / 10).max(ANSWER_PACKETS);
+        self.budget.limit(packets_per_s, burst);
+        set(&self.counters.packets_per_s_allowed, packets_per_s.into());
     }
 
     /// Answers a request, or not.

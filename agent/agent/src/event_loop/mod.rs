@@ -10,6 +10,7 @@ mod exchanger;
 mod notices;
 mod pace;
 mod ports;
+mod restraint;
 mod schedule;
 mod serving;
 mod stock;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
+use super::restraint::Excess;
 use crate::clock::RouteChange;
 use crate::counters::{Counters, EventKind};
 use crate::occasionally::Occasionally;
@@ -101,11 +102,22 @@ impl Notices {
         self.counters.requests_shed.fetch_add(1, Relaxed);
     }
 
-    /// Tells how much was shed, now and again.
-    pub fn tell_shed(&mut self, packets_per_s: u32, at_ns: i64) {
+    /// Tells how much was shed, now and again, and why no more than `packets_per_s` may leave.
+    pub fn tell_shed(&mut self, packets_per_s: u32, excess: Option<Excess>, at_ns: i64) {
         if self.shed > 0 && self.shed_said.due(Instant::now()) {
+            let why = match excess {
+                None => format!("the plan allows {packets_per_s} packets/s"),
+                Some(Excess::Cpu(taken, cap)) => format!(
+                    "the agent took {taken:.1} % of a processor, the plan allows {cap} %; it holds itself to \
+                     {packets_per_s} packets/s"
+                ),
+                Some(Excess::Memory(held, cap)) => format!(
+                    "the agent held {held:.0} MiB of memory, the plan allows {cap} MiB; it holds itself to \
+                     {packets_per_s} packets/s"
+                ),
+            };
             let detail = format!(
-                "{} requests were not sent or answered since the last notice: the plan allows {packets_per_s} packets/s",
+                "{} requests were not sent or answered since the last notice: {why}",
                 self.shed
             );
             self.shed = 0;

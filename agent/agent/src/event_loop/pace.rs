@@ -4,21 +4,31 @@
 //! turn of the loop costs as much as several packets. So turns are as far apart as the fastest path allows.
 
 use crate::clock::RawTime;
-use crate::plan::Plan;
+use crate::plan::{Plan, Role};
 
 /// Least and most time from one turn to the next while packets come and go, ns.
 const SHORTEST_NS: i64 = 5_000_000;
-const LONGEST_NS: i64 = 50_000_000;
+const LONGEST_NS: i64 = 100_000_000;
 
 /// How many exchanges may gather for one turn. Leaving together they are a burst of a kilobyte or two.
 const TOGETHER: i64 = 16;
 
-/// Share of the interval of the fastest path that its packets may wait: its requests stay apart, and a client that
-/// takes answers to its newest request only has them before it asks again.
-const SHARE: f64 = 0.64;
+/// Part of the interval of the fastest path from one turn to the next where this agent asks: its requests stay apart.
+const ASKING: f64 = 0.64;
+
+/// The same where it only answers. A little more than a whole one: were it less, each turn would come to look just
+/// before a request does, and wait for it: twice the wakes.
+const ANSWERING: f64 = 1.05;
+
+/// What each message that is granted to stock clients per second adds to the time from one turn to the next, ns, and
+/// the least and most it comes to: few clients are answered at once, and many together. ptpd takes no answer but to its newest
+/// request, and asks again after any part of twice its interval; so an answer must not wait.
+const SERVING_NS: i64 = 400;
+const SERVING_LEAST_NS: i64 = 100_000;
+const SERVING_MOST_NS: i64 = 2_000_000;
 
 /// How long the loop may sleep when nothing is due, ns: plans, deadlines and the order to stop wait for it.
-const NAP_NS: i64 = 100_000_000;
+const NAP_NS: i64 = 200_000_000;
 
 /// What the loop does until its next turn: not look before `look_at`, then wait for packets, but no longer than
 /// `act_at`.
@@ -44,28 +54,28 @@ impl Pace {
 
     /// The pace for a plan, both roles counted.
     pub fn of(plan: &Plan) -> Self {
-        let (mut exchanges_hz, mut fastest_hz) = (0i64, 1);
+        let (mut exchanges_hz, mut longest_ns) = (0, LONGEST_NS);
         for mesh in &plan.meshes {
-            let flows: i64 = mesh.peers.iter().map(|peer| i64::from(peer.flows)).sum();
-            exchanges_hz += flows * i64::from(mesh.rate_hz);
-            if flows > 0 {
-                fastest_hz = fastest_hz.max(mesh.rate_hz);
+            for peer in mesh.peers.iter().filter(|peer| peer.flows > 0) {
+                exchanges_hz += i64::from(peer.flows) * i64::from(mesh.rate_hz);
+                let share = match peer.role {
+                    Role::Client => ASKING,
+                    Role::Responder => ANSWERING,
+                };
+                longest_ns = longest_ns.min((share * 1e9 / f64::from(mesh.rate_hz)) as i64);
             }
         }
-        let share_ns = SHARE * 1e9 / f64::from(fastest_hz);
         let gathering_ns = TOGETHER * 1_000_000_000 / exchanges_hz.max(1);
         Self {
-            tick_ns: gathering_ns
-                .min(share_ns as i64)
-                .clamp(SHORTEST_NS, LONGEST_NS),
+            tick_ns: gathering_ns.min(longest_ns).max(SHORTEST_NS),
         }
     }
 
-    /// The pace while stock clients are served: they ask at times of their own, and ptpd takes an answer to its newest
-    /// request only, so it must not wait.
-    pub fn serving(self) -> Self {
+    /// The pace while stock clients are served with so many messages per second.
+    pub fn serving(self, messages_hz: i64) -> Self {
+        let soon_ns = (messages_hz * SERVING_NS).clamp(SERVING_LEAST_NS, SERVING_MOST_NS);
         Self {
-            tick_ns: SHORTEST_NS,
+            tick_ns: self.tick_ns.min(soon_ns),
         }
     }
 
@@ -101,13 +111,17 @@ mod tests {
     const MS: i64 = 1_000_000;
 
     fn pace(peers: u32, rate_hz: u32, flows: u32) -> Pace {
+        of(Role::Client, peers, rate_hz, flows)
+    }
+
+    fn of(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Pace {
         let peer = |vm_key| Peer {
             vm_key,
             name: String::new(),
             address: [10, 0, 0, 1].into(),
             event_port: 319,
             general_port: 320,
-            role: Role::Client,
+            role,
             protocol: Protocol::Lean,
             flows,
         };
@@ -115,6 +129,7 @@ mod tests {
             caps: Caps {
                 packets_per_s: 1,
                 peers,
+                ..Caps::default()
             },
             meshes: vec![MeshPlan {
                 id: String::new(),
@@ -130,8 +145,26 @@ mod tests {
     }
 
     #[test]
-    fn stock_clients_are_answered_soon() {
-        assert_eq!(pace(100, 1, 1).serving().tick_ns / MS, 5);
+    fn stock_clients_are_answered_at_once_and_many_together() {
+        let ticks_us = [1, 257, 1285, 5140, 100_000]
+            .map(|messages_hz| pace(100, 1, 1).serving(messages_hz).tick_ns / 1000);
+        assert_eq!(ticks_us, [100, 102, 514, 2000, 2000]);
+    }
+
+    /// A request is there whenever a responder comes to look: it wakes once for each.
+    #[test]
+    fn who_only_answers_does_not_wait_for_requests() {
+        let (pace, interval_ns) = (of(Role::Responder, 1, 128, 1), 1_000_000_000 / 128);
+        let (mut now, mut asked, mut waits) = (RawTime(0), RawTime(0), 0);
+        for _ in 0..1000 {
+            now = pace.rest(now, None).look_at;
+            waits += u32::from(asked > now);
+            now = now.max(asked);
+            while asked <= now {
+                asked = asked.plus(interval_ns);
+            }
+        }
+        assert!(waits < 100, "{waits} of 1000 turns waited");
     }
 
     #[test]
@@ -145,7 +178,7 @@ mod tests {
             (1, 8, 8),
         ];
         let ticks = ticks.map(|(peers, rate_hz, flows)| pace(peers, rate_hz, flows).tick_ns / MS);
-        assert_eq!(ticks, [50, 50, 16, 40, 5, 50]);
+        assert_eq!(ticks, [100, 100, 16, 40, 5, 80]);
     }
 
     /// Requests of one path leave once per interval, each in a turn of its own.
@@ -178,10 +211,10 @@ mod tests {
             look_at: RawTime(look * MS),
             act_at: RawTime(act * MS),
         };
-        assert_eq!(rest(None), at(50, 100));
-        assert_eq!(rest(Some(RawTime(20 * MS))), at(50, 50));
-        assert_eq!(rest(Some(RawTime(70 * MS))), at(70, 70));
-        assert_eq!(rest(Some(RawTime(90 * MS))), at(50, 90));
-        assert_eq!(rest(Some(RawTime(900 * MS))), at(50, 100));
+        assert_eq!(rest(None), at(100, 200));
+        assert_eq!(rest(Some(RawTime(20 * MS))), at(100, 100));
+        assert_eq!(rest(Some(RawTime(140 * MS))), at(140, 140));
+        assert_eq!(rest(Some(RawTime(190 * MS))), at(100, 190));
+        assert_eq!(rest(Some(RawTime(900 * MS))), at(100, 200));
     }
 }

@@ -153,7 +153,7 @@ impl Ports {
     pub fn read(&mut self, ready: &[Ready]) -> io::Result<Vec<Received>> {
         let mut received = Vec::new();
         for (door, ready) in self.doors.iter_mut().zip(ready.iter().skip(1)) {
-            if ready.departures {
+            if ready.departures || door.transmitter.awaits() {
                 door.transmitter.collect(&door.socket, &self.map)?;
             }
         }

@@ -106,6 +106,22 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             of(&c.packets_per_s_cap),
         ),
         (
+            "packets_per_s_allowed",
+            "Packets this agent allows itself per second; less than the cap while it takes too much of the machine",
+            of(&c.packets_per_s_allowed),
+        ),
+        (
+            "cpu_percent_cap",
+            "Processor time this agent may take, percent of one processor; 0 is no cap",
+            of(&c.cpu_percent_cap),
+        ),
+        ("memory_bytes", "Memory in use", of(&c.memory_bytes)),
+        (
+            "memory_bytes_cap",
+            "Memory this agent may use; 0 is no cap",
+            of(&c.memory_mib_cap) << 20,
+        ),
+        (
             "spool_bytes",
             "Bytes of reports that wait",
             of(&c.spool_bytes),
@@ -141,6 +157,15 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
     for (name, help, value) in standing {
         metric(&mut text, "gauge", name, help, "", value);
     }
+    let cpu_percent = of(&c.cpu_millipercent) as f64 / 1e3;
+    metric(
+        &mut text,
+        "gauge",
+        "cpu_percent",
+        "Processor time taken over the last seconds, percent of one processor",
+        "",
+        cpu_percent,
+    );
     if backend_clock.is_known() {
         let offset_s = backend_clock.offset_ns() as f64 / 1e9;
         metric(

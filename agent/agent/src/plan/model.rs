@@ -21,10 +21,16 @@ pub struct Plan {
 }
 
 /// What this agent may not exceed, whatever its meshes ask for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Caps {
     pub packets_per_s: u32,
     pub peers: u32,
+    /// Processor time, percent of one processor; `None` is no cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_percent: Option<u32>,
+    /// Resident memory; `None` is no cap.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_mib: Option<u32>,
 }
 
 /// One mesh this agent belongs to.
@@ -114,10 +120,7 @@ impl Plan {
             agent_id: String::new(),
             vm_key: 0,
             server_time_ns: 0,
-            caps: Caps {
-                packets_per_s: 0,
-                peers: 0,
-            },
+            caps: Caps::default(),
             spike_threshold_ns: u64::MAX,
             meshes: Vec::new(),
         }

@@ -189,6 +189,15 @@ impl Grants {
         self.due.peek().map(|Reverse(entry)| entry.0)
     }
 
+    /// How many messages per second are granted: those of less than one per second do not count.
+    pub fn messages_hz(&self) -> i64 {
+        let clients = self.clients.values();
+        let granted = clients.flat_map(|client| client.granted.iter().flatten());
+        granted
+            .map(|granted| 1_000_000_000 / granted.interval_ns)
+            .sum()
+    }
+
     /// How many clients are served.
     pub fn len(&self) -> usize {
         self.clients.len()

@@ -48,6 +48,11 @@ pub fn suspended_ns() -> i64 {
     read(libc::CLOCK_BOOTTIME) - read(libc::CLOCK_MONOTONIC)
 }
 
+/// Processor time that all threads of this process have taken, ns.
+pub fn cpu_time_ns() -> i64 {
+    read(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
 /// The kernel's clock source, for example `tsc` or `kvm-clock`; empty when the system does not tell.
 pub fn clock_source() -> String {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";

@@ -21,7 +21,7 @@ mod transmit;
 mod transmitter;
 
 pub use bind::BindError;
-pub use clock::{RealTime, Sighting, clock_source, raw_now, sight};
+pub use clock::{RealTime, Sighting, clock_source, cpu_time_ns, raw_now, sight};
 pub use clock_map::ClockMap;
 pub use disruption::{Disruption, Disruptions};
 pub use receive::{Datagram, Inbox};

@@ -69,6 +69,11 @@ impl<T: Copy> Transmitter<T> {
         self.kernel_stamps
     }
 
+    /// Whether stamps are still to come.
+    pub fn awaits(&self) -> bool {
+        self.waiting.iter().any(|waiting| !waiting.stamped)
+    }
+
     /// Departures whose stamp never came.
     pub fn missing(&self) -> u64 {
         self.missing

@@ -58,6 +58,7 @@ pub fn plan(vm_key: u32, rate_hz: u32, peers: Vec<Peer>) -> Plan {
         caps: Caps {
             packets_per_s: 20_000,
             peers: 2_000,
+            ..Caps::default()
         },
         spike_threshold_ns: 500_000,
         meshes: vec![MeshPlan {
