@@ -2,6 +2,7 @@
 
 import math
 import time
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 from uuid import UUID
@@ -29,6 +30,8 @@ from sinemora.measurements.schemas import (
     SOURCE_NAMES,
     STATE_NAMES,
     DirectionRead,
+    FlowDirectionRead,
+    FlowRead,
     OneWayRead,
     OneWaySeries,
     PathRead,
@@ -76,6 +79,9 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
         outbound=None,
         inbound=None,
         round_trip=None,
+        by_flow=[],
+        slowest_outbound_ns=None,
+        slowest_inbound_ns=None,
     )
     if cells.at[0, 1] == matrix.NONE:
         return path
@@ -87,7 +93,36 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     path.outbound = _one_way(pairs.stats, out, at, int(states[0, 1]))
     path.inbound = _one_way(pairs.stats, into, at, int(states[1, 0]))
     path.round_trip = DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(both[0, 1])))
+    path.by_flow = _flows(pairs.stats, out, into, at)
+    path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
+    path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
     return path
+
+
+def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]:
+    """The source ports of a pair that has several."""
+    if not stats.by_flow.shape[2]:
+        return []
+    widths = frame.widths_of(stats.flows)
+    first = int(widths[:at].sum())
+    ports = range(first, first + int(widths[at]))
+    return [
+        FlowRead(
+            flow=port - first,
+            outbound=_flow_direction(stats, outbound, port),
+            inbound=_flow_direction(stats, inbound, port),
+        )
+        for port in ports
+    ]
+
+
+def _flow_direction(stats: Stats, direction: int, port: int) -> FlowDirectionRead:
+    count, least, median = stats.by_flow[:, direction, port].tolist()
+    return FlowDirectionRead(count=count, min_ns=least if count else None, p50_ns=median if count else None)
+
+
+def _slowest(flows: Iterable[FlowDirectionRead]) -> int | None:
+    return max((flow.p50_ns for flow in flows if flow.p50_ns is not None), default=None)
 
 
 def path_ends(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[Member, Member]:

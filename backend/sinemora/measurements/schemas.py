@@ -141,8 +141,29 @@ class OneWayRead(DirectionRead):
     asymmetry_source: AsymmetrySource
 
 
+class FlowDirectionRead(Read):
+    """Delays of one source port in one direction; null where it has none."""
+
+    count: int
+    min_ns: int | None
+    p50_ns: int | None
+
+
+class FlowRead(Read):
+    """One source port of a path, numbered from 0: equal-cost routing may send each another way."""
+
+    flow: int
+    outbound: FlowDirectionRead
+    inbound: FlowDirectionRead
+
+
 class PathRead(Read):
-    """The newest window of a path; `outbound` is source to target, whichever VM was the client."""
+    """The newest window of a path; `outbound` is source to target, whichever VM was the client.
+
+    `by_flow` has every source port of a path with several, and is empty otherwise. What an application gets that
+    cannot choose its way is the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
+    flow.
+    """
 
     source: PathEnd
     target: PathEnd
@@ -153,6 +174,9 @@ class PathRead(Read):
     outbound: OneWayRead | None
     inbound: OneWayRead | None
     round_trip: DirectionRead | None
+    by_flow: list[FlowRead]
+    slowest_outbound_ns: int | None
+    slowest_inbound_ns: int | None
 
 
 class OneWaySeries(Read):

@@ -258,6 +258,7 @@ def test_path_now_is_the_same_whoever_was_client(mesh):
     raw, _ = known[a.vm_key, b.vm_key]
     assert forth["source"] == {"id": str(a.vm_id), "name": "a-1", "zone_name": "a"}
     assert (forth["state"], forth["window_s"], forth["flows"]) == ("measured", 10, 1)
+    assert (forth["by_flow"], forth["slowest_outbound_ns"]) == ([], None)  # one flow: nothing to tell apart
     out = forth["outbound"]
     assert (out["count"], out["sent"], out["lost"]) == (8, raw.sent[0], raw.lost[0])
     assert (out["min_ns"], out["max_ns"]) == (min(raw.delays_ns[0]), max(raw.delays_ns[0]))
@@ -267,6 +268,30 @@ def test_path_now_is_the_same_whoever_was_client(mesh):
     assert "clock_error_ns" not in forth["round_trip"]
     assert (forth["outbound"], forth["inbound"]) == (back["inbound"], back["outbound"])
     assert forth["round_trip"] == back["round_trip"]
+
+
+def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
+    a, b = mesh.agents[0], mesh.agents[1]
+    delays = ([50_000, 52_000, 90_000, 91_000, 92_000], [60_000, 61_000, 62_000, 63_000, 64_000])
+    report = report_of(mesh.key, {b.vm_key: Raw((*delays, [110_000] * 5), (5, 5, 5), (0, 0, 0), flows=3)})
+    window = report.windows[0]
+    for columns, rows in (
+        (window.outbound_flows, [(2, 50_000, 50_000), (3, 90_000, 91_000), (0, 0, 0)]),
+        (window.inbound_flows, [(2, 60_000, 60_000), (3, 62_000, 63_000), (0, 0, 0)]),
+    ):
+        for count, least, median in rows:
+            columns.count.append(count)
+            columns.min_ns.append(least)
+            columns.p50_ns.append(median)
+    sent(a, report)
+    forth = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}").json()
+    back = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}").json()
+    assert [flow["flow"] for flow in forth["by_flow"]] == [0, 1, 2]
+    assert forth["by_flow"][1]["outbound"] == {"count": 3, "min_ns": 90_000, "p50_ns": 91_000}
+    assert forth["by_flow"][2]["inbound"] == {"count": 0, "min_ns": None, "p50_ns": None}
+    assert (forth["slowest_outbound_ns"], forth["slowest_inbound_ns"]) == (91_000, 63_000)
+    assert (back["slowest_outbound_ns"], back["slowest_inbound_ns"]) == (63_000, 91_000)
+    assert back["by_flow"][1]["inbound"] == forth["by_flow"][1]["outbound"]
 
 
 def test_path_without_data_and_path_that_is_none(mesh, owner):

@@ -7,6 +7,7 @@ import { type PathSearch, RANGES, type Range, STATISTICS, type Statistic } from 
 import { useClock } from '~/ui/clock'
 import { SwapIcon } from '~/ui/icons'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { Flows } from './Flows'
 import { KeepRange } from './KeepRange'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
@@ -112,6 +113,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         <Loading what="the history" />
       )}
       <NewestWindow path={path.data} clock={clock} />
+      <Flows path={path.data} />
     </div>
   )
 }
