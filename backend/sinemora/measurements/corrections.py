@@ -128,6 +128,11 @@ def store(
 
 def known(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
     """Corrections of windows that start in [start, end), oldest first. In the session of a tenant."""
+    return of_mesh(session, session.info["tenant_key"], mesh_key, start, end)
+
+
+def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
+    """The same in any session that sees the tenant."""
     rows = session.execute(
         text(
             "SELECT extract(epoch FROM started_at)::bigint AS started_at_s,"
@@ -136,7 +141,7 @@ def known(session: Session, mesh_key: int, start: datetime, end: datetime) -> li
             " AND started_at < :end AND ended_at > :start ORDER BY started_at"
         ),
         {
-            "tenant_key": session.info["tenant_key"],
+            "tenant_key": tenant_key,
             "mesh_key": mesh_key,
             "start": start - timedelta(seconds=HOLDS_S),
             "end": end,

@@ -78,6 +78,17 @@ def frames_of(stored: Iterable[StoredFrame]) -> list[Frame]:
     ]
 
 
+def corrected(plain: Frame, started_at_s: int, corrections: Sequence[Corrections]) -> Frame:
+    """A frame of the window or step that starts at a time, with its one-way delays corrected."""
+    shifts = clocks.at(corrections, started_at_s)
+    return Frame(
+        plain.vm_key,
+        plain.targets,
+        clocks.corrected(plain.stats, plain.vm_key, plain.targets, shifts),
+        clocks.corrected_sketches(plain.sketches, plain.stats, plain.vm_key, plain.targets, shifts),
+    )
+
+
 def read(one: StoredFrame, corrections: Sequence[Corrections], *, sketches: bool) -> tuple[Stats, Sketches | None]:
     """A stored block with its one-way delays corrected."""
     shifts = clocks.at(corrections, one.started_at_s)

@@ -276,8 +276,11 @@ def _zone_range(
         for stored in chunk
     )
     zones = queries.zones_of_vms(session, session.info["tenant_key"])
+    shifts = corrections.known(session, mesh.key, start, end)
     for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget):
-        between += rollup.merge_zones(merging.frames_of(chunk), *zones)
+        decoded = zip(chunk, merging.frames_of(chunk), strict=True)
+        frames = [merging.corrected(plain, one.started_at_s, shifts) for one, plain in decoded]
+        between += rollup.merge_zones(frames, *zones)
     merged = rollup.merge(between) if between else []
     runs = zone_runs(mesh)
     keys = queries.zone_keys(session, [run.id for run in runs])

@@ -65,6 +65,8 @@ def _roll_up_step(
     learnt: dict[tuple[int, bytes], int] = {}
     started_at_s = int(stretch.start.timestamp())
     zones = queries.zones_of_vms(session, tenant_key) if tier is Tier.MINUTE else None
+    # Delays of VMs are corrected when they are read; those of zones, whose pairs are no longer known then, here.
+    known = corrections.of_mesh(session, tenant_key, mesh_key, stretch.start, stretch.end) if zones is not None else []
     between: list[Frame] = []
     vms = queries.vms_within(session, tenant_key, mesh_key, stretch)
     for first in range(0, len(vms), _VMS_AT_ONCE):
@@ -76,7 +78,8 @@ def _roll_up_step(
             session, tier, _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s), counts, _rosters
         )
         if zones is not None:
-            between += rollup.merge_zones(merged, *zones)
+            frames = [merging.corrected(one, started_at_s, known) for one in merged]
+            between += rollup.merge_zones(frames, *zones)
     if zones is None:
         between = merging.frames_of(queries.zone_frames_within(session, tenant_key, mesh_key, stretch))
     if between:

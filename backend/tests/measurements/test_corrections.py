@@ -1,5 +1,7 @@
 """From clocks in reports to corrected one-way delays through HTTP; and corrections applied to frames."""
 
+from datetime import UTC, datetime
+
 import numpy as np
 import pytest
 from sqlalchemy import text
@@ -77,6 +79,37 @@ def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):
     assert np.abs(others).max() < 2_000
     zones = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"by": "zone", "statistic": "p99"}).json()
     assert {source for row in zones["asymmetry_sources"] for source in row} <= {"mesh", None}
+
+
+def test_zones_over_a_range_are_corrected_as_their_vms_are(mesh):
+    # One minute to be merged, and windows of the running one that are not.
+    newest = window_start()
+    minute = newest // 60 * 60 - 120
+    for started_at_s in (minute, minute + 10, newest):
+        tell(mesh, started_at_s)
+        tasks.correct()
+    tasks.roll_up()
+    # Shorter ranges than five minutes are read from windows alone.
+    ranges = {
+        "windows": (minute, minute + 60),
+        "minutes": (minute - 300, minute + 60),
+        "both": (minute - 300, newest + 10),
+    }
+    for what, (start, end) in ranges.items():
+        params = {
+            "by": "zone",
+            "metric": "asymmetry",
+            "statistic": "min",
+            **{name: datetime.fromtimestamp(at, UTC).isoformat() for name, at in (("from", start), ("to", end))},
+        }
+        found = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+        zones = [axis["name"] for axis in found["axis"]]
+        ends = path(mesh, 0, 1)
+        first, second = zones.index(ends["source"]["zone_name"]), zones.index(ends["target"]["zone_name"])
+        # Of the pairs between the two zones one is uneven: it is the fastest one way, others are the other way.
+        assert found["values"][first][second] == pytest.approx(HALF, rel=0.05), what
+        assert found["values"][second][first] == pytest.approx(-HALF, rel=0.05), what
+        assert found["asymmetry_sources"][first][second] == "mesh", what
 
 
 def rows() -> list:
