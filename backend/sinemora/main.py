@@ -1,5 +1,6 @@
 """Composes the API: every feature's router, one way to fail, one way to start and stop."""
 
+import re
 import socket
 import sys
 from collections.abc import AsyncIterator
@@ -52,6 +53,7 @@ ROUTERS = (
 )
 # What they tell stands in the database and in Redis; imported, it is told by /metrics.
 METRICS = (gathered, lag)
+_IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
 
 
 @asynccontextmanager
@@ -82,6 +84,7 @@ def create_app() -> FastAPI:
         Edge,
         hsts=settings().public_url.startswith("https://"),
         body_limit_bytes=settings().body_limit_bytes,
+        larger=(_IMPORTS, settings().import_limit_bytes),
     )
     for router in ROUTERS:
         app.include_router(router)

@@ -5,6 +5,7 @@
 #   SINEMORA_PROXY_TRUSTED    addresses (CIDR, space separated) of a load balancer in front, whose
 #                             X-Forwarded-For and X-Forwarded-Proto are believed; empty: nobody's
 #   SINEMORA_BODY_LIMIT_BYTES largest request (8 MiB), as for the API
+#   SINEMORA_IMPORT_LIMIT_BYTES largest trace (64 MiB), as for the API
 #   SINEMORA_PUBLIC_URL       where plain HTTP is sent to when there is a certificate
 #   /tls/tls.crt, /tls/tls.key   certificate chain and key (PEM); without them plain HTTP is served
 #
@@ -16,6 +17,7 @@ mkdir -p "$made"
 : >"$made/http.conf"
 : >"$made/server.conf"
 : >"$made/redirect.conf"
+: >"$made/imports.conf"
 
 say() { printf '%s\n' "$1" >>"$made/$2.conf"; }
 
@@ -38,6 +40,7 @@ fi
 
 say "set \$api ${SINEMORA_PROXY_UPSTREAM:-api:8420};" server
 say "client_max_body_size ${SINEMORA_BODY_LIMIT_BYTES:-8388608};" server
+say "client_max_body_size ${SINEMORA_IMPORT_LIMIT_BYTES:-67108864};" imports
 if [ -e /tls/tls.crt ] && [ -e /tls/tls.key ]; then
     for file in /tls/tls.crt /tls/tls.key; do
         if [ ! -r "$file" ]; then

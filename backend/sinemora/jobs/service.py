@@ -62,8 +62,10 @@ def submit(
     session.add(job)
     session.flush()
     for number, data in enumerate(_pieces(input)):
-        session.add(JobChunk(job_id=job.id, side=Side.input, number=number, data=data))
-    session.flush()
+        chunk = JobChunk(job_id=job.id, side=Side.input, number=number, data=data)
+        session.add(chunk)
+        session.flush()
+        session.expunge(chunk)  # one at a time in memory
     session.refresh(job)
     audit.record(session, actor, "job.requested", job.id, title, kind=kind.name)
     send(session, job)

@@ -54,6 +54,7 @@ class Settings(BaseSettings):
     sign_in_window_s: int = Field(300, ge=1)
     rate_limit_per_minute: int = Field(1200, ge=1)
     body_limit_bytes: int = Field(8 * 1024 * 1024, ge=1024)
+    import_limit_bytes: int = Field(64 * 1024 * 1024, ge=1024)
 
     ingest_queue_reports: int = Field(2000, ge=1)
     ingest_batch_ms: int = Field(20, ge=1, le=1000)

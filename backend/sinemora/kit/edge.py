@@ -33,12 +33,18 @@ _SECURITY = {
 
 
 class Edge:
-    """ASGI middleware. Handlers may leave headers for the answer in `request.state.answer_headers`."""
+    """ASGI middleware. Handlers may leave headers for the answer in `request.state.answer_headers`.
 
-    def __init__(self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int) -> None:
+    Bodies of the paths that `larger` matches may be as long as it says.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int, larger: tuple[re.Pattern[str], int] | None = None
+    ) -> None:
         self.app = app
         self.hsts = hsts
         self.body_limit_bytes = body_limit_bytes
+        self.larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -56,14 +62,17 @@ class Edge:
         started = time.perf_counter()
         begun = False
         taken_bytes = 0
+        limit_bytes = self.body_limit_bytes
+        if self.larger is not None and self.larger[0].fullmatch(scope["path"]):
+            limit_bytes = self.larger[1]
 
         async def take() -> Message:
             nonlocal taken_bytes
             message = await receive()
             taken_bytes += len(message.get("body", b""))
-            if taken_bytes > self.body_limit_bytes:
+            if taken_bytes > limit_bytes:
                 # The one exception FastAPI lets through while it reads a body.
-                raise HTTPException(413, f"A body may be {self.body_limit_bytes} bytes long.")
+                raise HTTPException(413, f"A body may be {limit_bytes} bytes long.")
             return message
 
         async def answer(message: Message) -> None:

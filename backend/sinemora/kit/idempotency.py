@@ -50,9 +50,9 @@ async def _claim(
 ) -> None:
     if idempotency_key is None:
         return
-    fingerprint = hashlib.sha256(
-        b"\0".join([request.method.encode(), request.url.path.encode(), await request.body()])
-    ).digest()
+    upload = getattr(request.state, "upload", None)
+    body = await request.body() if upload is None else upload.sha256
+    fingerprint = hashlib.sha256(b"\0".join([request.method.encode(), request.url.path.encode(), body])).digest()
     request.state.claimed = await run_in_threadpool(
         _claim_row, session, request.state.caller, idempotency_key, fingerprint
     )

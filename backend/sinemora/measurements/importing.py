@@ -1,6 +1,6 @@
 """Use cases of imports: a trace becomes VMs of a mesh and their windows, by a job."""
 
-import io
+import codecs
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -17,6 +17,7 @@ from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.running import Running
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
+from sinemora.kit.upload import Upload
 from sinemora.measurements import frame, tasks, traces, tracing, writes
 from sinemora.measurements.retention import kept_from_of
 from sinemora.measurements.schemas import TraceTimes
@@ -42,7 +43,7 @@ def submit(
     times: TraceTimes,
     client: str | None,
     server: str | None,
-    body: bytes,
+    trace: Upload,
 ) -> Job:
     """Ask for a trace. ProductError `mesh_unknown`, `mesh_is_live`, `trace_ends_missing`, `trace_empty`."""
     mesh = mesh_state(session, mesh_id)
@@ -58,18 +59,18 @@ def submit(
             422,
             "A log of PTPd names no machines: give two different names, `client` and `server`.",
         )
-    if not body.strip():
+    if not any(piece.strip() for piece in trace.pieces()):
         raise ProductError("trace_empty", 422, "The trace is empty.")
-    params = {"mesh_id": str(mesh.id), "kind": kind, "times": times, "client": client, "server": server}
-    return jobs.submit(session, actor, IMPORT, f"Import into {mesh.name}", params, input=[body])
+    params: dict[str, Any] = {"mesh_id": str(mesh.id), "kind": kind, "times": times, "client": client, "server": server}
+    params["size_bytes"] = trace.size_bytes
+    return jobs.submit(session, actor, IMPORT, f"Import into {mesh.name}", params, input=trace.pieces())
 
 
 def import_job(job: Running) -> dict[str, Any]:
     """Take in a trace. What it stores is stored once, however often it is run."""
     job.progress(0, "reading the trace")
-    whole = b"".join(job.input()).decode("utf-8-sig", "replace")
     zones = Zones({})
-    exchanges, errors, wrong = _read(io.StringIO(whole), job.params, zones)
+    exchanges, errors, wrong = _read(_text_lines(job), job.params, zones)
     if not exchanges:
         raise ProductError(
             "trace_unreadable",
@@ -106,7 +107,20 @@ def import_job(job: Running) -> dict[str, Any]:
 IMPORT = register(Kind("measurements.import", Queue.bulk, import_job))
 
 
-def _read(lines: io.StringIO, params: dict[str, Any], zones: Zones) -> tuple[list[Exchange], list[dict[str, Any]], int]:
+def _text_lines(job: Running) -> Iterator[str]:
+    """The lines of a trace, decoded as they are needed; tells how far reading is."""
+    pending, decoder, taken = "", codecs.getincrementaldecoder("utf-8-sig")("replace"), 0
+    for piece in job.input():
+        taken += len(piece)
+        *lines, pending = (pending + decoder.decode(piece)).split("\n")
+        yield from (line + "\n" for line in lines)
+        job.progress(0.15 * taken / max(int(job.params.get("size_bytes", 0)), taken), "reading the trace")
+    yield pending + decoder.decode(b"", final=True)
+
+
+def _read(
+    lines: Iterator[str], params: dict[str, Any], zones: Zones
+) -> tuple[list[Exchange], list[dict[str, Any]], int]:
     """Exchanges, the first complaints, and how many there are."""
     exchanges: list[Exchange] = []
     errors: list[dict[str, Any]] = []
@@ -124,7 +138,7 @@ def _read(lines: io.StringIO, params: dict[str, Any], zones: Zones) -> tuple[lis
     return exchanges, errors, wrong
 
 
-def _lines(lines: io.StringIO, params: dict[str, Any], zones: Zones) -> Iterator[Exchange | LineError]:
+def _lines(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> Iterator[Exchange | LineError]:
     if params["kind"] == TraceKind.PTPD:
         return traces.read_ptpd(lines, params["client"], params["server"])
     return traces.read_csv(lines, zones)

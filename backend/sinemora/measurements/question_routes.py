@@ -3,13 +3,14 @@
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import APIRouter, Depends, Header, Query, Response
 
 from sinemora.jobs.answers import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.kit.idempotency import ProductRoute
 from sinemora.kit.paging import Page, PageQuery
+from sinemora.kit.upload import Upload, uploaded
 from sinemora.measurements import importing, spikes
 from sinemora.measurements.answers import (
     ComparisonRead,
@@ -45,10 +46,6 @@ router = APIRouter(
     tags=["measurements"],
     responses=responses(401, 403, 404, 422, 429, 503),
 )
-
-
-async def _body(request: Request) -> bytes:
-    return await request.body()
 
 
 class Asking:
@@ -150,6 +147,7 @@ def list_spikes(ask: Ask, question: Annotated[SpikesPage, Query()]) -> Any:
     "/imports",
     status_code=202,
     response_class=Response,
+    dependencies=[Depends(uploaded)],
     responses={**responses(409, 413), **ACCEPTED},
     openapi_extra={
         "requestBody": {
@@ -163,14 +161,14 @@ def create_import(
     mesh_id: UUID,
     session: SessionDep,
     actor: Editor,
-    body: Annotated[bytes, Depends(_body)],
+    trace: Annotated[Upload, Depends(uploaded)],
     kind: TraceKind = TraceKind.CSV,
     times: TraceTimes = TraceTimes.KEEP,
     client: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the slave's name")] = None,
     server: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the master's name")] = None,
 ) -> Response:
     """Take a trace measured elsewhere into a mesh without agents, by a job that tells of lines it cannot read."""
-    return accepted(importing.submit(session, actor, mesh_id, kind, times, client, server, body))
+    return accepted(importing.submit(session, actor, mesh_id, kind, times, client, server, trace))
 
 
 @router.get("/spikes/{spike_id}")

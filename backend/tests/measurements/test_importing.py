@@ -6,9 +6,11 @@ from uuid import UUID
 
 import numpy as np
 import pytest
+from httpx2 import Response
 
 from sinemora.jobs import working
 from sinemora.jobs.dispatch import TASKS
+from sinemora.kit.config import settings
 from sinemora.measurements import frame, traces, tracing
 from sinemora.measurements.traces import Exchange, LineError, TraceError, Zones
 from tests.callers import Member
@@ -163,6 +165,34 @@ def test_an_imported_trace_is_asked_about_like_any_other(owner, make_mesh, queue
     assert zones["values"][0][1] == max(out for out, _ in values.values())
     live = owner.get(f"/v1/meshes/{mesh}/matrix").json()
     assert {state for row in live["states"] for state in row} == {"not_planned"}  # nobody measures here now
+
+
+def test_a_trace_may_be_larger_than_other_bodies(owner, queued):
+    mesh = owner.created("/v1/meshes", {"name": "large"})["id"]
+    start = int(time.time()) // 60 * 60 - 600
+    # Letters of three bytes, so that pieces end within letters as within lines.
+    lines = [
+        "at,source,target,round_trip_ns,note",
+        *(f"{start + n % 60},x,y,{n + 1000},{'€' * 1_500}" for n in range(2_400)),
+    ]
+    text = "\n".join(lines)
+    assert len(text.encode()) > settings().body_limit_bytes
+    job = imported(owner, mesh, text)
+    assert job["state"] == "succeeded", job
+    assert (job["result"]["exchanges"], job["result"]["lines_wrong"]) == (2_400, 0)
+    assert job["params"]["size_bytes"] == len(text.encode())
+
+    def sent(body: str) -> Response:
+        headers = {"Content-Type": "text/csv", "Idempotency-Key": "trace-of-a-day"}
+        return owner.post(f"/v1/meshes/{mesh}/imports", content=body.encode(), headers=headers)
+
+    first, again, other = sent(text), sent(text), sent(text + "\n")
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"] != job["id"]
+    assert other.json()["code"] == "idempotency_key_reused"
+    too_large = owner.post(f"/v1/meshes/{mesh}/imports", content=bytes(settings().import_limit_bytes + 1))
+    assert (too_large.status_code, too_large.json()["code"]) == (413, "body_too_large")
+    assert str(settings().import_limit_bytes) in too_large.json()["detail"]
 
 
 def test_an_old_trace_is_refused_or_moved(owner, queued):

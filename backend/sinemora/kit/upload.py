@@ -1,0 +1,39 @@
+"""Bodies too large for memory: they lie in a temporary file while a request is answered."""
+
+import hashlib
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from tempfile import SpooledTemporaryFile
+
+from fastapi import Request
+from starlette.concurrency import run_in_threadpool
+
+_IN_MEMORY_BYTES = 1 << 20
+_PIECE_BYTES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A body that has arrived whole."""
+
+    file: "SpooledTemporaryFile[bytes]"
+    size_bytes: int
+    sha256: bytes
+
+    def pieces(self) -> Iterator[bytes]:
+        """The bytes, at most a MiB at a time."""
+        self.file.seek(0)
+        while piece := self.file.read(_PIECE_BYTES):
+            yield piece
+
+
+async def uploaded(request: Request) -> AsyncIterator[Upload]:
+    """The body of a request, for as long as it is answered. Put before what claims an `Idempotency-Key`."""
+    digest, size = hashlib.sha256(), 0
+    with SpooledTemporaryFile(_IN_MEMORY_BYTES) as file:
+        async for part in request.stream():
+            digest.update(part)
+            size += len(part)
+            await run_in_threadpool(file.write, part)
+        request.state.upload = Upload(file, size, digest.digest())
+        yield request.state.upload
