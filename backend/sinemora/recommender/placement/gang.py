@@ -48,8 +48,11 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: i
     return replace(best, policy="gang", statistics=replace(best.statistics, seconds=seconds, rounds=rounds_made))
 
 
-def place(problem: Problem, objective: Objective = Objective.slowdown) -> Ints:
-    """Machine of every root: as given, or the best for its job, largest jobs first, with what then is free."""
+def place(problem: Problem, objective: Objective = Objective.slowdown, tried: int | None = None) -> Ints:
+    """Machine of every root: as given, or the best for its job, largest jobs first, with what then is free.
+
+    `tried` bounds how many machines are looked at for each root, evenly spread; None: all of them.
+    """
     root = problem.jobs.root.copy()
     tables = points.table(problem.curves, objective)
     free = problem.free_slots() - problem.current.on_machines(len(problem.machines))
@@ -57,7 +60,7 @@ def place(problem: Problem, objective: Objective = Objective.slowdown) -> Ints:
     homeless = np.flatnonzero(root == ANYWHERE)
     for job in homeless[np.argsort(-problem.jobs.size[homeless], kind="stable")]:
         tasks = int(problem.jobs.size[job] - placed[job])
-        choice, taken = best_for_one(problem, int(job), tasks, free, tables)
+        choice, taken = best_for_one(problem, int(job), tasks, free, tables, tried)
         if choice == ANYWHERE:
             name = problem.jobs.name(int(job))
             raise ProblemError("no_slot_for_root", name, "no machine this job may use has a free slot for its root")
@@ -67,7 +70,9 @@ def place(problem: Problem, objective: Objective = Objective.slowdown) -> Ints:
     return root
 
 
-def best_for_one(problem: Problem, job: int, tasks: int, free: Ints, tables: CostTable) -> tuple[int, Ints]:
+def best_for_one(
+    problem: Problem, job: int, tasks: int, free: Ints, tables: CostTable, tried: int | None = None
+) -> tuple[int, Ints]:
     """(best root, tasks on each machine) for one job that takes `tasks` slots of `free` beside its root's.
 
     `ANYWHERE` when no machine has a free slot. Tasks that find none cost more than the worst place.
@@ -77,6 +82,8 @@ def best_for_one(problem: Problem, job: int, tasks: int, free: Ints, tables: Cos
     if mask is not None:
         usable[~mask] = 0
     roots = np.flatnonzero(usable > 0)
+    if tried is not None and len(roots) > tried:
+        roots = roots[(np.arange(tried) * len(roots)) // tried]
     table = tables[problem.jobs.curve[[job]]]
     step = points.step_ns(problem.curves)
     best, choice = 1 << 60, ANYWHERE

@@ -17,6 +17,7 @@ import numpy as np
 
 from sinemora.recommender.placement.problem import Ints
 
+MACHINES = 12_500
 SUBMIT, SCHEDULE = 0, 1
 ENDS = frozenset({2, 3, 4, 5, 6})
 _START_US = 600_000_000  # the trace begins ten minutes after its zero
@@ -73,10 +74,29 @@ def sizes_at_start(folder: Path) -> Ints:
     return np.array([tasks for tasks in running.values() if tasks > 1], np.int64)
 
 
+def job_ends(folder: Path, until_s: float) -> dict[int, float]:
+    """When jobs end, from `job_events` (time, missing info, job, event type, …); empty if the folder has none."""
+    found: dict[int, float] = {}
+    for part in sorted((folder / "job_events").glob("part-*.csv.gz")):
+        with gzip.open(part, "rt", newline="") as lines:
+            for number, row in enumerate(csv.reader(lines), 1):
+                try:
+                    time_us, job, kind = int(row[0]), int(row[2]), int(row[3])
+                except (IndexError, ValueError):
+                    raise TraceError(f"{part.name}, line {number}: not a job event") from None
+                at = max(0.0, (time_us - _START_US) / 1e6)
+                if kind in ENDS and at <= until_s:
+                    found[job] = at
+                elif kind <= SCHEDULE:
+                    found.pop(job, None)
+    return found
+
+
 def jobs(folder: Path, until_s: float) -> list[TraceJob]:
     """Jobs of more than one task, by the time of their first task; a task ends with its last end before it runs again.
 
-    A task that is evicted or fails and is scheduled again has not ended.
+    A task that is evicted or fails and is scheduled again has not ended. Where its own end is missing, that of its job
+    counts.
     """
     found: dict[int, TraceJob] = {}
     for event in events(folder):
@@ -84,4 +104,8 @@ def jobs(folder: Path, until_s: float) -> list[TraceJob]:
             break
         job = found.setdefault(event.job, TraceJob(event.job, event.time_s))
         job.ends_s[event.task] = event.time_s if event.kind in ENDS else np.inf
+    ended = job_ends(folder, until_s)
+    for number, job in found.items():
+        if number in ended:
+            job.ends_s = {task: min(at, max(ended[number], job.submitted_s)) for task, at in job.ends_s.items()}
     return [job for job in found.values() if len(job.ends_s) > 1]
