@@ -33,3 +33,29 @@ test('a path is added to the distribution, kept in the address, and downloaded a
   expect(file.headers()['content-type']).toContain('text/csv')
   expect((await file.text()).split('\n')[0]).toBe('selection,title,low_ns,high_ns,count,cumulative_share')
 })
+
+test('a question that becomes a job says so and how far it is, and then shows the answer', async ({
+  inside: page,
+  mesh,
+}) => {
+  // What is asked for is answered by a job at once, as if it took too long.
+  await page.route('**/losses?**', (route) =>
+    route.continue({ headers: { ...route.request().headers(), prefer: 'respond-async' } }),
+  )
+  // Its first look at the job waits until we have looked.
+  let look: () => void = () => {}
+  const looked = new Promise<void>((done) => {
+    look = done
+  })
+  await page.route('**/v1/jobs/*', async (route) => {
+    await looked
+    await route.continue()
+  })
+  await page.goto(`/meshes/${mesh.id}/explore?show=losses&span=1h`)
+  const waiting = page.getByRole('region', { name: 'Waiting for the losses' })
+  await expect(waiting).toContainText('so a job does it', { timeout: 60_000 })
+  await expect(waiting.getByRole('button', { name: 'Cancel' })).toBeEnabled()
+  look()
+  await expect(page.getByRole('table')).toBeVisible({ timeout: 60_000 })
+  await expect(waiting).toBeHidden()
+})

@@ -1,9 +1,10 @@
 /** Questions about what was measured: answered at once, or by a job that is waited for. */
 
-import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
 import { baseOf, type Granularity, type Metric, rangeOf, type Span, type Statistic, type Versus } from '~/lib/search'
 import { client, unwrap } from './client'
 import type { Distribution, Job, Losses, ManySeries, Movers, Spikes, Variability } from './types'
+import { stopWaiting, waitFor } from './waiting'
 
 const LOOKS_EVERY_MS = 1_000
 
@@ -22,20 +23,36 @@ const pause = (signal: AbortSignal) =>
     })
   })
 
+/** What a query hands on to the question it asks. */
+export interface Context {
+  signal: AbortSignal
+  queryKey: QueryKey
+}
+
 /** The answer itself; where a job makes it, once that has succeeded. Whoever looks away leaves the job alone. */
-export async function settled<T>(call: Promise<Call>, signal: AbortSignal, parseAs: 'json' | 'arrayBuffer' = 'json') {
+export async function settled<T>(
+  call: Promise<Call>,
+  { signal, queryKey }: Context,
+  parseAs: 'json' | 'arrayBuffer' = 'json',
+) {
   const { response } = await call
   const found = await unwrap(call)
   if (response.status !== 202) return found as T
   // What was asked for as bytes comes as bytes, the job included.
   let job = (found instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(found)) : found) as Job
-  while (job.state === 'queued' || job.state === 'running') {
-    await pause(signal)
-    job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
+  try {
+    while (job.state === 'queued' || job.state === 'running') {
+      waitFor(queryKey, job)
+      await pause(signal)
+      job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
+    }
+    if (job.state !== 'succeeded')
+      throw new Error(job.error?.detail ?? 'The job that would have answered was cancelled.')
+    const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
+    return (await unwrap(output as Promise<Call>)) as T
+  } finally {
+    stopWaiting(queryKey)
   }
-  if (job.state !== 'succeeded') throw new Error(job.error?.detail ?? 'The job that would have answered was cancelled.')
-  const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
-  return (await unwrap(output as Promise<Call>)) as T
 }
 
 export const jobsQuery = queryOptions({
@@ -112,13 +129,13 @@ const path = (meshId: string) => ({ mesh_id: meshId })
 export const manySeriesQuery = (meshId: string, asked: Asked) =>
   queryOptions({
     queryKey: key(meshId, 'series', asked),
-    queryFn: ({ signal }) =>
+    queryFn: (context) =>
       settled<ManySeries>(
         client.GET('/v1/meshes/{mesh_id}/series', {
           params: { path: path(meshId), query: QUERY.series(asked) },
-          signal,
+          signal: context.signal,
         }),
-        signal,
+        context,
       ),
     placeholderData: keepPreviousData,
     staleTime: 10_000,
@@ -127,13 +144,13 @@ export const manySeriesQuery = (meshId: string, asked: Asked) =>
 export const distributionQuery = (meshId: string, asked: Asked) =>
   queryOptions({
     queryKey: key(meshId, 'distribution', asked),
-    queryFn: ({ signal }) =>
+    queryFn: (context) =>
       settled<Distribution>(
         client.GET('/v1/meshes/{mesh_id}/distribution', {
           params: { path: path(meshId), query: QUERY.distribution(asked) },
-          signal,
+          signal: context.signal,
         }),
-        signal,
+        context,
       ),
     placeholderData: keepPreviousData,
     staleTime: 10_000,
@@ -142,13 +159,13 @@ export const distributionQuery = (meshId: string, asked: Asked) =>
 export const variabilityQuery = (meshId: string, asked: Asked) =>
   queryOptions({
     queryKey: key(meshId, 'variability', asked),
-    queryFn: ({ signal }) =>
+    queryFn: (context) =>
       settled<Variability>(
         client.GET('/v1/meshes/{mesh_id}/variability', {
           params: { path: path(meshId), query: QUERY.variability(asked) },
-          signal,
+          signal: context.signal,
         }),
-        signal,
+        context,
       ),
     placeholderData: keepPreviousData,
     staleTime: 30_000,
@@ -157,13 +174,13 @@ export const variabilityQuery = (meshId: string, asked: Asked) =>
 export const lossesQuery = (meshId: string, asked: Asked) =>
   queryOptions({
     queryKey: key(meshId, 'losses', asked),
-    queryFn: ({ signal }) =>
+    queryFn: (context) =>
       settled<Losses>(
         client.GET('/v1/meshes/{mesh_id}/losses', {
           params: { path: path(meshId), query: QUERY.losses(asked) },
-          signal,
+          signal: context.signal,
         }),
-        signal,
+        context,
       ),
     placeholderData: keepPreviousData,
     staleTime: 30_000,
@@ -172,13 +189,13 @@ export const lossesQuery = (meshId: string, asked: Asked) =>
 export const moversQuery = (meshId: string, asked: Asked) =>
   queryOptions({
     queryKey: key(meshId, 'movers', asked),
-    queryFn: ({ signal }) =>
+    queryFn: (context) =>
       settled<Movers>(
         client.GET('/v1/meshes/{mesh_id}/movers', {
           params: { path: path(meshId), query: QUERY.movers(asked) },
-          signal,
+          signal: context.signal,
         }),
-        signal,
+        context,
       ),
     placeholderData: keepPreviousData,
     staleTime: 10_000,

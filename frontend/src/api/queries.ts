@@ -12,7 +12,7 @@ import {
   type Statistic,
   type Versus,
 } from '~/lib/search'
-import { settled } from './answers'
+import { type Context, settled } from './answers'
 import { client, everyItem, unwrap } from './client'
 import { parseMatrix } from './matrix'
 
@@ -114,8 +114,9 @@ async function readMatrix(
   metric: Metric,
   statistic: Statistic,
   when: When | undefined,
-  signal: AbortSignal,
+  context: Context,
 ) {
+  const { signal } = context
   const path = { mesh_id: meshId }
   const range = when ? rangeOf(when.span, when.until) : undefined
   const query = { by, metric, statistic, ...range }
@@ -134,7 +135,7 @@ async function readMatrix(
           signal,
         })
       : client.GET('/v1/meshes/{mesh_id}/matrix', { params: { path, query }, ...OCTETS, signal })
-  return parseMatrix(await settled<ArrayBuffer>(call, signal, 'arrayBuffer'))
+  return parseMatrix(await settled<ArrayBuffer>(call, context, 'arrayBuffer'))
 }
 
 /** A matrix together with the axes it belongs to: the same revision, or it is read again. */
@@ -144,12 +145,12 @@ export const pictureQuery = (meshId: string, by: Granularity, metric: Metric, st
     queryKey: when
       ? ['meshes', meshId, 'asked', 'matrix', by, metric, statistic, when]
       : ['meshes', meshId, 'measured', 'matrix', by, metric, statistic],
-    queryFn: async ({ client: cache, signal }) => {
-      let matrix = await readMatrix(meshId, by, metric, statistic, when, signal)
+    queryFn: async ({ client: cache, ...context }) => {
+      let matrix = await readMatrix(meshId, by, metric, statistic, when, context)
       let roster = await cache.ensureQueryData(rosterQuery(meshId))
       if (roster.revision !== matrix.revision) {
         roster = await cache.fetchQuery(rosterQuery(meshId))
-        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, when, signal)
+        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, when, context)
         if (roster.revision !== matrix.revision) throw new Error('The mesh is changing; the next window will fit it.')
       }
       return { matrix, roster, of: { by, metric, statistic, when } }

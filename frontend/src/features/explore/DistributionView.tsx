@@ -49,9 +49,10 @@ export function BinsChart(props: {
 
 /** All delays of the selections. */
 export function DistributionView({ meshId, asked }: { meshId: string; asked: Asked }) {
-  const query = useQuery(distributionQuery(meshId, asked))
+  const question = distributionQuery(meshId, asked)
+  const query = useQuery(question)
   return (
-    <Answered query={query} what="the distribution">
+    <Answered query={query} asked={question.queryKey} what="the distribution">
       {({ items }) => {
         const range = extent(items.map((item) => item.bins))
         if (!range)

@@ -13,7 +13,8 @@ import styles from './explore.module.css'
 /** Loss by hour or day. */
 export function LossView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const query = useQuery(lossesQuery(meshId, asked))
+  const question = lossesQuery(meshId, asked)
+  const query = useQuery(question)
   const [cursor, setCursor] = useState<number | null>(null)
   const data = query.data
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
@@ -23,7 +24,7 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
     [data],
   )
   return (
-    <Answered query={query} what="the losses">
+    <Answered query={query} asked={question.queryKey} what="the losses">
       {(answer) => {
         const start = Date.parse(answer.window.from ?? '') / 1_000
         const range: [number, number] = [start, Math.max(start + 1, Date.parse(answer.window.to ?? '') / 1_000)]

@@ -12,9 +12,10 @@ import styles from './explore.module.css'
 
 /** The paths, or pairs of zones, that changed most. */
 export function MoversView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
-  const query = useQuery(moversQuery(meshId, asked))
+  const question = moversQuery(meshId, asked)
+  const query = useQuery(question)
   return (
-    <Answered query={query} what="the movers">
+    <Answered query={query} asked={question.queryKey} what="the movers">
       {(answer) => {
         const { format } = facts(answer.metric)
         const change = answer.unit === 'ratio' ? formatSignedRatio : formatSignedDelay

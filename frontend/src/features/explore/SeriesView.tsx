@@ -14,7 +14,8 @@ import styles from './explore.module.css'
 /** Several selections over the same time, under one cursor. */
 export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const query = useQuery(manySeriesQuery(meshId, asked))
+  const question = manySeriesQuery(meshId, asked)
+  const query = useQuery(question)
   const [cursor, setCursor] = useState<number | null>(null)
   const data = query.data
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
@@ -37,7 +38,7 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
     [data],
   )
   return (
-    <Answered query={query} what="the series">
+    <Answered query={query} asked={question.queryKey} what="the series">
       {(answer) => {
         const { format } = facts(answer.metric)
         const start = Date.parse(answer.window.from ?? '') / 1_000

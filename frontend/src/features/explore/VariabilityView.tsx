@@ -13,9 +13,10 @@ const NAMES = { '1m': 'within 1 minute', '10m': 'within 10 minutes', '1h': 'with
 
 /** Standard deviations of each path within intervals of three lengths. */
 export function VariabilityView({ meshId, asked }: { meshId: string; asked: Asked }) {
-  const query = useQuery(variabilityQuery(meshId, asked))
+  const question = variabilityQuery(meshId, asked)
+  const query = useQuery(question)
   return (
-    <Answered query={query} what="the variability">
+    <Answered query={query} asked={question.queryKey} what="the variability">
       {({ items }) => {
         const range = extent(items.flatMap((item) => item.intervals.map((interval) => interval.bins)))
         if (!range)
