@@ -1,6 +1,9 @@
-"""kill -9 of every process in turn while agents measure: all come back, nothing acknowledged is lost."""
+"""kill -9 of every process in turn while agents measure, a restart of the database, and a thousand bodies that are no
+reports: all come back, nothing acknowledged is lost, nothing is stored twice. What happened is counted and printed.
+"""
 
 import os
+import random
 import shutil
 import signal
 import socket
@@ -28,6 +31,8 @@ WINDOW_S = 2
 PASSWORD = "correct horse battery"
 EMAIL = "owner@sinemora.example"
 VICTIMS = ("api", "worker", "postgres", "valkey")
+REPORTERS = 3
+BODIES = 1000
 _AGENT = (checkout() or Path()) / "agent" / "target" / "release" / "sinemora-agent"
 
 pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not built (make setup)")
@@ -48,7 +53,7 @@ class Product:
             "SINEMORA_DEMO_AGENTS": str(AGENTS),
             "SINEMORA_OWNER_EMAIL": EMAIL,
             "SINEMORA_OWNER_PASSWORD": PASSWORD,
-            "SINEMORA_WAIT_S": "60",
+            "SINEMORA_WAIT_S": "180",
         }
         with self.output.open("w") as out:
             self.process = subprocess.Popen(self._command("up"), env=self.env, cwd=folder, stdout=out, stderr=out)
@@ -68,7 +73,7 @@ class Product:
         found: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
         return found
 
-    def until(self, true: Callable[[], bool], what: str, patience_s: float = 60) -> None:
+    def until(self, true: Callable[[], bool], what: str, patience_s: float = 300) -> None:
         deadline = time.monotonic() + patience_s
         while not true():
             if self.process.poll() is not None or time.monotonic() > deadline:
@@ -79,8 +84,11 @@ class Product:
 class Reporter(threading.Thread):
     """An agent of our own that remembers which of its windows were acknowledged (204)."""
 
-    def __init__(self, agent: AgentCaller, peer_key: int, mesh_key: int) -> None:
+    def __init__(self, agent: AgentCaller, peer_key: int, mesh_key: int, number: int) -> None:
         super().__init__(daemon=True)
+        self.random = random.Random(number)
+        self.number = number
+        self.sent_again = 0
         self.agent = agent
         self.peer_key = peer_key
         self.mesh_key = mesh_key
@@ -89,18 +97,23 @@ class Reporter(threading.Thread):
         self._ended = threading.Event()
 
     def run(self) -> None:
-        window = int(time.time()) - 5
-        while not self._ended.wait(0.03):
+        # Each has every REPORTERS-th second, going back in time; one in four windows is sent once more, much later.
+        window = int(time.time()) // REPORTERS * REPORTERS - 6 + self.number
+        while not self._ended.wait(0.02):
+            again = self.acknowledged and self.random.random() < 0.25
+            wanted = self.random.choice(self.acknowledged) if again else window
             try:
-                answer = self.agent.post("/v1/agents/self/reports", json=self._report(window), timeout=5)
+                answer = self.agent.post("/v1/agents/self/reports", json=self._report(wanted), timeout=5)
             except httpx2.HTTPError:
                 self.failures += 1
                 continue
-            if answer.status_code == 204:
-                self.acknowledged.append(window)
-                window -= 1  # each window once, going back in time
-            else:
+            if answer.status_code != 204:
                 self.failures += 1
+            elif again:
+                self.sent_again += 1
+            else:
+                self.acknowledged.append(window)
+                window -= REPORTERS
 
     def end(self) -> None:
         self._ended.set()
@@ -137,7 +150,7 @@ def product() -> Iterator[Product]:
 
 @pytest.fixture
 def http(product: Product) -> Iterator[TestClient]:
-    product.until(lambda: product.folder.read_state().get("phase") == "up", "the product starts", 180)
+    product.until(lambda: product.folder.read_state().get("phase") == "up", "the product starts", 240)
     with httpx2.Client(base_url=product.address, trust_env=False) as client:
         yield cast(TestClient, client)  # the callers use what the two have in common
 
@@ -148,50 +161,93 @@ def owner(http: TestClient) -> Member:
 
 
 def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
-    product: Product, http: TestClient, owner: Member
+    product: Product, http: TestClient, owner: Member, capsys: pytest.CaptureFixture[str]
 ) -> None:
     demo = next(mesh for mesh in owner.get("/v1/meshes").json()["items"] if mesh["name"] == "demo")
     assert owner.patch(f"/v1/meshes/{demo['id']}", json={"window_s": WINDOW_S}).status_code == 200
     assert "complete" in product.do("wait")
     world = callers.make_mesh(owner, 2, "reporting", window_s=1)
-    reporter = Reporter(world.agents[0], world.agents[1].vm_key, world.key)
-    reporter.start()
+    reporters = [Reporter(world.agents[0], world.agents[1].vm_key, world.key, n) for n in range(REPORTERS)]
+    for reporter in reporters:
+        reporter.start()
     product.until(lambda: bool(_short_windows(product, demo["key"])), "the agents follow the changed plan")
     time.sleep(2 * WINDOW_S)
     began_at = time.time()
+    refused = _send_what_is_no_report(product, world.agents[1])
     for victim in VICTIMS:
-        _reports_go_on(product, reporter)
+        _reports_go_on(product, reporters)
         _kill(product, victim)
-    _reports_go_on(product, reporter)
-    reporter.end()
+    _reports_go_on(product, reporters)
+    _kill(product, "postgres", signal.SIGINT, restarts=2)  # as an operator restarts it
+    _reports_go_on(product, reporters)
+    for reporter in reporters:
+        reporter.end()
     assert "complete" in product.do("wait")
     time.sleep(2 * WINDOW_S)
-    _no_acknowledged_window_is_missing(product, reporter)
+    stored = _all_acknowledged_windows_are_stored_once(product, reporters)
+    with capsys.disabled():
+        print(
+            f"\nkilled {', '.join(VICTIMS)}, database restarted:"
+            f" {sum(len(one.acknowledged) for one in reporters)} windows acknowledged,"
+            f" {sum(one.sent_again for one in reporters)} of them sent again,"
+            f" {sum(one.failures for one in reporters)} attempts failed, {stored} windows stored, 0 lost, 0 twice;"
+            f" of {BODIES} malformed bodies {refused}, no process died of them"
+        )
     _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
     product.do("down")
     assert product.process.wait(10) == 0
     assert not _processes_of(product.folder.path)
 
 
-def _reports_go_on(product: Product, reporter: Reporter) -> None:
-    seen = len(reporter.acknowledged)
-    product.until(lambda: len(reporter.acknowledged) > seen + 10, "reports are acknowledged")
+def _reports_go_on(product: Product, reporters: list[Reporter]) -> None:
+    seen = [len(reporter.acknowledged) for reporter in reporters]
+    product.until(
+        lambda: all(len(one.acknowledged) > before + 10 for one, before in zip(reporters, seen, strict=True)),
+        "reports are acknowledged",
+    )
 
 
-def _kill(product: Product, name: str) -> None:
-    os.kill(product.child(name)["pid"], signal.SIGKILL)
-    product.until(lambda: product.child(name).get("restarts") == 1, f"{name} is started again")
+def _send_what_is_no_report(product: Product, agent: AgentCaller) -> dict[str, int]:
+    """Send bodies a fuzzer made; how often each status came. Every one is refused with a problem document."""
+    chance = random.Random(1)
+    before = {name: product.child(name)["pid"] for name in VICTIMS}
+    statuses: dict[str, int] = {}
+    for _ in range(BODIES):
+        body = chance.randbytes(chance.randrange(1, 600))
+        kind = chance.choice(["application/x-protobuf", "application/json", "text/plain", "application/x-protobuf"])
+        headers = {"Content-Type": kind, "Content-Encoding": chance.choice(["identity", "zstd", "gzip"])}
+        if chance.random() < 0.3:
+            body = b"\x28\xb5\x2f\xfd" + body  # begins like zstd
+        answer = agent.post("/v1/agents/self/reports", content=body, headers=headers, timeout=60)
+        assert 400 <= answer.status_code < 500, (answer.status_code, body)
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert answer.json()["code"]
+        statuses[str(answer.status_code)] = statuses.get(str(answer.status_code), 0) + 1
+    assert {name: product.child(name)["pid"] for name in VICTIMS} == before
+    return statuses
+
+
+def _kill(product: Product, name: str, how: signal.Signals = signal.SIGKILL, restarts: int = 1) -> None:
+    os.kill(product.child(name)["pid"], how)
+    product.until(lambda: product.child(name).get("restarts", 0) >= restarts, f"{name} is started again")
     product.until(lambda: product.child(name)["state"] == "up", f"{name} is up again")
     product.until(lambda: _status(product) == 200, "the API is ready")
 
 
-def _no_acknowledged_window_is_missing(product: Product, reporter: Reporter) -> None:
-    assert len(reporter.acknowledged) > 50
+def _all_acknowledged_windows_are_stored_once(product: Product, reporters: list[Reporter]) -> int:
+    """How many windows are stored: at least all that were acknowledged, none twice."""
+    acknowledged = {window for reporter in reporters for window in reporter.acknowledged}
+    assert len(acknowledged) > 100
+    assert sum(reporter.sent_again for reporter in reporters) > 20
     with psycopg.connect(PostgresServer(product.folder.path).dsn(SUPERUSER)) as connection:
         rows = connection.execute(
-            "SELECT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = %s", [reporter.mesh_key]
+            "SELECT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = %s",
+            [reporters[0].mesh_key],
         ).fetchall()
-    assert set(reporter.acknowledged) - {at for (at,) in rows} == set()
+    stored = [at for (at,) in rows]
+    assert acknowledged - set(stored) == set()
+    assert len(stored) == len(set(stored))
+    return len(stored)
 
 
 def _no_window_of_the_agents_is_missing(product: Product, mesh_key: int, began_at: float) -> None:
