@@ -4,8 +4,10 @@ import json
 import re
 import time
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
+import yaml
 from prometheus_client.parser import text_string_to_metric_families
 
 from sinemora.measurements import tasks
@@ -162,3 +164,56 @@ def test_every_panel_of_the_dashboard_has_an_answer(mesh, key):
         if variable["type"] == "query":
             name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["definition"]).groups()
             assert asked(key, f"label/{label}/values", **{"match[]": name}) == ["demo"]
+
+
+def provisioned(name: str) -> dict:
+    found = yaml.safe_load((DASHBOARD.parent / "provisioning" / f"{name}.yaml").read_text())
+    assert found["apiVersion"] == 1
+    ((one),) = found["datasources" if name == "datasources" else "providers"]
+    return one
+
+
+def test_the_provisioned_source_plots_every_panel_as_grafana_asks_it(owner, mesh, key):
+    """Grafana posts forms to the address of its source, with the header that it is provisioned with."""
+    source = provisioned("datasources")
+    assert (source["type"], source["access"], source["jsonData"]["httpMethod"]) == ("prometheus", "proxy", "POST")
+    address = source["url"].replace("${SINEMORA_URL}", "")
+    secret = key.headers["Authorization"].removeprefix("Bearer ")
+    value = source["secureJsonData"]["httpHeaderValue1"].replace("${SINEMORA_API_KEY}", secret)
+    grafana = Caller(owner.http, headers={source["jsonData"]["httpHeaderName1"]: value})
+    end = window_start(7, 60) + 60
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        assert panel["datasource"]["uid"] == source["uid"]
+        for target in panel["targets"]:
+            assert target["datasource"]["uid"] == source["uid"]
+            query = target["expr"].replace("$mesh", "demo").replace("$quantile", "0.99")
+            form = urlencode({"query": query, "start": end - 300, "end": end, "step": 60})
+            answer = grafana.post(
+                f"{address}/api/v1/query_range",
+                content=form.encode(),
+                headers={"Content-Type": "application/x-www-form-urlencoded"},
+            )
+            assert answer.status_code == 200, answer.text
+            series = answer.json()["data"]["result"]
+            assert series, query
+            labels = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+            assert all(labels <= one["metric"].keys() for one in series), query
+
+
+def test_the_dashboard_is_one_that_grafana_takes():
+    dashboard = json.loads(DASHBOARD.read_text())
+    assert provisioned("dashboards")["type"] == "file"
+    assert {"uid", "title", "schemaVersion", "time", "refresh", "templating", "panels"} <= dashboard.keys()
+    panels = dashboard["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert {panel["type"] for panel in panels} <= {"timeseries", "stat"}
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24, panel["title"]
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        assert not cells & taken, panel["title"]
+        taken |= cells
+        assert panel["fieldConfig"]["defaults"]["unit"] in {"s", "percentunit"}
+    used = set(re.findall(r"\$(\w+)", json.dumps([panel["targets"] for panel in panels])))
+    assert used == {variable["name"] for variable in dashboard["templating"]["list"]}
