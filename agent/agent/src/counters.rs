@@ -37,6 +37,8 @@ pub struct Counters {
     /// Gauges: memory in use, and the cap; 0 is none.
     pub memory_bytes: AtomicU64,
     pub memory_mib_cap: AtomicU64,
+    /// Gauge: what the hardware clock that this agent stands on may be off, ns; 0 is none.
+    pub hardware_error_ns: AtomicU64,
     /// Windows handed over for reporting.
     pub windows_closed: AtomicU64,
     /// Gauge: peers measured or answered under the plan in force.

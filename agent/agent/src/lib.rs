@@ -11,6 +11,7 @@ pub mod config;
 pub mod counters;
 pub mod enrol;
 pub mod event_loop;
+pub mod hardware;
 pub mod identity;
 pub mod metrics;
 pub mod network;

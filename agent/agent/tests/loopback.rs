@@ -10,10 +10,15 @@
 mod support;
 
 use std::net::UdpSocket;
+use std::sync::Arc;
 use std::time::Duration;
 
+use sinemora_agent::clock::Reading;
+use sinemora_agent::event_loop::Means;
+use sinemora_agent::hardware::{HardwareClock, Keeper};
 use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
+use sinemora_agent::timestamp::sight;
 use sinemora_agent::wire::MeshWindow;
 use support::relay::{Fate, Passing, Relay, Way};
 use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
@@ -385,6 +390,63 @@ fn an_agent_that_takes_too_much_of_its_machine_sends_less_and_says_why() {
     assert_eq!(count(&a.counters.packets_per_s_cap), 20_000);
     assert!(count(&a.counters.memory_bytes) > 1 << 20);
     a.finish();
+}
+
+/// The clock of this machine as a hardware clock that all agents on it share.
+struct Shared;
+
+impl HardwareClock for Shared {
+    fn name(&self) -> &'static str {
+        "shared"
+    }
+
+    fn keeper(&self) -> Keeper {
+        Keeper::Operator
+    }
+
+    fn read(&mut self) -> std::io::Result<Reading> {
+        let now = sight();
+        Ok(Reading {
+            at: now.raw,
+            shows_ns: now.real.0,
+            error_ns: 5_000,
+        })
+    }
+}
+
+#[test]
+fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
+    let shared = || Means {
+        guests: Arc::new([]),
+        hardware: Some(Box::new(Shared)),
+    };
+    let a = Agent::start_by(listen("127.77.14.1"), shared());
+    let b = Agent::start_by(listen("127.77.14.2"), shared());
+    let places = ["127.77.14.3", "127.77.14.4"];
+    // Half of a second's round trips would be ascribed to each way without them.
+    let relay = Relay::start(a.listen, b.listen, places, |passing| match passing.way {
+        Way::Out => Fate::Delay(Duration::from_millis(200)),
+        Way::In => Fate::Pass,
+    });
+    b.follow(plan(B, 32, vec![peer(A, relay.as_client, Responder)]));
+    a.follow(plan(A, 32, vec![peer(B, relay.as_responder, Client)]));
+    eventually("a window by hardware clocks", || {
+        let window = a.windows(1).pop().unwrap();
+        if window.asymmetry_source != [2] {
+            return false;
+        }
+        let (outbound, inbound) = (window.outbound.unwrap(), window.inbound.unwrap());
+        let admitted = outbound.clock_error_ns[0] as i64;
+        assert!(outbound.min_ns[0] >= 200_000_000 - admitted, "{outbound:?}");
+        assert!(inbound.min_ns[0] >= -admitted, "{inbound:?}");
+        // Without them the error would be all of the longer way.
+        assert!(admitted < 200_000_000, "{admitted}");
+        true
+    });
+    assert_eq!(
+        a.counters.clock_source().split(" + ").nth(1),
+        Some("shared")
+    );
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use super::era::Era;
 use super::raw_time::{Leg, RawTime};
+use super::shift::Shift;
 use super::tracker::RouteChange;
 
 /// So many exchanges that fit a step make one, if no exchange between them fits the line as it was.
@@ -29,6 +30,8 @@ pub struct Offset {
     pub random_ns: u64,
     /// How much faster our clock runs, parts per 10^9.
     pub skew_ppb: i32,
+    /// Whether it is known from hardware clocks at both ends, and not by taking routes for equally long.
+    pub by_hardware: bool,
 }
 
 /// What an exchange has proven.
@@ -52,6 +55,8 @@ pub struct PeerClock {
     suspected_ns: f64,
     /// For the next era: what is known of the difference between the routes, ns.
     lean_ns: f64,
+    /// What hardware clocks say of the era.
+    shift: Shift,
 }
 
 impl PeerClock {
@@ -93,6 +98,7 @@ impl PeerClock {
         self.refresh();
         self.suspects.clear();
         (self.proofs, self.suspected_ns) = (0, 0.0);
+        self.shift.clear();
         let Some(era) = self.era.take() else { return };
         self.lean_ns = era.lean_ns();
         if self.past.len() == PAST {
@@ -123,12 +129,39 @@ impl PeerClock {
             Some((outbound, _)) if past.is_none() && at >= outbound.local => self.suspected_ns,
             _ => 0.0,
         };
-        Some(Offset {
+        let assumed = Offset {
             offset_ns: era.offset_ns(&estimate),
             error_ns: (estimate.bound_ns() + suspected_ns).ceil() as u64,
             random_ns: (estimate.error_ns + suspected_ns).ceil() as u64,
             skew_ppb: estimate.skew.round() as i32,
+            by_hardware: false,
+        };
+        let (shift_ns, clocks_ns) = match self.shift.at(at) {
+            Some(found) if past.is_none() && suspected_ns == 0.0 => found,
+            _ => return Some(assumed),
+        };
+        let error_ns = clocks_ns + estimate.error_ns;
+        // No packet arrives before it left: clocks that say so are not what they claim to be.
+        let is_possible = shift_ns.abs() <= estimate.bound_ns() + clocks_ns;
+        if !is_possible || error_ns >= estimate.bound_ns() {
+            return Some(assumed);
+        }
+        Some(Offset {
+            offset_ns: assumed.offset_ns.saturating_add(shift_ns.round() as i64),
+            error_ns: error_ns.ceil() as u64,
+            random_ns: error_ns.ceil() as u64,
+            by_hardware: true,
+            ..assumed
         })
+    }
+
+    /// Takes in what hardware clocks at both ends say: the offset at a time, and what they may be off together.
+    pub fn anchored(&mut self, at: RawTime, offset_ns: i64, error_ns: u64) {
+        if let Some(era) = &self.era {
+            let by_line_ns = era.offset_ns(&era.estimate_at(at));
+            let shift_ns = offset_ns.saturating_sub(by_line_ns) as f64;
+            self.shift.take(at, shift_ns, error_ns);
+        }
     }
 
     fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {

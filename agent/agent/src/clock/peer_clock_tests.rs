@@ -289,3 +289,60 @@ fn responses_out_of_order_and_wild_stamps_do_no_harm() {
         let _ = clock.offset_at(RawTime(31 * S)).unwrap();
     }
 }
+
+/// 40 exchanges, 50 ms apart, that take 300 us there and 100 us back; the peer's clock is 7 us behind ours.
+fn unequal_ways() -> PeerClock {
+    let mut clock = PeerClock::new();
+    for i in 0..40 {
+        let sent = i * 50_000_000;
+        let outbound = Leg {
+            local: RawTime(sent),
+            remote_ns: sent + 300_000 - 7_000,
+        };
+        let inbound = Leg {
+            local: RawTime(sent + 600_000),
+            remote_ns: sent + 500_000 - 7_000,
+        };
+        clock.observe(outbound, inbound);
+    }
+    clock
+}
+
+#[test]
+fn hardware_clocks_at_both_ends_tell_what_exchanges_cannot() {
+    let (mut clock, end) = (unequal_ways(), RawTime(2_000_000_000));
+    let assumed = clock.offset_at(end).unwrap();
+    assert!(
+        (assumed.offset_ns - (7_000 - 100_000)).abs() < 2_000,
+        "{assumed:?}"
+    );
+    assert!(!assumed.by_hardware && assumed.error_ns >= 200_000);
+    // They err by 1 us each, which is admitted.
+    for i in 0..8 {
+        clock.anchored(RawTime(i * 100_000_000), 7_000 + 2_000, 2_000);
+    }
+    let known = clock.offset_at(end).unwrap();
+    assert!(known.by_hardware, "{known:?}");
+    assert!(
+        (known.offset_ns - 7_000).unsigned_abs() <= known.error_ns,
+        "{known:?}"
+    );
+    assert!(known.error_ns < 10_000, "{known:?}");
+    clock.restart(end);
+    assert!(
+        clock
+            .offset_at(RawTime(1_000_000_000))
+            .is_some_and(|offset| !offset.by_hardware)
+    );
+}
+
+#[test]
+fn hardware_clocks_that_cannot_be_right_or_say_no_more_are_not_believed() {
+    let end = RawTime(2_000_000_000);
+    for (offset_ns, error_ns) in [(5_000_000, 2_000), (7_000, 1_000_000)] {
+        let mut clock = unequal_ways();
+        let before = clock.offset_at(end).unwrap();
+        (0..8).for_each(|i| clock.anchored(RawTime(i * 100_000_000), offset_ns, error_ns));
+        assert_eq!(clock.offset_at(end), Some(before));
+    }
+}

@@ -14,6 +14,7 @@ pub use values::{BackendUrl, LogFormat, Zone};
 use crate::backend::Trust;
 use crate::cloud::METADATA_URL;
 use crate::event_loop::Listen;
+use crate::hardware::Wanted;
 use crate::network::Network;
 
 /// What the agent runs with.
@@ -36,6 +37,9 @@ pub struct Config {
     pub flow_port: u16,
     /// Addresses beyond the plan whose stock PTP clients are served.
     pub guests: Vec<Network>,
+    pub hardware_clock: Wanted,
+    /// What the operator says that clock may be off.
+    pub hardware_clock_error_ns: Option<u64>,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
     /// `None`: switched off.
@@ -133,6 +137,14 @@ impl Config {
             general_port,
             flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
             guests: values::get(layers, "guests", values::networks)?.unwrap_or_default(),
+            hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
+                .unwrap_or(Wanted::Any),
+            hardware_clock_error_ns: values::get(
+                layers,
+                "hardware_clock_error",
+                values::clock_error,
+            )?
+            .flatten(),
             state_dir: values::get(layers, "state_dir", values::path)?
                 .unwrap_or("/var/lib/sinemora-agent".into()),
             spool_cap_bytes: values::get(layers, "spool_cap", values::size)?.unwrap_or(256 << 20),

@@ -112,6 +112,21 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
+        key: "hardware_clock",
+        value_name: "DEVICE",
+        default: Some("auto"),
+        help: "Hardware clock that delays stand on when the peer has one of the same keeper: auto, off, or a device \
+               such as /dev/ptp0",
+        is_switch: false,
+    },
+    Setting {
+        key: "hardware_clock_error",
+        value_name: "TIME",
+        default: Some("as its driver says"),
+        help: "What that clock may be off, for example 20us; a clock of which nobody says it is not used",
+        is_switch: false,
+    },
+    Setting {
         key: "state_dir",
         value_name: "DIR",
         default: Some("/var/lib/sinemora-agent"),

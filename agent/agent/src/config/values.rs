@@ -8,6 +8,7 @@ use ureq::http::Uri;
 
 use super::{ConfigError, Layers};
 use crate::cloud::METADATA_URL;
+use crate::hardware::Wanted;
 use crate::network::Network;
 
 /// Where a VM stands, in the provider's words.
@@ -155,6 +156,35 @@ pub fn networks(text: &str) -> Result<Vec<Network>, String> {
         "none" => Ok(Vec::new()),
         _ => parts.map(read).collect(),
     }
+}
+
+/// `auto`, `off`, or the path of a device.
+pub fn hardware_clock(text: &str) -> Result<Wanted, String> {
+    match text {
+        "auto" => Ok(Wanted::Any),
+        "off" => Ok(Wanted::None),
+        _ if text.starts_with('/') => Ok(Wanted::Device(text.into())),
+        _ => Err("must be auto, off, or a device such as /dev/ptp0".to_owned()),
+    }
+}
+
+/// A time in ns, us or ms, at most a second; or `as its driver says`.
+pub fn clock_error(text: &str) -> Result<Option<u64>, String> {
+    if text == "as its driver says" {
+        return Ok(None);
+    }
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let scale = match text[digits.len()..].trim() {
+        "ns" => Some(1),
+        "us" | "µs" => Some(1_000),
+        "ms" => Some(1_000_000),
+        _ => None,
+    };
+    let ns = digits.parse::<u64>().ok().zip(scale);
+    let ns = ns.and_then(|(number, scale)| number.checked_mul(scale));
+    ns.filter(|ns| (1..=1_000_000_000).contains(ns))
+        .map(Some)
+        .ok_or_else(|| "must be a time of 1ns to 1000ms, for example 20us".to_owned())
 }
 
 pub fn truth(text: &str) -> Result<bool, String> {

@@ -273,6 +273,15 @@ impl Client {
         conversation.map_or_else(Heard::default, |c| c.hear(message, arrival))
     }
 
+    /// A peer received a request at `at` by hardware clocks of both ends, which its stamp calls `wire_ns`.
+    pub fn anchored(&mut self, from: SocketAddr, at: RawTime, wire_ns: i64, error_ns: u64) {
+        let address = self.sender(from);
+        if let Some(conversation) = address.and_then(|at| self.conversations.get_mut(&at)) {
+            let offset_ns = at.0.saturating_sub(wire_ns);
+            conversation.clock.anchored(at, offset_ns, error_ns);
+        }
+    }
+
     /// Settles what is due at `heard_until`, before which all packets must have been heard, and closes the windows that
     /// are over `now`, which is `backend_ns` in the backend's time.
     pub fn settle(&mut self, heard_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {

@@ -105,6 +105,7 @@ impl Play {
                 requester,
                 tally: None,
                 sync_left_ns: None,
+                claim: None,
             },
         ];
         for body in bodies {

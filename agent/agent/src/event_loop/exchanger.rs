@@ -16,11 +16,11 @@ use super::pace::Pace;
 use super::ports::{Departure, Port, Ports, Received};
 use super::restraint::{Restraint, Usage};
 use super::serving::Serving;
+use super::standing::Standing;
 use super::stock_client::Asked;
-use super::{Listen, LoopError};
+use super::{Listen, LoopError, Means};
 use crate::clock::{Change, RawTime};
 use crate::counters::{Counters, TimestampSource};
-use crate::network::Network;
 use crate::plan::{Caps, Plan, Role};
 use crate::ptp::{
     Answer, Body, Budget, Correction, Message, PortIdentity, Refusal, Responder, Service, Tlv,
@@ -39,6 +39,7 @@ pub(super) struct Exchanger {
     serving: Serving,
     /// Ours as a responder.
     identity: PortIdentity,
+    standing: Standing,
     caps: Caps,
     restraint: Restraint,
     budget: Budget,
@@ -48,11 +49,7 @@ pub(super) struct Exchanger {
 
 impl Exchanger {
     /// Opens the two ports; nothing is asked or answered until there is a plan.
-    pub fn open(
-        listen: Listen,
-        guests: Arc<[Network]>,
-        counters: Arc<Counters>,
-    ) -> Result<Self, LoopError> {
+    pub fn open(listen: Listen, means: Means, counters: Arc<Counters>) -> Result<Self, LoopError> {
         let ports = Ports::open(listen)?;
         let clock = random_identity();
         let identity = PortIdentity { clock, port: 1 };
@@ -60,8 +57,9 @@ impl Exchanger {
             disruptions: Disruptions::watch(),
             client: Client::new(clock, ports.on_the_wire(RawTime(0))),
             responder: Responder::default(),
-            serving: Serving::new(guests, identity),
+            serving: Serving::new(means.guests, identity),
             identity,
+            standing: Standing::on(means.hardware),
             caps: Caps::default(),
             restraint: Restraint::default(),
             budget: Budget::new(0, 0, ports.now()),
@@ -77,6 +75,11 @@ impl Exchanger {
 
     pub fn sockets(&self) -> impl Iterator<Item = &Socket> {
         self.ports.sockets()
+    }
+
+    /// The driver of the hardware clock that this agent stands on.
+    pub fn hardware(&self) -> Option<&str> {
+        self.standing.name()
     }
 
     /// When the next request is due.
@@ -171,6 +174,9 @@ impl Exchanger {
                 }
                 Some(message) => {
                     let heard = self.client.hear(received.from, &message, received.arrival);
+                    if matches!(heard.verdict, Some(Verdict::Taken | Verdict::Complete(..))) {
+                        self.compare(&message, &received);
+                    }
                     self.note(heard, received.from, backend_ns(received.arrival.at));
                 }
                 None => add(&self.counters.packets_rejected, 1),
@@ -202,8 +208,12 @@ impl Exchanger {
         if let Some(disruption) = self.disruptions.look() {
             self.client.disrupted(disruption == Disruption::Moved, now);
             self.responder.forget();
+            self.standing.forget();
             self.notices.disrupted(disruption, at_ns);
         }
+        self.standing.look(now);
+        let error_ns = self.standing.error_ns(now).unwrap_or(0);
+        set(&self.counters.hardware_error_ns, error_ns);
         self.restrain(now);
         let (packets_per_s, excess) = self.restraint.packets_per_s(&self.caps);
         self.notices.tell_shed(packets_per_s, excess, at_ns);
@@ -224,6 +234,23 @@ impl Exchanger {
         }
         self.ports.send_generals();
         self.client.finish(self.ports.now())
+    }
+
+    /// Compares the hardware clocks of both ends, if both have one.
+    fn compare(&mut self, message: &Message, received: &Received) {
+        let Body::DelayResp {
+            receive_ns,
+            claim: Some(claim),
+            ..
+        } = message.body
+        else {
+            return;
+        };
+        let about = received.arrival.at;
+        if let Some((at, error_ns)) = self.standing.moment_of(&claim, receive_ns, about) {
+            self.client
+                .anchored(received.from, at, receive_ns, error_ns);
+        }
     }
 
     /// Looks now and again at what this process takes of the machine, and sends less if that is too much.
@@ -300,6 +327,7 @@ impl Exchanger {
                 requester: message.source,
                 tally: None,
                 sync_left_ns: None,
+                claim: None,
             },
             ..*message
         };
@@ -441,10 +469,14 @@ impl Exchanger {
             };
             let receive_ns = self.ports.on_the_wire(received);
             let left_ns = left.map(|t1| self.ports.on_the_wire(t1));
-            if let Some(message) =
-                self.responder
-                    .delay_resp(&answer, self.identity, receive_ns, left_ns)
-            {
+            let claim = self.standing.claim(received, receive_ns);
+            if let Some(message) = self.responder.delay_resp(
+                &answer,
+                self.identity,
+                receive_ns,
+                left_ns,
+                claim.filter(|_| answer.joint),
+            ) {
                 self.ports
                     .queue_general(&message, answer.general, answer.local);
             }

@@ -13,6 +13,7 @@ mod ports;
 mod restraint;
 mod schedule;
 mod serving;
+mod standing;
 mod stock;
 mod stock_client;
 #[cfg(feature = "synthetic-clock")]
@@ -29,6 +30,7 @@ use sinemora_wire as wire;
 
 use crate::clock::RawTime;
 use crate::counters::Counters;
+use crate::hardware::HardwareClock;
 use crate::network::Network;
 use crate::plan::{BackendClock, Plan};
 use crate::timestamp::{self, BindError, raw_now};
@@ -46,6 +48,14 @@ pub struct Listen {
     pub general_port: u16,
     /// First source port of the flows beyond the first; 0 leaves their ports to the system.
     pub flow_port: u16,
+}
+
+/// What an agent has beside its plan.
+pub struct Means {
+    /// Networks whose stock clients are served beside the plan's peers.
+    pub guests: Arc<[Network]>,
+    /// The hardware clock to stand on.
+    pub hardware: Option<Box<dyn HardwareClock>>,
 }
 
 /// Why measuring stopped.
@@ -79,23 +89,26 @@ impl From<std::io::Error> for LoopError {
     }
 }
 
-/// Measures by the newest plan until `stop` is set, then hands over what it has and returns. Beside the plan's peers
-/// the stock clients of `guests` are served.
+/// Measures by the newest plan until `stop` is set, then hands over what it has and returns.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the loop owns its ends of the channels"
 )]
 pub fn run(
     listen: Listen,
-    guests: Arc<[Network]>,
+    means: Means,
     plans: mpsc::Receiver<Arc<Plan>>,
     windows: mpsc::Sender<wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
 ) -> Result<(), LoopError> {
-    let mut exchanger = Exchanger::open(listen, guests, counters.clone())?;
-    counters.set_clock_source(&timestamp::clock_source());
+    let mut exchanger = Exchanger::open(listen, means, counters.clone())?;
+    let system = timestamp::clock_source();
+    counters.set_clock_source(&match exchanger.hardware() {
+        Some(hardware) => format!("{system} + {hardware}"),
+        None => system,
+    });
     let report = |closed: Vec<wire::MeshWindow>| {
         counters
             .windows_closed

@@ -166,6 +166,17 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         "",
         cpu_percent,
     );
+    let hardware_error_ns = of(&c.hardware_error_ns);
+    if hardware_error_ns > 0 {
+        metric(
+            &mut text,
+            "gauge",
+            "hardware_clock_error_seconds",
+            "What the hardware clock that delays stand on may be off",
+            "",
+            hardware_error_ns as f64 / 1e9,
+        );
+    }
     if backend_clock.is_known() {
         let offset_s = backend_clock.offset_ns() as f64 / 1e9;
         metric(
@@ -230,6 +241,7 @@ pub fn health(c: &Counters) -> String {
     let body = serde_json::json!({
         "status": status,
         "peers": c.peers.load(Relaxed),
+        "clock_source": c.clock_source(),
         "spool_reports": c.spool_reports.load(Relaxed),
         "last_report_at": at(c.last_report_at_s.load(Relaxed)),
         "last_plan_at": at(c.last_plan_at_s.load(Relaxed)),

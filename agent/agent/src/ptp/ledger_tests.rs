@@ -120,6 +120,7 @@ impl Talk {
                 requester: REQUESTER,
                 tally,
                 sync_left_ns: None,
+                claim: None,
             },
         )
     }
@@ -206,6 +207,7 @@ fn impossible_times_are_counted_and_not_measured() {
             requester: REQUESTER,
             tally: None,
             sync_left_ns: None,
+            claim: None,
         };
         assert_eq!(talk.hear(0, 320, body), Verdict::Absurd, "{t1_us} {t4_us}");
         talk.ledger.settle(RawTime(2 * DEADLINE), |s| {
@@ -384,6 +386,7 @@ fn answers_to_another_are_foreign() {
         requester,
         tally: None,
         sync_left_ns: None,
+        claim: None,
     };
     assert_eq!(talk.hear(0, 100, body), Verdict::Foreign);
     assert_eq!(talk.hear(0, 100, Body::DelayReq), Verdict::Foreign);
@@ -472,7 +475,9 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
                 );
             }
             if !losing || !lost(12) {
-                let message = responder.delay_resp(&answer, source, 1, None).unwrap();
+                let message = responder
+                    .delay_resp(&answer, source, 1, None, None)
+                    .unwrap();
                 ledger.receive(&message, arrival);
             }
         }
@@ -529,6 +534,7 @@ fn a_stock_responders_sync_may_leave_before_the_request_and_answers_nothing() {
         requester: REQUESTER,
         tally: None,
         sync_left_ns: None,
+        claim: None,
     };
     let verdict = ledger.receive(&told(id, response), arrival(90));
     let Verdict::Complete(outbound, inbound) = verdict else {
@@ -575,6 +581,7 @@ fn a_delay_resp_that_tells_when_the_sync_left_needs_no_follow_up() {
         requester: REQUESTER,
         tally: Some(talk.tally()),
         sync_left_ns: Some(60 * US),
+        claim: None,
     };
     let verdict = talk.hear(id, 110, joint);
     let Verdict::Complete(outbound, inbound) = verdict else {

@@ -1,11 +1,12 @@
 //! The messages of exchanges and of their negotiation, byte by byte.
 
+use super::claim::{self, Claim};
 use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
 use super::tally::{TLV_LEN, TLV_TYPE, Tally};
 use super::unicast::Tlvs;
 
 /// Length of the longest message we send, bytes.
-pub const MAX_LEN: usize = 54 + TLV_LEN;
+pub const MAX_LEN: usize = 54 + TLV_LEN + claim::TLV_LEN;
 
 /// Sync is followed by a Follow_Up with its exact departure (table 37).
 const TWO_STEP: u16 = 0x0200;
@@ -65,12 +66,15 @@ pub enum Body {
     /// 34 10  receive timestamp: t4
     /// 44 10  requesting port identity
     /// 54 38  (optional) tally, or 48 with t1 at its end
+    ///  … 24  (optional) claim of a hardware clock
     DelayResp {
         receive_ns: i64,
         requester: PortIdentity,
         tally: Option<Tally>,
         /// t1, in the tally's TLV, when the request was ours: no Follow_Up is sent then.
         sync_left_ns: Option<i64>,
+        /// What the responder's hardware clock shows, when the request was ours and it has one.
+        claim: Option<Claim>,
     },
     /// 13.5, type 0xb:
     ///
@@ -152,12 +156,14 @@ impl Message {
             0x9 => {
                 let receive_ns = read_time(&mut from)?;
                 let requester = PortIdentity::read(&mut from)?;
-                let (tally, sync_left_ns) = find_tally(from)?.unzip();
+                let (tally, claim) = find_ours(from)?;
+                let (tally, sync_left_ns) = tally.unzip();
                 Body::DelayResp {
                     receive_ns,
                     requester,
                     tally,
                     sync_left_ns: sync_left_ns.flatten(),
+                    claim,
                 }
             }
             0xb => {
@@ -204,11 +210,15 @@ impl Message {
                 requester,
                 tally,
                 sync_left_ns,
+                claim,
             } => {
                 write_time(receive_ns, &mut to);
                 requester.write(&mut to);
                 if let Some(tally) = tally {
                     tally.write(sync_left_ns, &mut to);
+                }
+                if let Some(claim) = claim {
+                    claim.write(&mut to);
                 }
             }
             Body::Announce { utc_offset_s } => {
@@ -230,19 +240,23 @@ impl Message {
     }
 }
 
-/// Walks the TLVs after a body (14.1): type, length, value; unknown ones are passed over.
-fn find_tally(mut from: Reader<'_>) -> Result<Option<(Tally, Option<i64>)>, Malformed> {
+/// A tally, with t1 if it is there.
+type Told = (Tally, Option<i64>);
+
+/// Walks the TLVs after a body (14.1): type, length, value; unknown ones are passed over, and of each kind of ours the
+/// first counts.
+fn find_ours(mut from: Reader<'_>) -> Result<(Option<Told>, Option<Claim>), Malformed> {
+    let (mut tally, mut claim) = (None, None);
     while from.0.len() >= 4 {
         let (kind, length) = (from.u16()?, usize::from(from.u16()?));
         let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;
         if kind == TLV_TYPE {
-            if let Some(tally) = Tally::read(value)? {
-                return Ok(Some(tally));
-            }
+            tally = tally.or(Tally::read(value)?);
+            claim = claim.or(Claim::read(value)?);
         }
         from = Reader(rest);
     }
-    Ok(None)
+    Ok((tally, claim))
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
 }
 
 /// Messages and their bytes, laid out by hand from the tables of the standard.
-fn golden() -> [(Message, String); 10] {
+fn golden() -> [(Message, String); 11] {
     [
         (
             message(
@@ -70,6 +70,7 @@ fn golden() -> [(Message, String); 10] {
                     requester: CLIENT,
                     tally: Some(TALLY),
                     sync_left_ns: None,
+                    claim: None,
                 },
             ),
             "09 12 005c 00 00 0400 ffffffffffffffff 00000000 02534dfffe000009 0001 1234 03 7f \
@@ -92,12 +93,35 @@ fn golden() -> [(Message, String); 10] {
                     requester: CLIENT,
                     tally: Some(TALLY),
                     sync_left_ns: Some(1_500_000_000_000_000_005),
+                    claim: None,
                 },
             ),
             "09 12 0066 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 03 7f \
              0000 00000000 00000001 02534dfffe000007 0003 \
              0003 002c 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005 \
              0000 59682f00 00000005"
+                .into(),
+        ),
+        (
+            message(
+                RESPONDER,
+                0,
+                Body::DelayResp {
+                    receive_ns: 1,
+                    requester: CLIENT,
+                    tally: Some(TALLY),
+                    sync_left_ns: None,
+                    claim: Some(Claim {
+                        keeper: 1,
+                        ahead_ns: -2,
+                        error_ns: 20_000,
+                    }),
+                },
+            ),
+            "09 12 0074 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 03 7f \
+             0000 00000000 00000001 02534dfffe000007 0003 \
+             0003 0022 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005 \
+             0003 0014 02534d 000002 01 00 fffffffffffffffe 00004e20"
                 .into(),
         ),
         (
@@ -353,6 +377,11 @@ impl Random {
                     arrived: u128::from(self.next()) << 64 | u128::from(self.next()),
                 }),
                 sync_left_ns: None,
+                claim: (self.next() % 3 == 0).then(|| Claim {
+                    keeper: self.next() as u8,
+                    ahead_ns: self.next() as i64,
+                    error_ns: self.next() as u32,
+                }),
             },
         };
         Message {

@@ -13,6 +13,7 @@
 //! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
 
 mod budget;
+mod claim;
 mod exchange;
 mod field;
 mod grants;
@@ -24,6 +25,7 @@ mod tally;
 mod unicast;
 
 pub use budget::Budget;
+pub use claim::Claim;
 pub use exchange::{Arrival, Opening, Settled, Verdict};
 pub use field::{Correction, Malformed, PortIdentity};
 pub use grants::{Due, Grants, Way, interval_ns};

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::budget::Budget;
+use super::claim::Claim;
 use super::field::{Correction, PortIdentity};
 use super::message::{Body, Message};
 use super::tally::{MAP_LEN, Tally};
@@ -156,6 +157,7 @@ impl Responder {
         source: PortIdentity,
         receive_ns: i64,
         sync_left_ns: Option<i64>,
+        claim: Option<Claim>,
     ) -> Option<Message> {
         let tally = self.find(answer)?.tally;
         Some(Message {
@@ -167,6 +169,7 @@ impl Responder {
                 requester: answer.requester,
                 tally: Some(tally),
                 sync_left_ns,
+                claim,
             },
         })
     }

@@ -37,7 +37,13 @@ fn tally_after(sequence_ids: &[u16]) -> Tally {
         }
     }
     match responder
-        .delay_resp(&last.unwrap(), PortIdentity { clock: 9, port: 1 }, 5, None)
+        .delay_resp(
+            &last.unwrap(),
+            PortIdentity { clock: 9, port: 1 },
+            5,
+            None,
+            None,
+        )
         .unwrap()
         .body
     {
@@ -84,7 +90,10 @@ fn flows_are_of_the_peer_that_asks_by_their_name_and_share_its_counts() {
     );
     responder.synced(&answer);
     let source = PortIdentity { clock: 9, port: 1 };
-    let body = responder.delay_resp(&answer, source, 5, None).unwrap().body;
+    let body = responder
+        .delay_resp(&answer, source, 5, None, None)
+        .unwrap()
+        .body;
     let Body::DelayResp { tally, .. } = body else {
         panic!("{body:?}")
     };
@@ -102,7 +111,7 @@ fn counts_go_on_when_the_plan_changes_around_a_peer() {
     );
     let answer = responder.request(&request(1, 2), client, NOW).unwrap();
     let message = responder
-        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5, None)
+        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5, None, None)
         .unwrap();
     let Body::DelayResp {
         tally: Some(tally), ..
@@ -162,7 +171,7 @@ fn a_client_that_starts_anew_is_counted_anew() {
     responder.request(&request(1, 500), client, NOW).unwrap();
     let answer = responder.request(&request(2, 3), client, NOW).unwrap();
     let message = responder
-        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5, None)
+        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5, None, None)
         .unwrap();
     let Body::DelayResp {
         tally: Some(tally), ..
@@ -197,7 +206,7 @@ fn nothing_is_said_about_what_came_before_an_overflow() {
     responder.forget();
     let answer = responder.request(&request(1, 9), client, NOW).unwrap();
     let message = responder
-        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5, None)
+        .delay_resp(&answer, PortIdentity { clock: 9, port: 1 }, 5, None, None)
         .unwrap();
     let Body::DelayResp {
         tally: Some(tally), ..

@@ -28,7 +28,7 @@ pub struct Tally {
 
 pub(super) const TLV_TYPE: u16 = 0x0003;
 /// First octet with the "locally administered" bit set, then `SM`.
-const ORGANISATION: [u8; 3] = [0x02, b'S', b'M'];
+pub(super) const ORGANISATION: [u8; 3] = [0x02, b'S', b'M'];
 const SUBTYPE: [u8; 3] = [0, 0, 1];
 const VALUE_LEN: u16 = 34;
 /// With a time at the end.

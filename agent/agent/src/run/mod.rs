@@ -18,10 +18,10 @@ use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError};
 use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
-use crate::event_loop::{self, Listen};
+use crate::event_loop::{self, Listen, Means};
+use crate::hardware;
 use crate::identity::Identity;
 use crate::metrics::MetricsServer;
-use crate::network::Network;
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::StateDir;
@@ -120,10 +120,13 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     spawn("plan", move || poller.run())?;
     spawn("upload", move || uploader.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
-    let guests = config.guests.clone().into();
+    let means = Means {
+        guests: config.guests.clone().into(),
+        hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),
+    };
     let measured = measure(
         listen,
-        guests,
+        means,
         plans,
         window_sender,
         backend_clock,
@@ -140,7 +143,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
 /// Runs the packet loop in its own thread until it ends or is told to.
 fn measure(
     listen: Listen,
-    guests: Arc<[Network]>,
+    means: Means,
     plans: mpsc::Receiver<Arc<crate::plan::Plan>>,
     windows: mpsc::Sender<crate::wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
@@ -152,7 +155,7 @@ fn measure(
     spawn("packets", move || {
         let result = event_loop::run(
             listen,
-            guests,
+            means,
             plans,
             windows,
             backend_clock,

@@ -156,6 +156,9 @@ impl WindowBook {
         if summary.flows.iter().all(|flows| *flows == 1) {
             (summary.outbound_flows, summary.inbound_flows) = (None, None);
         }
+        if summary.asymmetry_source.iter().all(|source| *source == 0) {
+            summary.asymmetry_source.clear();
+        }
         (!summary.peer_keys.is_empty()).then_some(summary)
     }
 

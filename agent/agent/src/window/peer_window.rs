@@ -7,6 +7,10 @@ use super::statistics::{Loss, append, append_flow};
 use crate::clock::{Leg, PeerClock};
 use crate::ptp::Settled;
 
+/// What delays stand on, as reports have it.
+const ASSUMED: u32 = 0;
+const HARDWARE: u32 = 2;
+
 /// Which of how many source ports an exchange used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
@@ -27,6 +31,8 @@ pub struct PeerWindow {
     raw: Vec<Raw>,
     read: Vec<Read>,
     clock_error_ns: u64,
+    /// Some delay stands on routes being taken for equally long.
+    assumed: bool,
     requests: u32,
     requests_lost: u32,
     request_unknown: bool,
@@ -88,10 +94,11 @@ impl PeerWindow {
 
     /// Turns stamps into delays by the clock as it is known now.
     pub fn read(&mut self, clock: &PeerClock) {
-        let mut error_ns = self.clock_error_ns;
+        let (mut error_ns, mut assumed) = (self.clock_error_ns, self.assumed);
         let mut delay = |leg: Leg, sign: i64| {
             let offset = clock.offset_at(leg.local)?;
             error_ns = error_ns.max(offset.error_ns);
+            assumed |= !offset.by_hardware;
             Some(
                 leg.difference_ns()
                     .saturating_sub(offset.offset_ns)
@@ -106,7 +113,7 @@ impl PeerWindow {
                 inbound_ns: raw.inbound.and_then(|leg| delay(leg, 1)),
             });
         }
-        self.clock_error_ns = error_ns;
+        (self.clock_error_ns, self.assumed) = (error_ns, assumed);
     }
 
     /// Appends the peer to its window. Exchanges that were not [`read`](Self::read) are only counted.
@@ -122,6 +129,9 @@ impl PeerWindow {
         let unless = |unknown: bool, count: u32| (!unknown).then_some(count);
         window.peer_keys.push(peer_key);
         window.flows.push(self.flows.into());
+        let by_hardware = !self.assumed && !self.read.is_empty();
+        let source = if by_hardware { HARDWARE } else { ASSUMED };
+        window.asymmetry_source.push(source);
         let measured_flows = |delay: fn(&Read) -> Option<i64>| {
             let of = |flow| self.read.iter().filter(move |read| read.flow == flow);
             (0..self.flows).map(move |flow| of(flow).filter_map(delay).collect())

@@ -10,7 +10,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sinemora_agent::counters::Counters;
-use sinemora_agent::event_loop::{self, Listen, LoopError};
+use sinemora_agent::event_loop::{self, Listen, LoopError, Means};
 use sinemora_agent::network::Network;
 use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use sinemora_agent::wire::MeshWindow;
@@ -91,6 +91,12 @@ impl Agent {
     /// An agent that serves the stock clients of some networks.
     pub fn start_with(listen: Listen, guests: &[&str]) -> Self {
         let guests: Arc<[Network]> = guests.iter().map(|text| text.parse().unwrap()).collect();
+        let hardware = None;
+        Self::start_by(listen, Means { guests, hardware })
+    }
+
+    /// An agent with all it has beside its plan.
+    pub fn start_by(listen: Listen, means: Means) -> Self {
         let (plans, plan_receiver) = mpsc::channel();
         let (window_sender, windows) = mpsc::channel();
         let (counters, stop) = (
@@ -102,7 +108,7 @@ impl Agent {
             let clock = Arc::new(BackendClock::new());
             event_loop::run(
                 listen,
-                guests,
+                means,
                 plan_receiver,
                 window_sender,
                 clock,

@@ -1,0 +1,146 @@
+//! A hardware clock between its readings: what it is ahead of the raw clock.
+
+use std::collections::VecDeque;
+
+use super::raw_time::RawTime;
+
+/// Readings kept; at one per second a rate is known to their error over so many seconds.
+const KEPT: usize = 16;
+
+/// A clock that was not read for so long, ns, tells nothing any more.
+const STALE_NS: i64 = 10_000_000_000;
+
+/// Two clocks do not part faster than this, ns per ns: quartz and a daemon that slews.
+const FASTEST: f64 = 1e-3;
+
+/// What a rate that was measured may change by meanwhile.
+const WANDER: f64 = 1e-7;
+
+/// What a hardware clock showed at a moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reading {
+    pub at: RawTime,
+    pub shows_ns: i64,
+    /// What it may be off, ns.
+    pub error_ns: u64,
+}
+
+/// What the clock is ahead of the raw one at a moment, and what that may err by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ahead {
+    pub ahead_ns: i64,
+    pub error_ns: u64,
+}
+
+/// The latest readings of one hardware clock.
+#[derive(Debug, Default)]
+pub struct Anchoring(VecDeque<Reading>);
+
+impl Reading {
+    fn ahead_ns(&self) -> i64 {
+        self.shows_ns.saturating_sub(self.at.0)
+    }
+}
+
+impl Anchoring {
+    /// Takes a reading that is newer than those before. One that cannot be of the same clock running on starts anew:
+    /// the clock was set, or this machine has moved.
+    pub fn take(&mut self, reading: Reading) {
+        if let Some(last) = self.0.back() {
+            let passed_ns = reading.at.since(last.at);
+            let moved_ns = reading.ahead_ns().saturating_sub(last.ahead_ns());
+            let may_ns = FASTEST * passed_ns as f64 + (last.error_ns + reading.error_ns) as f64;
+            if passed_ns <= 0 || moved_ns.unsigned_abs() as f64 > may_ns {
+                self.0.clear();
+            }
+        }
+        if self.0.len() == KEPT {
+            self.0.pop_front();
+        }
+        self.0.push_back(reading);
+    }
+
+    /// Nothing read before holds any longer.
+    pub fn forget(&mut self) {
+        self.0.clear();
+    }
+
+    /// What the clock is ahead at a moment near its last reading.
+    pub fn at(&self, at: RawTime) -> Option<Ahead> {
+        let (first, last) = (self.0.front()?, self.0.back()?);
+        let since_ns = at.since(last.at);
+        if since_ns.abs() > STALE_NS {
+            return None;
+        }
+        let span_ns = last.at.since(first.at) as f64;
+        let (rate, rate_error) = if span_ns > 0.0 {
+            let rate = last.ahead_ns().saturating_sub(first.ahead_ns()) as f64 / span_ns;
+            let error = (first.error_ns + last.error_ns) as f64 / span_ns + WANDER;
+            (rate, error.min(FASTEST))
+        } else {
+            (0.0, FASTEST)
+        };
+        let since_ns = since_ns as f64;
+        Some(Ahead {
+            ahead_ns: last
+                .ahead_ns()
+                .saturating_add((rate * since_ns).round() as i64),
+            error_ns: last.error_ns + (rate_error * since_ns.abs()).ceil() as u64,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const S: i64 = 1_000_000_000;
+
+    /// A clock that runs 20 ppm fast from 1,000 s ahead, read to within 50 ns.
+    fn shows(at: i64) -> i64 {
+        at + 1_000 * S + at / 50_000
+    }
+
+    fn read(at: i64) -> Reading {
+        Reading {
+            at: RawTime(at),
+            shows_ns: shows(at) + if at % (2 * S) == 0 { 50 } else { -50 },
+            error_ns: 50,
+        }
+    }
+
+    #[test]
+    fn between_readings_it_runs_on_within_what_is_admitted() {
+        let mut anchoring = Anchoring::default();
+        assert_eq!(anchoring.at(RawTime(0)), None);
+        for second in 0..40 {
+            anchoring.take(read(second * S));
+            for ms in [0, 10, 500, 999] {
+                let at = second * S + ms * 1_000_000;
+                let ahead = anchoring.at(RawTime(at)).unwrap();
+                let off_ns = ahead.ahead_ns - (shows(at) - at);
+                assert!(
+                    off_ns.unsigned_abs() <= ahead.error_ns,
+                    "{second} s {ms} ms: {off_ns}"
+                );
+                assert!(second < 8 || ahead.error_ns < 300, "{ahead:?}");
+            }
+        }
+        assert_eq!(anchoring.at(RawTime(60 * S)), None, "not read for too long");
+    }
+
+    #[test]
+    fn a_clock_that_was_set_starts_anew() {
+        let mut anchoring = Anchoring::default();
+        (0..10).for_each(|second| anchoring.take(read(second * S)));
+        let set = Reading {
+            shows_ns: read(10 * S).shows_ns + 5_000_000,
+            ..read(10 * S)
+        };
+        anchoring.take(set);
+        let ahead = anchoring.at(RawTime(10 * S)).unwrap();
+        assert_eq!(ahead.ahead_ns, set.shows_ns - 10 * S);
+        anchoring.forget();
+        assert_eq!(anchoring.at(RawTime(10 * S)), None);
+    }
+}

@@ -1,0 +1,172 @@
+//! What this agent's stamps are behind the hardware clock that it stands on, if it has one.
+
+use crate::clock::{Ahead, Anchoring, RawTime};
+use crate::hardware::HardwareClock;
+use crate::ptp::Claim;
+
+/// From one reading to the next, ns.
+const READ_NS: i64 = 1_000_000_000;
+
+/// A hardware clock and its latest readings; without one nothing is known and nothing is claimed.
+#[derive(Default)]
+pub(super) struct Standing {
+    clock: Option<Box<dyn HardwareClock>>,
+    anchoring: Anchoring,
+    next: Option<RawTime>,
+    refused: bool,
+}
+
+impl Standing {
+    pub fn on(clock: Option<Box<dyn HardwareClock>>) -> Self {
+        Self {
+            clock,
+            ..Self::default()
+        }
+    }
+
+    /// The name of its driver.
+    pub fn name(&self) -> Option<&str> {
+        self.clock.as_deref().map(HardwareClock::name)
+    }
+
+    /// Reads the clock when it is time to.
+    pub fn look(&mut self, now: RawTime) {
+        let Some(clock) = &mut self.clock else { return };
+        if self.next.is_some_and(|next| now < next) {
+            return;
+        }
+        self.next = Some(now.plus(READ_NS));
+        match clock.read() {
+            Ok(reading) => {
+                self.anchoring.take(reading);
+                self.refused = false;
+            }
+            Err(error) if !self.refused => {
+                self.refused = true;
+                let name = clock.name();
+                tracing::warn!(%error, "the hardware clock {name} cannot be read; delays stand on exchanges alone meanwhile");
+            }
+            Err(_) => {}
+        }
+    }
+
+    /// This machine was disrupted.
+    pub fn forget(&mut self) {
+        self.anchoring.forget();
+        self.next = None;
+    }
+
+    /// What the clock may be off at the moment, ns; `None` while nothing is known.
+    pub fn error_ns(&self, now: RawTime) -> Option<u64> {
+        self.anchoring.at(now).map(|ahead| ahead.error_ns)
+    }
+
+    /// What is told to a client whose request came at `at`, which is `wire_ns` in messages.
+    pub fn claim(&self, at: RawTime, wire_ns: i64) -> Option<Claim> {
+        let ahead = self.anchoring.at(at)?;
+        let shows_ns = at.0.saturating_add(ahead.ahead_ns);
+        Some(Claim {
+            keeper: self.clock.as_deref()?.keeper() as u8,
+            ahead_ns: shows_ns.saturating_sub(wire_ns),
+            error_ns: u32::try_from(ahead.error_ns).ok()?,
+        })
+    }
+
+    /// When, by our raw clock, a peer received what it says it received at `wire_ns`, `about` now; and what both clocks
+    /// may be off together. `None` if the clocks are not of the same keeper, or nothing is known.
+    pub fn moment_of(&self, claim: &Claim, wire_ns: i64, about: RawTime) -> Option<(RawTime, u64)> {
+        if self.clock.as_deref()?.keeper() as u8 != claim.keeper {
+            return None;
+        }
+        let shows_ns = wire_ns.checked_add(claim.ahead_ns)?;
+        let raw_at = |ahead: Ahead| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
+        let first = raw_at(self.anchoring.at(about)?);
+        let ahead = self.anchoring.at(first)?;
+        let error_ns = ahead.error_ns.saturating_add(claim.error_ns.into());
+        Some((raw_at(ahead), error_ns))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use super::*;
+    use crate::clock::Reading;
+    use crate::hardware::Keeper;
+
+    const S: i64 = 1_000_000_000;
+
+    /// Shows the raw clock of its machine, which runs `skew_ppm` fast and is `ahead_ns` ahead, in true time.
+    struct True {
+        ahead_ns: i64,
+        skew_ppm: i64,
+        now_ns: i64,
+        keeper: Keeper,
+    }
+
+    fn raw(ahead_ns: i64, skew_ppm: i64, true_ns: i64) -> RawTime {
+        RawTime(true_ns + ahead_ns + true_ns / 1_000_000 * skew_ppm)
+    }
+
+    impl HardwareClock for True {
+        fn name(&self) -> &'static str {
+            "true"
+        }
+
+        fn keeper(&self) -> Keeper {
+            self.keeper
+        }
+
+        fn read(&mut self) -> io::Result<Reading> {
+            let reading = Reading {
+                at: raw(self.ahead_ns, self.skew_ppm, self.now_ns),
+                shows_ns: self.now_ns,
+                error_ns: 500,
+            };
+            self.now_ns += S;
+            Ok(reading)
+        }
+    }
+
+    fn standing(ahead_ns: i64, skew_ppm: i64, keeper: Keeper) -> Standing {
+        let mut standing = Standing::on(Some(Box::new(True {
+            ahead_ns,
+            skew_ppm,
+            now_ns: 0,
+            keeper,
+        })));
+        (0..10).for_each(|second| standing.look(raw(ahead_ns, skew_ppm, second * S)));
+        standing
+    }
+
+    #[test]
+    fn two_ends_agree_on_the_moment_a_packet_arrived() {
+        let (ours, theirs) = (
+            standing(40 * S, 30, Keeper::Amazon),
+            standing(-7 * S, -20, Keeper::Amazon),
+        );
+        // It arrived there 9.4 s into true time; their stamps are 5 s ahead of their raw clock.
+        let arrived = 9 * S + 400_000_000;
+        let there = raw(-7 * S, -20, arrived);
+        let wire_ns = there.0 + 5 * S;
+        let claim = theirs.claim(there, wire_ns).unwrap();
+        let about = raw(40 * S, 30, arrived + 50_000_000);
+        let (moment, error_ns) = ours.moment_of(&claim, wire_ns, about).unwrap();
+        let off_ns = moment.since(raw(40 * S, 30, arrived));
+        assert!(
+            off_ns.unsigned_abs() <= error_ns && error_ns < 5_000,
+            "{off_ns} of {error_ns}"
+        );
+    }
+
+    #[test]
+    fn clocks_of_different_keepers_are_not_compared_and_none_claims_nothing() {
+        let (ours, theirs) = (standing(0, 0, Keeper::Kvm), standing(0, 0, Keeper::Amazon));
+        let claim = theirs.claim(RawTime(9 * S), 9 * S).unwrap();
+        assert_eq!(ours.moment_of(&claim, 9 * S, RawTime(9 * S)), None);
+        let nothing = Standing::default();
+        assert_eq!(nothing.claim(RawTime(0), 0), None);
+        assert_eq!(nothing.moment_of(&claim, 9 * S, RawTime(9 * S)), None);
+    }
+}

@@ -1,0 +1,198 @@
+//! The hardware clock that this agent stands on, if it has one whose error is known.
+//!
+//! One-way delays need no assumption about routes when the clocks of both ends show one time. That they do is not
+//! measured here but known from who keeps them: the driver names the keeper, and the driver or the operator says how
+//! far the clock may be off. Clocks of different keepers are not compared: one may smear a leap second that the
+//! other steps.
+
+use std::io;
+use std::path::PathBuf;
+
+use crate::clock::Reading;
+use crate::timestamp::{PtpClock, PtpDevice, ptp_devices};
+
+/// Whose time a clock shows, as exchanges carry it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Keeper {
+    /// Amazon Time Sync, through the clock of an ENA network card.
+    Amazon = 1,
+    /// The host of a virtual machine, through `ptp_kvm`.
+    Kvm = 2,
+    /// The host, through Hyper-V.
+    HyperV = 3,
+    /// The host, through `vmclock`.
+    VmClock = 4,
+    /// Whoever the operator has in mind: the clock of a network card that a PTP daemon steers.
+    Operator = 9,
+}
+
+/// A clock to stand on.
+pub trait HardwareClock: Send {
+    /// By the name of its driver.
+    fn name(&self) -> &str;
+    fn keeper(&self) -> Keeper;
+    /// What it shows; the error is all that it may be off its keeper's time.
+    fn read(&mut self) -> io::Result<Reading>;
+}
+
+/// What the settings say.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wanted {
+    Any,
+    None,
+    Device(PathBuf),
+}
+
+impl Keeper {
+    /// By the name of a driver.
+    fn of(name: &str) -> Self {
+        match name {
+            "KVM virtual PTP" => Self::Kvm,
+            "hyperv" => Self::HyperV,
+            _ if name.starts_with("ena") => Self::Amazon,
+            _ if name.contains("vmclock") => Self::VmClock,
+            _ => Self::Operator,
+        }
+    }
+}
+
+/// The clock to stand on among those of this machine: one that is wanted and whose error is known, rather a cloud's
+/// or a host's than another one.
+fn choose<T>(
+    clocks: Vec<(T, PtpDevice, Option<u64>)>,
+    wanted: &Wanted,
+    stated_ns: Option<u64>,
+) -> Option<(T, Keeper)> {
+    let known = clocks.into_iter().filter_map(|(clock, device, bound_ns)| {
+        let is_wanted = match wanted {
+            Wanted::Any => true,
+            Wanted::None => false,
+            Wanted::Device(path) => *path == device.path,
+        };
+        let keeper = Keeper::of(&device.name);
+        if is_wanted && stated_ns.or(bound_ns).is_none() {
+            tracing::info!(
+                device = %device.path.display(),
+                driver = device.name,
+                "there is a hardware clock, and nobody says how far it may be off: it is not used (hardware_clock_error)"
+            );
+            return None;
+        }
+        is_wanted.then_some((clock, keeper))
+    });
+    known.min_by_key(|(_, keeper)| *keeper)
+}
+
+/// A device and what it may be off.
+struct Kept {
+    clock: PtpClock,
+    keeper: Keeper,
+    stated_ns: Option<u64>,
+}
+
+impl HardwareClock for Kept {
+    fn name(&self) -> &str {
+        self.clock.name()
+    }
+
+    fn keeper(&self) -> Keeper {
+        self.keeper
+    }
+
+    fn read(&mut self) -> io::Result<Reading> {
+        let reading = self.clock.read()?;
+        let bound_ns = self.stated_ns.or_else(|| self.clock.bound_ns());
+        let bound_ns = bound_ns.ok_or_else(|| {
+            io::Error::other("its driver does not know at the moment how far it is off")
+        })?;
+        Ok(Reading {
+            error_ns: reading.error_ns.saturating_add(bound_ns),
+            ..reading
+        })
+    }
+}
+
+/// The hardware clock of this machine to stand on. `stated_ns` is what the operator says it may be off.
+pub fn find(wanted: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
+    let devices = match wanted {
+        Wanted::None => Vec::new(),
+        _ => ptp_devices(),
+    };
+    let open = |device: PtpDevice| match PtpClock::open(&device) {
+        Ok(clock) => {
+            let bound_ns = clock.bound_ns();
+            Some((clock, device, bound_ns))
+        }
+        Err(error) => {
+            tracing::info!(device = %device.path.display(), %error, "a hardware clock cannot be read");
+            None
+        }
+    };
+    let clocks = devices.into_iter().filter_map(open).collect();
+    let (clock, keeper) = choose(clocks, wanted, stated_ns)?;
+    tracing::info!(
+        driver = clock.name(),
+        ?keeper,
+        "standing on a hardware clock"
+    );
+    Some(Box::new(Kept {
+        clock,
+        keeper,
+        stated_ns,
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn clocks(all: &[(&'static str, Option<u64>)]) -> Vec<(&'static str, PtpDevice, Option<u64>)> {
+        let device = |(number, (name, bound)): (usize, &(&'static str, Option<u64>))| {
+            let device = PtpDevice {
+                path: format!("/dev/ptp{number}").into(),
+                name: (*name).to_owned(),
+            };
+            (*name, device, *bound)
+        };
+        all.iter().enumerate().map(device).collect()
+    }
+
+    #[test]
+    fn a_clock_is_used_if_somebody_says_what_it_may_be_off() {
+        let kvm = [("KVM virtual PTP", None)];
+        assert_eq!(choose(clocks(&kvm), &Wanted::Any, None), None);
+        assert_eq!(
+            choose(clocks(&kvm), &Wanted::Any, Some(50_000)),
+            Some(("KVM virtual PTP", Keeper::Kvm))
+        );
+        let ena = [("ena-ptp-05", Some(20_000))];
+        assert_eq!(
+            choose(clocks(&ena), &Wanted::Any, None),
+            Some(("ena-ptp-05", Keeper::Amazon))
+        );
+        assert_eq!(choose(clocks(&ena), &Wanted::None, None), None);
+    }
+
+    #[test]
+    fn of_several_a_clouds_clock_is_used_unless_another_is_named() {
+        let all = [
+            ("mlx5_ptp", None),
+            ("KVM virtual PTP", None),
+            ("ena-ptp-05", Some(20_000)),
+        ];
+        let chosen = |wanted, stated| choose(clocks(&all), &wanted, stated).map(|found| found.1);
+        assert_eq!(chosen(Wanted::Any, Some(1_000)), Some(Keeper::Amazon));
+        let first = Wanted::Device("/dev/ptp0".into());
+        assert_eq!(chosen(first.clone(), Some(1_000)), Some(Keeper::Operator));
+        assert_eq!(chosen(first, None), None);
+    }
+
+    #[test]
+    fn a_machine_is_searched_without_harm() {
+        assert!(find(&Wanted::None, Some(1)).is_none());
+        if let Some(mut clock) = find(&Wanted::Any, Some(1_000)) {
+            assert!(clock.read().unwrap().error_ns >= 1_000, "{}", clock.name());
+        }
+    }
+}

@@ -1,0 +1,321 @@
+//! Hardware clocks as Linux lends them, `/dev/ptp*` (include/uapi/linux/ptp_clock.h): read, never set.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+
+use super::clock::{RealTime, sight};
+use crate::clock::{RawTime, Reading};
+
+const CLASS: &str = "/sys/class/ptp";
+
+/// Comparisons in one call of the kernel; the narrowest counts.
+const SAMPLES: usize = 9;
+const MOST_SAMPLES: usize = 25;
+
+/// `struct ptp_clock_caps`, 80 bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Caps {
+    max_adj: i32,
+    n_alarm: i32,
+    n_ext_ts: i32,
+    n_per_out: i32,
+    pps: i32,
+    n_pins: i32,
+    cross_timestamping: i32,
+    reserved: [i32; 13],
+}
+
+/// `struct ptp_clock_time`, 16 bytes.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+struct Time {
+    sec: i64,
+    nsec: u32,
+    reserved: u32,
+}
+
+/// `struct ptp_sys_offset_precise`, 64 bytes: all three at one moment.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default)]
+struct Precise {
+    device: Time,
+    sys_realtime: Time,
+    sys_monoraw: Time,
+    reserved: [u32; 4],
+}
+
+/// `struct ptp_sys_offset_extended`, 1216 bytes: the real-time clock, the device, the real-time clock again.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+struct Extended {
+    n_samples: u32,
+    reserved: [u32; 3],
+    samples: [[Time; 3]; MOST_SAMPLES],
+}
+
+/// `_IOR` is 2, `_IOWR` is 3 (include/uapi/asm-generic/ioctl.h); the type of PTP clocks is '='.
+const fn request<T>(direction: u64, number: u64) -> u64 {
+    direction << 30 | (size_of::<T>() as u64) << 16 | (b'=' as u64) << 8 | number
+}
+const GET_CAPS: u64 = request::<Caps>(2, 1);
+const OFFSET_PRECISE: u64 = request::<Precise>(3, 8);
+const OFFSET_EXTENDED: u64 = request::<Extended>(3, 9);
+
+impl Time {
+    /// Nanoseconds; `None` for what is no time.
+    fn ns(self) -> Option<i64> {
+        let ns = self.sec.checked_mul(1_000_000_000)?;
+        ns.checked_add(i64::from(self.nsec))
+    }
+}
+
+/// A hardware clock that could be opened.
+#[derive(Debug)]
+pub struct PtpClock {
+    device: File,
+    name: String,
+    /// Compared with the system's clocks by the hardware itself.
+    is_precise: bool,
+    /// Where the driver tells how far the clock may be off, ns (`phc_error_bound` of Amazon's ENA).
+    bound_at: PathBuf,
+}
+
+/// A hardware clock of this machine: its device and the name of its driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PtpDevice {
+    pub path: PathBuf,
+    pub name: String,
+}
+
+/// The hardware clocks of this machine, by number.
+pub fn ptp_devices() -> Vec<PtpDevice> {
+    devices_in(Path::new(CLASS))
+}
+
+fn devices_in(class: &Path) -> Vec<PtpDevice> {
+    let entries = std::fs::read_dir(class).into_iter().flatten().flatten();
+    let mut found: Vec<_> = entries
+        .filter_map(|entry| {
+            let name = std::fs::read_to_string(entry.path().join("clock_name")).ok()?;
+            let node = entry.file_name();
+            let number: u32 = node.to_str()?.strip_prefix("ptp")?.parse().ok()?;
+            let device = PtpDevice {
+                path: Path::new("/dev").join(node),
+                name: name.trim().to_owned(),
+            };
+            Some((number, device))
+        })
+        .collect();
+    found.sort_by_key(|(number, _)| *number);
+    found.into_iter().map(|(_, device)| device).collect()
+}
+
+impl PtpClock {
+    /// Opens a device. What is no hardware clock is an error.
+    pub fn open(device: &PtpDevice) -> io::Result<Self> {
+        let file = File::open(&device.path)?;
+        let mut caps = Caps::default();
+        call(&file, GET_CAPS, &mut caps)?;
+        let node = device.path.file_name().unwrap_or_default();
+        Ok(Self {
+            device: file,
+            name: device.name.clone(),
+            is_precise: caps.cross_timestamping != 0,
+            bound_at: Path::new(CLASS).join(node).join("device/phc_error_bound"),
+        })
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// How far it may be off the time it is meant to show, ns; `None`: its driver does not tell, or not now.
+    pub fn bound_ns(&self) -> Option<u64> {
+        bound(&std::fs::read_to_string(&self.bound_at).ok()?)
+    }
+
+    /// What it shows; `error_ns` is what the reading alone may err by.
+    pub fn read(&self) -> io::Result<Reading> {
+        if self.is_precise {
+            let mut precise = Precise::default();
+            call(&self.device, OFFSET_PRECISE, &mut precise)?;
+            return of_precise(&precise).ok_or_else(no_time);
+        }
+        let mut extended = Extended {
+            n_samples: SAMPLES as u32,
+            reserved: [0; 3],
+            samples: [[Time::default(); 3]; MOST_SAMPLES],
+        };
+        call(&self.device, OFFSET_EXTENDED, &mut extended)?;
+        let now = sight();
+        let raw = |real: RealTime| now.raw.plus(real.0.saturating_sub(now.real.0));
+        of_extended(&extended, raw).ok_or_else(no_time)
+    }
+}
+
+fn no_time() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "the device shows no time")
+}
+
+/// `phc_error_bound` holds a number of ns, and all ones while the device does not know.
+fn bound(text: &str) -> Option<u64> {
+    let ns: u64 = text.trim().parse().ok()?;
+    (ns < u64::from(u32::MAX)).then_some(ns)
+}
+
+fn of_precise(precise: &Precise) -> Option<Reading> {
+    Some(Reading {
+        at: RawTime(precise.sys_monoraw.ns()?),
+        shows_ns: precise.device.ns()?,
+        error_ns: 0,
+    })
+}
+
+/// The narrowest of the samples, the device read in its middle.
+fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option<Reading> {
+    let count = (extended.n_samples as usize).min(MOST_SAMPLES);
+    let readings = extended.samples[..count].iter().filter_map(|sample| {
+        let [before, device, after] = sample.map(Time::ns);
+        let (before, after) = (before?, after?);
+        let width = u64::try_from(after.checked_sub(before)?).ok()?;
+        Some(Reading {
+            at: raw(RealTime(before + width as i64 / 2)),
+            shows_ns: device?,
+            error_ns: width.div_ceil(2),
+        })
+    });
+    readings.min_by_key(|reading| reading.error_ns)
+}
+
+/// An ioctl that fills or exchanges a structure; `request` must be the one made for `T`.
+fn call<T>(device: &File, request: u64, argument: &mut T) -> io::Result<()> {
+    // SAFETY: ioctl(2) with a request made by `request::<T>` reads and writes as many bytes as `T` has, which is
+    // laid out as the kernel's structure and lives for the call; a device of another kind refuses it (ENOTTY).
+    let result = unsafe {
+        libc::ioctl(
+            device.as_raw_fd(),
+            request as _,
+            std::ptr::from_mut(argument),
+        )
+    };
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(ns: i64) -> Time {
+        Time {
+            sec: ns.div_euclid(1_000_000_000),
+            nsec: ns.rem_euclid(1_000_000_000) as u32,
+            reserved: 0,
+        }
+    }
+
+    /// Sizes and requests as a C compiler makes them of the kernel's header.
+    #[test]
+    fn structures_are_those_of_the_kernel() {
+        let sizes = [
+            size_of::<Caps>(),
+            size_of::<Precise>(),
+            size_of::<Extended>(),
+        ];
+        assert_eq!(sizes, [80, 64, 1216]);
+        assert_eq!(GET_CAPS, 0x8050_3d01);
+        assert_eq!(OFFSET_PRECISE, 0xc040_3d08);
+        assert_eq!(OFFSET_EXTENDED, 0xc4c0_3d09);
+        assert_eq!(std::mem::offset_of!(Caps, cross_timestamping), 24);
+        assert_eq!(std::mem::offset_of!(Precise, sys_monoraw), 32);
+        assert_eq!(std::mem::offset_of!(Extended, samples), 16);
+    }
+
+    #[test]
+    fn the_narrowest_sample_counts_and_the_device_is_read_in_its_middle() {
+        let mut extended = Extended {
+            n_samples: 3,
+            reserved: [0; 3],
+            samples: [[Time::default(); 3]; MOST_SAMPLES],
+        };
+        for (i, (before, device, after)) in
+            [(0, 900, 1_000), (2_000, 2_555, 2_100), (3_000, 9, 3_500)]
+                .into_iter()
+                .enumerate()
+        {
+            extended.samples[i] = [before, device, after].map(time);
+        }
+        let reading = of_extended(&extended, |real| RawTime(real.0 + 7)).unwrap();
+        assert_eq!(
+            (reading.at, reading.shows_ns, reading.error_ns),
+            (RawTime(2_057), 2_555, 50)
+        );
+        extended.n_samples = 0;
+        assert!(of_extended(&extended, |real| RawTime(real.0)).is_none());
+    }
+
+    #[test]
+    fn a_precise_comparison_is_against_the_raw_clock() {
+        let precise = Precise {
+            device: time(5_000_000_123),
+            sys_realtime: time(77),
+            sys_monoraw: time(1_000_000_001),
+            reserved: [0; 4],
+        };
+        let reading = of_precise(&precise).unwrap();
+        assert_eq!(
+            (reading.at.0, reading.shows_ns),
+            (1_000_000_001, 5_000_000_123)
+        );
+    }
+
+    #[test]
+    fn a_bound_that_is_not_known_is_none() {
+        assert_eq!(bound("21500\n"), Some(21_500));
+        assert_eq!(bound("4294967295\n"), None);
+        assert_eq!(bound(""), None);
+    }
+
+    #[test]
+    fn devices_are_found_by_number_and_named_by_their_driver() {
+        let class = tempfile::tempdir().unwrap();
+        for (node, name) in [("ptp10", "ena-ptp-00\n"), ("ptp2", "KVM virtual PTP\n")] {
+            std::fs::create_dir(class.path().join(node)).unwrap();
+            std::fs::write(class.path().join(node).join("clock_name"), name).unwrap();
+        }
+        let found = devices_in(class.path());
+        let found: Vec<_> = found
+            .iter()
+            .map(|device| (device.path.to_str().unwrap(), device.name.as_str()))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                ("/dev/ptp2", "KVM virtual PTP"),
+                ("/dev/ptp10", "ena-ptp-00")
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_no_hardware_clock_is_refused_and_those_of_this_machine_are_read() {
+        let null = PtpDevice {
+            path: "/dev/null".into(),
+            name: "null".into(),
+        };
+        assert!(PtpClock::open(&null).is_err());
+        for device in ptp_devices() {
+            // Those of this machine may need rights that a test has not.
+            let Ok(clock) = PtpClock::open(&device) else {
+                continue;
+            };
+            let reading = clock.read().unwrap();
+            assert!(reading.error_ns < 1_000_000_000, "{device:?}: {reading:?}");
+        }
+    }
+}
