@@ -30,7 +30,8 @@ Idle processors are kept awake by loops of idle priority, because waking one tak
 taken for latency of the network; --let-sleep leaves that to the machine.
 Stop it any time: the same command goes on where it was. Written into --out: measurements.csv (what a curve is made of),
 profile.json (everything, with the machine), curve.svg, journal.jsonl (the runs).
-In commands {address}, {port}, {load}, {seconds} and {requests} are filled in.
+In commands {address}, {port}, {load}, {seconds} and {requests} are filled in, and {user}, whom a server that does not
+want to be root can become.
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted (run it again to go on)."""
 
 

@@ -160,6 +160,15 @@ def in_own_namespace(command: list[str]) -> None:
     os.execv(unshare, [unshare, "--map-root-user", "--net", *command])
 
 
+def spare_user() -> str:
+    """Whom a server can become that will not run as root: `nobody`, unless only root is there (user_namespaces(7))."""
+    try:
+        mapped = sum(int(line.split()[2]) for line in Path("/proc/self/uid_map").read_text().splitlines())
+    except (OSError, ValueError, IndexError):
+        return "nobody"
+    return "nobody" if mapped > 1 else "root"
+
+
 def _delaybox() -> Path:
     if path := shutil.which("delaybox"):
         return Path(path)

@@ -4,6 +4,7 @@ import json
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -15,7 +16,7 @@ from sinemora.recommender.curves.fit import Fit, fit
 from sinemora.recommender.curves.observations import normalise
 from sinemora.recommender.profiler import kept, machine, picture, sweep
 from sinemora.recommender.profiler.journal import Journal
-from sinemora.recommender.profiler.network import Network
+from sinemora.recommender.profiler.network import Network, spare_user
 from sinemora.recommender.profiler.recipes import ProfileError, Recipe, value_of
 from sinemora.recommender.profiler.sweep import Mean, Plan, Run, Step
 
@@ -83,10 +84,11 @@ class _Bench:
         self._recipe, self._settings, self._network = recipe, settings, network
         self._rate = runs[-1].value if runs else None
         self._server: subprocess.Popen[bytes] | None = None
+        # Read when the server ends too soon.
+        self._said = tempfile.TemporaryFile()  # noqa: SIM115
         if recipe.server is not None:
             words = self._filled(recipe.server, 1)
-            quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-            self._server = kept.start(words, inside=network.server, **quiet)
+            self._server = kept.start(words, inside=network.server, stdout=self._said, stderr=self._said)
 
     def warm_up(self, load: int) -> None:
         """Runs that do not count, the first until the server answers."""
@@ -99,7 +101,9 @@ class _Bench:
             except ProfileError as error:
                 if self._server is not None and self._server.poll() is not None:
                     words = shlex.join(self._filled(self._recipe.server or (), 1))
-                    raise ProfileError(f"the server ended with {self._server.returncode}: {words}") from None
+                    self._said.seek(0)
+                    last = self._said.read()[-500:].decode(errors="replace")
+                    raise ProfileError(f"the server ended with {self._server.returncode}: {words}\n{last}") from None
                 if time.monotonic() > until:
                     raise ProfileError(f"the benchmark gives no result: {error}") from None
                 time.sleep(0.2)
@@ -122,6 +126,7 @@ class _Bench:
         """Stop the server."""
         if self._server is not None:
             kept.stop(self._server)
+        self._said.close()
 
     def _measured(self, load: int, seconds: float) -> float:
         words, limit_s = self._filled(self._recipe.command, load, seconds), 10 * seconds + 60
@@ -145,6 +150,7 @@ class _Bench:
             "load": str(load),
             "seconds": f"{max(1, round(seconds))}",
             "requests": str(requests),
+            "user": spare_user(),
         }
         filled = list(words)
         for name, value in values.items():
@@ -264,4 +270,11 @@ def _median(values: Any) -> float | None:
 
 def _words(words: Sequence[str]) -> list[str]:
     """A command without the paths of this machine."""
-    return [words[0].rsplit("/", 1)[-1], *(word.replace(sys.executable, "python") for word in words[1:])]
+    rest = (
+        ("python" if word == sys.executable else word.rsplit("/", 1)[-1]) if _ours(word) else word for word in words[1:]
+    )
+    return [words[0].rsplit("/", 1)[-1], *rest]
+
+
+def _ours(word: str) -> bool:
+    return word == sys.executable or word.startswith(str(Path(__file__).parent))

@@ -1,6 +1,6 @@
 """Benchmarks that are ready to run, and how any other command's result is read.
 
-Commands are lists of words with `{address}`, `{port}`, `{load}`, `{seconds}` and `{requests}` filled in.
+Commands are lists of words with `{address}`, `{port}`, `{load}`, `{seconds}`, `{requests}` and `{user}` filled in.
 """
 
 import importlib.util
@@ -35,6 +35,7 @@ class Recipe:
     """Commands that tell versions, for the description."""
 
 
+_HERE = Path(__file__).parent
 _LOADS = (1, 2, 4, 8, 16, 32, 64)
 _INSTALL = "apt-get install {}"
 
@@ -43,9 +44,9 @@ RECIPES = {
     for recipe in (
         Recipe(
             name="memcached",
-            server=("memcached", "-u", "nobody", "-l", "{address}", "-p", "{port}", "-U", "0", "-t", "1", "-m", "256"),
+            server=("memcached", "-u", "{user}", "-l", "{address}", "-p", "{port}", "-U", "0", "-t", "1", "-m", "256"),
             command=(
-                *("memcaslap", "-s", "{address}:{port}", "-T", "1", "-c", "{load}"),
+                *("memcaslap", "-s", "{address}:{port}", "-F", str(_HERE / "memaslap.cnf"), "-T", "1", "-c", "{load}"),
                 *("-t", "{seconds}s", "-X", "200", "-B"),
             ),
             pattern=r"TPS: (\d+)",

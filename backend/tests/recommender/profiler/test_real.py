@@ -132,6 +132,7 @@ def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp
         (["memcached", "--at", "5"], 2, "at least two latencies"),
         (["memcached", "--upload", "https://x.example"], 2, "SINEMORA_API_KEY"),
         (["--command", "no-such-program", "--pattern", "(.)"], 1, "cannot be found"),
+        (["--command", "false", "--server", "ls /no-such-file", "--pattern", "(.)"], 1, "No such file or directory"),
     ],
 )
 def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, said: str, tmp_path: Path):
