@@ -85,9 +85,9 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 
 ##@ Measure
 .PHONY: bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts
-bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2)
+bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
-	@SEED=$(SEED) $(RUN) --in backend python benchmarks/curves.py
+	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python benchmarks/curves.py
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
 	$(PREPARE) backend >&2
 	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m benchmarks.placement

@@ -3,6 +3,7 @@
 A case is one published curve, sampled at 5 to 30 latencies (equal steps, steps that double, or at random, in turn) with
 noise of 1 to 10 % (proportional to performance or the same everywhere, in turn) against a stated baseline. Curves with
 a formula and DNS (lines between stated points) take part; of the others the sources say too little to have a shape.
+`ONLY=profiler,speed` runs some groups.
 """
 
 import json
@@ -58,16 +59,26 @@ class Case:
         return float(np.sqrt(np.mean((curve(at) - self.truth.curve(at)) ** 2)))
 
 
-def main(seed: int) -> None:
+def main(seed: int, only: set[str]) -> None:
     warnings.filterwarnings("ignore", message="Covariance of the parameters could not be estimated")
-    rng = np.random.default_rng(seed)
+    groups = {
+        "formulas": lambda _: formulas(),
+        "recovery": recovery,
+        "thresholds": thresholds,
+        "violations": violations,
+        "speed": speed,
+        "profiler": lambda _: profiler(seed),
+    }
+    if unknown := only - groups.keys():
+        sys.exit(f"ONLY: {', '.join(sorted(unknown))} is none of {', '.join(groups)}")
+    for number, (name, measure) in enumerate(groups.items()):
+        if not only or name in only:
+            measure(np.random.default_rng((seed, number)))
+
+
+def formulas() -> None:
     report("curves_formula_max_abs_error", formula_error(), "≤ 1e-12", lambda v: v <= 1e-12)
     stated_points()
-    recovery(rng)
-    thresholds(rng)
-    violations(rng)
-    speed(rng)
-    profiler(seed)
 
 
 def report(figure: str, value: float, bar: str, met: object = None, **detail: object) -> None:
@@ -263,4 +274,4 @@ def swept(recipe: Recipe, seed: int) -> Profile:
 
 
 if __name__ == "__main__":
-    main(int(os.environ.get("SEED") or "1"))
+    main(int(os.environ.get("SEED") or "1"), set(filter(None, os.environ.get("ONLY", "").split(","))))
