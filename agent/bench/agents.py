@@ -79,8 +79,18 @@ class Fleet:
         server = lab.start([sys.executable, HERE / "plan_server.py", lab.gateway, "8420", self.folder], "plan-server")
         server.require("the plan server", "serving")
 
-    def agent(self, host: Host, event_port: int = 319, env: dict[str, str] | None = None, **settings: str) -> Agent:
-        """Start an agent on `host` with an empty plan; further `settings` as in its documentation."""
+    def agent(
+        self,
+        host: Host,
+        event_port: int = 319,
+        env: dict[str, str] | None = None,
+        through: Sequence[str | Path] = (),
+        **settings: str,
+    ) -> Agent:
+        """Start an agent on `host` with an empty plan; further `settings` as in its documentation.
+
+        `through` is a command that runs the agent's, which follows it after the agent's state folder.
+        """
         self._agents += 1
         key = self._agents
         state = self.lab.folder / f"state-{key}"
@@ -99,7 +109,8 @@ class Fleet:
             **{name.replace("_", "-"): value for name, value in settings.items()},
         }
         flags = [f"--{name}={value}" for name, value in given.items()]
-        process = host.start([self.binary, "run", "--insecure-http", *flags], "agent", env)
+        before = [*through, state] if through else []
+        process = host.start([*before, self.binary, "run", "--insecure-http", *flags], "agent", env)
         process.require("the agent's first plan", "new plan")
         return Agent(self, host, key, event_port, process)
 

@@ -38,7 +38,7 @@ use exchanger::Exchanger;
 use pace::Pace;
 
 /// How often exchanges are settled and windows closed, ns.
-const SETTLE_NS: i64 = 100_000_000;
+const SETTLE_NS: i64 = 200_000_000;
 
 /// Where this agent receives packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

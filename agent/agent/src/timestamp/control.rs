@@ -9,6 +9,9 @@ use super::clock::RealTime;
 /// Whole `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
+/// Room for the source address of a packet that is sent, the longest of which takes 40 bytes.
+pub(super) type SourceRoom = [u64; 8];
+
 /// What came beside a packet.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Told {
@@ -92,7 +95,7 @@ unsafe fn get<T: Copy>(data: *const u8, len: usize) -> Option<T> {
 }
 
 /// Writes the source address of a packet to `room`; how many bytes of it are used.
-pub(super) fn write_source(source: IpAddr, room: &mut Room) -> usize {
+pub(super) fn write_source(source: IpAddr, room: &mut SourceRoom) -> usize {
     match source {
         IpAddr::V4(v4) => {
             let info = libc::in_pktinfo {
@@ -112,10 +115,10 @@ pub(super) fn write_source(source: IpAddr, room: &mut Room) -> usize {
     }
 }
 
-fn write<T>(level: i32, kind: i32, payload: T, room: &mut Room) -> usize {
-    const { assert!(size_of::<T>() <= 64) };
+fn write<T>(level: i32, kind: i32, payload: T, room: &mut SourceRoom) -> usize {
+    const { assert!(size_of::<T>() <= 40) };
     let header = room.as_mut_ptr().cast::<libc::cmsghdr>();
-    // SAFETY: the room is aligned for a cmsghdr and has space for one and 64 bytes; CMSG_DATA is within it, and
+    // SAFETY: the room is aligned for a cmsghdr and has space for one, 16 bytes, and 48 more; CMSG_DATA is within it, and
     // CMSG_LEN and CMSG_SPACE only add.
     unsafe {
         header.write(libc::cmsghdr {

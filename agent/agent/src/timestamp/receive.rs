@@ -12,8 +12,9 @@ use super::socket::Socket;
 /// Longer than any message of ours; what is longer still is cut, and its message length gives it away.
 const PACKET: usize = 256;
 
-/// Headers tried first.
-const FEW: usize = 8;
+/// Headers tried first, and next.
+const FEW: usize = 4;
+const SOME: usize = 16;
 
 /// A received packet.
 #[derive(Debug, PartialEq)]
@@ -80,11 +81,14 @@ impl Inbox {
     /// Fills slots; how many, 0 when nothing waits. Most reads find a packet or two, so it is tried with few headers
     /// first: preparing all of them costs more than the system call.
     fn fill(&mut self, socket: &Socket, flags: i32) -> io::Result<usize> {
-        let few = self.fill_from::<FEW>(0, socket, flags)?;
-        if few < FEW {
-            return Ok(few);
+        let mut filled = self.fill_from::<FEW>(0, socket, flags)?;
+        if filled == FEW {
+            filled += self.fill_from::<SOME>(filled, socket, flags)?;
         }
-        Ok(few + self.fill_from::<{ BATCH - FEW }>(few, socket, flags)?)
+        if filled == FEW + SOME {
+            filled += self.fill_from::<{ BATCH - FEW - SOME }>(filled, socket, flags)?;
+        }
+        Ok(filled)
     }
 
     /// One `recvmmsg(2)` into the slots from `first` on.

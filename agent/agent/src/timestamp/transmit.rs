@@ -5,14 +5,15 @@ use std::net::{IpAddr, SocketAddr};
 
 use super::BATCH;
 use super::address::RawAddress;
-use super::control::{self, Room};
+use super::control::{self, SourceRoom};
 use super::socket::Socket;
 
 /// Longest message of an exchange, bytes.
 const MESSAGE: usize = crate::ptp::MAX_LEN;
 
-/// Size of a small batch.
-const FEW: usize = 8;
+/// Sizes of smaller batches: preparing headers that are not used would cost more than the system call.
+const FEW: usize = 4;
+const SOME: usize = 16;
 
 /// A packet on its way out.
 #[derive(Debug, Clone, Copy)]
@@ -39,11 +40,10 @@ impl Socket {
         let mut rest = packets;
         let mut all = true;
         while !rest.is_empty() {
-            // Preparing headers that are not used would cost more than the system call.
-            let sent = if rest.len() <= FEW {
-                self.send_batch::<_, FEW>(rest)
-            } else {
-                self.send_batch::<_, BATCH>(rest)
+            let sent = match rest.len() {
+                ..=FEW => self.send_batch::<_, FEW>(rest),
+                ..=SOME => self.send_batch::<_, SOME>(rest),
+                _ => self.send_batch::<_, BATCH>(rest),
             };
             match sent {
                 Ok(sent) => {
@@ -69,7 +69,7 @@ impl Socket {
         let (mut vectors, mut headers): ([libc::iovec; N], [libc::mmsghdr; N]) =
             unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
         let mut names = [RawAddress::empty(); N];
-        let mut rooms: [Room; N] = [[0; 32]; N];
+        let mut rooms: [SourceRoom; N] = [[0; 8]; N];
         let wildcard = self.local().ip().is_unspecified();
         let places = names
             .iter_mut()

@@ -1,0 +1,35 @@
+"""An agent whose state folder is on a disk that is full measures on and reports what it measured."""
+
+import time
+
+from agents import Fleet
+from lab import Lab, wait_until
+
+# A disk of its own over the state folder, filled up once it holds what an agent keeps that has run before: not a byte
+# is left.
+_FULL_DISK = r"""
+set -e
+identity=$(cat "$1/identity.json")
+mount -t tmpfs -o size=256k,mode=700 tmpfs "$1"
+(umask 077; printf %s "$identity" > "$1/identity.json"; mkdir "$1/spool"; printf '%020d\n' 7 > "$1/sequence")
+cat /dev/zero > "$1/fill" 2> /dev/null || true
+shift
+exec "$@"
+"""
+
+
+def test_reports_reach_the_backend_although_the_disk_is_full() -> None:
+    with Lab() as lab:
+        fleet = Fleet(lab)
+        through = ["unshare", "--mount", "sh", "-c", _FULL_DISK, "sh"]
+        client = fleet.agent(lab.host("client"), through=through)
+        responder = fleet.agent(lab.host("responder"))
+        responder.follow([client.peer("responder")], 16)
+        client.follow([responder.peer("client")], 16)
+        windows = client.await_windows(3, time.time() + 2)
+        assert sum(window.round_trip.count[0] for window in windows) > 16
+        wait_until("it is said once", lambda: "the spool cannot be written" in client.process.output())
+        metrics = client.metrics()
+        assert metrics["sinemora_agent_reports_dropped_total"] == 0
+        assert metrics["sinemora_agent_reports_sent_total"] >= 3
+        assert min(report.sequence for report in client.reports()) > 7
