@@ -41,8 +41,8 @@ impl Socket {
         let mut all = true;
         while !rest.is_empty() {
             let sent = match rest.len() {
-                ..=FEW => self.send_batch::<_, FEW>(rest),
-                ..=SOME => self.send_batch::<_, SOME>(rest),
+                n if n <= FEW => self.send_batch::<_, FEW>(rest),
+                n if n <= SOME => self.send_batch::<_, SOME>(rest),
                 _ => self.send_batch::<_, BATCH>(rest),
             };
             match sent {
