@@ -62,6 +62,7 @@ class Journey:
             self.check("the matrix fills with what they measure", self.matrix)
             self.check("a new window is pushed to an open page at once", self.live)
             self.check("a browser shows the numbers the API answers, and new windows without a reload", self.heatmap)
+            self.check("a trace larger than other bodies is imported", self.import_trace)
             self.check("a killed API replica is made good, the other answers meanwhile", self.kill_api)
             self.check("a killed database comes back and windows go on", self.kill_database)
         self.check("every service says that it is healthy", self.healthy)
@@ -171,6 +172,15 @@ class Journey:
             "heatmap", "--grep", "numbers the API answers|without a reload",
             log=self.folder / "browser.log", env=os.environ | seen, limit_s=300,
         )  # fmt: skip
+
+    def import_trace(self) -> None:
+        mesh = self.visitor.post("/v1/meshes", {"name": "trace", "window_s": 10}).json["id"]
+        start = int(time.time()) // 60 * 60 - 600
+        lines = [f"{start + number % 60},x,y,{number + 1000},{'.' * 4_000}" for number in range(2_400)]
+        trace = "\n".join(["at,source,target,round_trip_ns,note", *lines]).encode()
+        answer = self.visitor.post(f"/v1/meshes/{mesh}/imports?kind=csv", trace)
+        assert answer.status == 202, answer.body
+        until(lambda: self.visitor.get(f"/v1/jobs/{answer.json['id']}").json["state"] == "succeeded", 120)
 
     def kill_api(self) -> None:
         victim = self.engine.containers("api")[0]

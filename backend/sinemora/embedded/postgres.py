@@ -45,6 +45,8 @@ _SETTINGS = {
     "wal_compression": "pglz",
     "max_wal_size": "1GB",
     "jit": "off",  # queries here are short: compiling them costs more than it saves
+    # The newest windows are rewritten every few seconds: once a minute would let them grow to many times their size.
+    "autovacuum_naptime": "15s",
     "log_line_prefix": "'%m [%p] %q%u@%d '",
     "log_min_duration_statement": "1s",
     "log_checkpoints": "off",
