@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from sinemora.alerts import routes as alerts
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
 from sinemora.kit import errors, gathered, health, tracing
@@ -50,6 +51,7 @@ ROUTERS = (
     applications.router,
     recommendations.router,
     learning.router,
+    alerts.router,
 )
 # What they tell stands in the database and in Redis; imported, it is told by /metrics.
 METRICS = (gathered, lag)

@@ -1,5 +1,6 @@
 """Every table of the product, so that metadata is complete: for migrations, the worker and the command line."""
 
+from sinemora.alerts import models as alerts
 from sinemora.inventory import models as inventory
 from sinemora.jobs import models as jobs
 from sinemora.kit import idempotency
@@ -25,5 +26,6 @@ FEATURES = (
     applications,
     recommendations,
     learning,
+    alerts,
 )
 metadata = Base.metadata

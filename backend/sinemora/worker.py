@@ -6,6 +6,8 @@ from celery.schedules import crontab
 from celery.signals import heartbeat_sent, setup_logging, worker_process_init, worker_process_shutdown
 
 from sinemora import tables
+from sinemora.alerts import backtest
+from sinemora.alerts import tasks as alerts
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
 from sinemora.kit import gathered, tracing
@@ -19,7 +21,7 @@ from sinemora.recommender.recommendations import tasks as recommendations
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, asking, importing, gathered)
+FEATURES = (tables, asking, importing, gathered, backtest)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}
@@ -64,6 +66,19 @@ SCHEDULE["recommendations.ask"] = {
 
 SCHEDULE["learning.read"] = {"task": learning.read.name, "schedule": 60.0, "options": {"expires": 60}}
 SCHEDULE["learning.judge"] = {"task": learning.judge.name, "schedule": 600.0, "options": {"expires": 600}}
+
+
+# Every second: a window is evaluated as soon as all agents have reported it.
+SCHEDULE["alerts.evaluate"] = {
+    "task": alerts.evaluate.name,
+    "schedule": 1.0,
+    "options": {"expires": 5, "queue": "fast"},
+}
+SCHEDULE["alerts.deliver_due"] = {
+    "task": alerts.deliver_due.name,
+    "schedule": 5.0,
+    "options": {"expires": 5, "queue": "fast"},
+}
 
 
 @heartbeat_sent.connect

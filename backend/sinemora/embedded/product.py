@@ -1,6 +1,7 @@
 """The programs of one product: which there are for given settings, and how each is started."""
 
 import os
+import secrets
 import signal
 import sys
 import time
@@ -84,12 +85,24 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
         env["SINEMORA_DATABASE_OWNER_URL"] = engines.postgres.dsn(OWNER_ROLE)
     if engines.valkey:
         env["SINEMORA_REDIS_URL"] = engines.valkey.url()
+    if settings.secret_key is None:
+        env["SINEMORA_SECRET_KEY"] = _secret_key(folder)
     root = checkout()
     if settings.frontend_dir is None and root and (root / "frontend" / "dist" / "index.html").is_file():
         env["SINEMORA_FRONTEND_DIR"] = str(root / "frontend" / "dist")
     if settings.packages_dir is None and root:
         env["SINEMORA_PACKAGES_DIR"] = str(root / "agent" / "dist")  # empty until `make packages`
     return env
+
+
+def _secret_key(folder: DataFolder) -> str:
+    """What secrets are encrypted with: made once, kept in the data folder for nobody else to read."""
+    path = folder.path / "secret.key"
+    if not path.exists():
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        with os.fdopen(handle, "w") as file:
+            file.write(secrets.token_urlsafe(32))
+    return path.read_text("utf-8").strip()
 
 
 def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUser) -> dict[str, str]:

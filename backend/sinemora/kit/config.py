@@ -18,7 +18,7 @@ _ADDRESSES = {
 }
 _NEED_HOST = ("redis", "rediss", "http", "https")  # PostgreSQL's may be a socket named in the query
 # Not repeated on a terminal or in a log.
-_SECRET = {"owner_password", "database_url", "database_owner_url", "redis_url", "traces_url"}
+_SECRET = {"owner_password", "secret_key", "smtp_url", "database_url", "database_owner_url", "redis_url", "traces_url"}
 
 
 class Settings(BaseSettings):
@@ -69,6 +69,10 @@ class Settings(BaseSettings):
     quota_paths: int = Field(4_000_000, ge=0)
     quota_windows_per_s: float = Field(400_000, ge=0)
     metric_source_networks: Literal["public", "private", "local"] = "private"
+    receiver_networks: Literal["public", "private", "local"] = "private"
+    secret_key: SecretStr | None = None
+    smtp_url: SecretStr | None = None
+    smtp_from: str = "sinemora@sinemora.example"
 
     @field_validator("database_url", "database_owner_url")
     @classmethod

@@ -125,8 +125,13 @@ class LiveHub:
         """Tell the listeners of a mesh of a window once nobody has reported it for a moment."""
         if mesh_id not in self._listeners:
             return
-        position, said = data.decode().split(" ", 1)
-        event = _window(_position(position), json.loads(said))
+        at, text = data.decode().split(" ", 1)
+        position, said = _position(at), json.loads(text)
+        if "event" in said:  # comes once, so there is nothing to wait for
+            for queue in self._listeners[mesh_id]:
+                _put(queue, Event(position, said["event"], said["data"]))
+            return
+        event = _window(position, said)
         key, now_s = (mesh_id, str(event.data["started_at"])), time.monotonic()
         first_s, timer = self._pending.get(key, (now_s, None))
         if timer is not None:
@@ -157,8 +162,9 @@ async def _missed(mesh_id: UUID, last_event_id: str | None) -> tuple[Iterable[Ev
     if not found or found[0][0] != asked:  # not in the stream any more: neither is, perhaps, what came after it
         return (_reset(newest),), newest
     # Of windows reported by several agents only the newest entry, in the order of the stream.
-    windows = {said["started_at_s"]: _window(position, said) for position, said in found[1:]}
-    return sorted(windows.values(), key=lambda one: one.position or (0, 0)), found[-1][0]
+    windows = {said["started_at_s"]: _window(position, said) for position, said in found[1:] if "event" not in said}
+    others = [Event(position, said["event"], said["data"]) for position, said in found[1:] if "event" in said]
+    return sorted([*windows.values(), *others], key=lambda one: one.position or (0, 0)), found[-1][0]
 
 
 async def _newest(client: Redis, key: str) -> Position | None:

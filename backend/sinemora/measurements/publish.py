@@ -10,6 +10,7 @@ it; the next window is never far.
 import json
 import threading
 from collections.abc import Iterable
+from uuid import UUID
 
 import structlog
 from redis import RedisError
@@ -84,6 +85,15 @@ class Publisher:
             self._away = True
         else:
             self._away = False
+
+
+def announce(mesh_id: UUID, name: str, data: dict[str, object]) -> None:
+    """Tell the watchers of a mesh of something else than a window, after the commit; soon, or never."""
+    said = json.dumps({"event": name, "data": data})
+    try:
+        client().eval(_TELL, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", said, str(KEPT_EVENTS), str(_KEPT_S))
+    except RedisError as error:
+        log.warning("not announced while Redis is away", event_name=name, error=str(error))
 
 
 def message(window: WindowSeen) -> str:

@@ -1592,6 +1592,402 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alert-rules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Alert Rules
+         * @description Rules by name.
+         */
+        get: operations["list_alert_rules"];
+        put?: never;
+        /**
+         * Create Alert Rule
+         * @description Add a rule to a mesh.
+         */
+        post: operations["create_alert_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alert-rules/{rule_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Alert Rule
+         * @description One rule.
+         */
+        get: operations["read_alert_rule"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Alert Rule
+         * @description Delete a rule; its incidents stay.
+         */
+        delete: operations["delete_alert_rule"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Alert Rule
+         * @description Change a rule.
+         */
+        patch: operations["update_alert_rule"];
+        trace?: never;
+    };
+    "/v1/alert-back-tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Alert Back Test
+         * @description Try a rule on what was stored; the job's result lists the incidents it would have made.
+         */
+        post: operations["create_alert_back_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Incidents
+         * @description Incidents, newest first; those that turned out to be parts of others are left out.
+         */
+        get: operations["list_incidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents/{incident_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Incident
+         * @description One incident: its suspect with the evidence, what it affects, its timeline, earlier ones like it.
+         */
+        get: operations["read_incident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents/{incident_id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Acknowledge Incident
+         * @description Say that somebody is at it: it is not repeated any more.
+         */
+        post: operations["acknowledge_incident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents/{incident_id}/resolve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Resolve Incident
+         * @description Say that it is over.
+         */
+        post: operations["resolve_incident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents/{incident_id}/reopen": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Reopen Incident
+         * @description Say that it is not over.
+         */
+        post: operations["reopen_incident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents/{incident_id}/notes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create Incident Note
+         * @description Add a note to the timeline.
+         */
+        post: operations["create_incident_note"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/incidents/{incident_id}/assignees": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Assign Incident
+         * @description Say who sees to it; null: nobody.
+         */
+        put: operations["assign_incident"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/silences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Silences
+         * @description Silences, those that end last first; past ones stay.
+         */
+        get: operations["list_silences"];
+        put?: never;
+        /**
+         * Create Silence
+         * @description Tell nobody of incidents that match; they are still made.
+         */
+        post: operations["create_silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/silence-previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Silence
+         * @description Which incidents of the last week a silence would have muted; nothing is saved.
+         */
+        post: operations["preview_silence"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/silences/{silence_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Silence
+         * @description One silence.
+         */
+        get: operations["read_silence"];
+        put?: never;
+        post?: never;
+        /**
+         * End Silence
+         * @description End a silence now.
+         */
+        delete: operations["end_silence"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receivers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Receivers
+         * @description Receivers by name, without their secrets.
+         */
+        get: operations["list_receivers"];
+        put?: never;
+        /**
+         * Create Receiver
+         * @description Add a receiver; it hears nothing until a route names it.
+         */
+        post: operations["create_receiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/receivers/{receiver_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Receiver
+         * @description One receiver, without its secret.
+         */
+        get: operations["read_receiver"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Receiver
+         * @description Delete a receiver with its log.
+         */
+        delete: operations["delete_receiver"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Receiver
+         * @description Change a receiver; a secret that is left out stays.
+         */
+        patch: operations["update_receiver"];
+        trace?: never;
+    };
+    "/v1/receivers/{receiver_id}/tests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Test Receiver
+         * @description Send a test; what came of it is in the log of deliveries.
+         */
+        post: operations["test_receiver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/alert-routes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Alert Routes
+         * @description The tree that says which receivers hear of what.
+         */
+        get: operations["read_alert_routes"];
+        /**
+         * Write Alert Routes
+         * @description Replace the tree.
+         */
+        put: operations["write_alert_routes"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Deliveries
+         * @description Notifications, newest first: what was sent, what waits, what failed and why.
+         */
+        get: operations["list_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1647,6 +2043,23 @@ export interface components {
              */
             verified_at: string;
             outcome: components["schemas"]["Outcome"];
+        };
+        /**
+         * AffectedRead
+         * @description An application with tasks on the paths of an incident, and what it keeps of its performance now.
+         */
+        AffectedRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Performance */
+            performance: number | null;
+            /** Objective */
+            objective: number | null;
         };
         /**
          * AgentDescription
@@ -2131,6 +2544,14 @@ export interface components {
             apart_from?: string[] | null;
         };
         /**
+         * Assignment
+         * @description Who sees to it; null: nobody.
+         */
+        Assignment: {
+            /** Assignee */
+            assignee: string | null;
+        };
+        /**
          * AuditEntryRead
          * @description Who changed what, and when.
          */
@@ -2174,6 +2595,61 @@ export interface components {
             id: string;
             /** Name */
             name: string;
+        };
+        /**
+         * BackTestCreate
+         * @description A rule to be tried on what was stored; nothing is saved and nobody is told.
+         */
+        BackTestCreate: {
+            /** Name */
+            name: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /** @default warning */
+            severity: components["schemas"]["Severity"];
+            condition: components["schemas"]["ConditionModel"];
+            scope?: components["schemas"]["ScopeModel"];
+            /**
+             * Windows X
+             * @default 2
+             */
+            windows_x: number;
+            /**
+             * Windows Y
+             * @default 3
+             */
+            windows_y: number;
+            /**
+             * Sources Min
+             * @default 1
+             */
+            sources_min: number;
+            /**
+             * Hold S
+             * @default 0
+             */
+            hold_s: number;
+            /**
+             * Keep Firing S
+             * @default 60
+             */
+            keep_firing_s: number;
+            /** Runbook Url */
+            runbook_url?: string | null;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /**
+             * Hours
+             * @description How far back
+             * @default 24
+             */
+            hours: number;
         };
         /**
          * BinsRead
@@ -2304,6 +2780,36 @@ export interface components {
             states: components["schemas"]["StateName"][][];
         };
         /**
+         * ConditionModel
+         * @description When a window of a path is a breach (docs/alerts.md).
+         */
+        ConditionModel: {
+            kind: components["schemas"]["Kind"];
+            /** @default one_way_delay */
+            metric: components["schemas"]["Metric"];
+            /** @default p50 */
+            statistic: components["schemas"]["Statistic"];
+            /**
+             * Above
+             * @description Of a threshold: ns, or a ratio
+             * @default 0
+             */
+            above: number;
+            /**
+             * Deviations
+             * @default 6
+             */
+            deviations: number;
+            /**
+             * Rise Ns
+             * @description At least so much above what is usual, or above the median
+             * @default 0
+             */
+            rise_ns: number;
+            /** @default short */
+            timescale: components["schemas"]["Timescale"];
+        };
+        /**
          * CostRead
          * @description What `added_us` more round trip costs: from an undisturbed start (`alone`), and on top of what is measured.
          *
@@ -2321,6 +2827,18 @@ export interface components {
             waiting: components["schemas"]["Waiting"];
             alone: components["schemas"]["PerformanceRead"];
             measured: components["schemas"]["MeasuredCost"] | null;
+        };
+        /**
+         * CulpritRead
+         * @description Who is at fault: `other` is the target's of a path or a pair of zones.
+         */
+        CulpritRead: {
+            /** Suspect */
+            suspect: string;
+            at: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
+            other: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
+            /** Words */
+            words: string;
         };
         /**
          * CurveAttached
@@ -2621,6 +3139,46 @@ export interface components {
             reason: string;
         };
         /**
+         * DeliveryRead
+         * @description One notification to one receiver.
+         */
+        DeliveryRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Incident Id */
+            incident_id: string | null;
+            /** Receiver */
+            receiver: string;
+            /** About */
+            about: string;
+            state: components["schemas"]["DeliveryState"];
+            /** Attempts */
+            attempts: number;
+            /**
+             * Due At
+             * Format: date-time
+             */
+            due_at: string;
+            /** Sent At */
+            sent_at: string | null;
+            /** Answer */
+            answer: string | null;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * DeliveryState
+         * @description `waiting`: to be sent, or to be tried again at `due_at`.
+         * @enum {string}
+         */
+        DeliveryState: "waiting" | "sent" | "failed";
+        /**
          * Dependency
          * @description One thing we need. `needed`: without it no request can be served; else the product runs with less.
          */
@@ -2849,6 +3407,19 @@ export interface components {
             hysteresis: number;
         };
         /**
+         * EvidenceRead
+         * @description What an incident rests on.
+         */
+        EvidenceRead: {
+            /** Hypotheses */
+            hypotheses: components["schemas"]["HypothesisRead"][];
+            heatmap: components["schemas"]["HeatmapRead"];
+            /** Paths */
+            paths: number;
+            /** Rise Ns */
+            rise_ns: number | null;
+        };
+        /**
          * ExpectedRead
          * @description A mean with its interval of 95 %, from so many windows.
          */
@@ -2955,6 +3526,154 @@ export interface components {
             status: "ok";
         };
         /**
+         * HeatmapRead
+         * @description The paths around a culprit: deviations from what is usual (or loss), [source][target]; null where unknown.
+         */
+        HeatmapRead: {
+            /** Names */
+            names: string[];
+            /**
+             * Unit
+             * @enum {string}
+             */
+            unit: "deviations" | "loss";
+            /** Values */
+            values: (number | null)[][];
+        };
+        /**
+         * HypothesisRead
+         * @description A culprit with what speaks for it: of `known` paths it would spoil, `bad` look bad.
+         */
+        HypothesisRead: {
+            /** Suspect */
+            suspect: string;
+            at: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
+            other: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
+            /** Words */
+            words: string;
+            /** Score */
+            score: number;
+            /** Bad */
+            bad: number;
+            /** Known */
+            known: number;
+        };
+        /**
+         * IncidentRead
+         * @description An incident with everything known of it.
+         */
+        IncidentRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["MeshName"];
+            state: components["schemas"]["IncidentState"];
+            severity: components["schemas"]["Severity"];
+            /** Title */
+            title: string;
+            culprit: components["schemas"]["CulpritRead"];
+            /** Paths */
+            paths: number;
+            /** Rules */
+            rules: string[];
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Timescale
+             * @enum {string}
+             */
+            timescale: "short" | "long";
+            /** Assignee */
+            assignee: string | null;
+            /** Muted */
+            muted: string | null;
+            /** Merged Into */
+            merged_into: string | null;
+            /** Version */
+            version: number;
+            evidence: components["schemas"]["EvidenceRead"];
+            /** Applications */
+            applications: components["schemas"]["AffectedRead"][];
+            /** Timeline */
+            timeline: components["schemas"]["TimelineEntry"][];
+            /** Similar */
+            similar: components["schemas"]["IncidentSummary"][];
+        };
+        /**
+         * IncidentState
+         * @description `open`: nobody has said anything; `acknowledged`: somebody is at it; `resolved`: it is over.
+         * @enum {string}
+         */
+        IncidentState: "open" | "acknowledged" | "resolved";
+        /**
+         * IncidentSummary
+         * @description An incident as an item of a list.
+         */
+        IncidentSummary: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            mesh: components["schemas"]["MeshName"];
+            state: components["schemas"]["IncidentState"];
+            severity: components["schemas"]["Severity"];
+            /** Title */
+            title: string;
+            culprit: components["schemas"]["CulpritRead"];
+            /** Paths */
+            paths: number;
+            /** Rules */
+            rules: string[];
+            /**
+             * Onset At
+             * Format: date-time
+             */
+            onset_at: string;
+            /**
+             * Opened At
+             * Format: date-time
+             */
+            opened_at: string;
+            /**
+             * Seen At
+             * Format: date-time
+             */
+            seen_at: string;
+            /** Ended At */
+            ended_at: string | null;
+            /**
+             * Timescale
+             * @enum {string}
+             */
+            timescale: "short" | "long";
+            /** Assignee */
+            assignee: string | null;
+            /** Muted */
+            muted: string | null;
+            /** Merged Into */
+            merged_into: string | null;
+            /** Version */
+            version: number;
+        };
+        /**
          * Interval
          * @description A stretch of time by which something is counted.
          * @enum {string}
@@ -3042,6 +3761,13 @@ export interface components {
          * @enum {string}
          */
         JobState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+        /**
+         * Kind
+         * @description What a rule compares: a value with a number, with what is usual for the path, the largest delay of a window with
+         *     its median, an agent's last report with the clock, an application's predicted performance with its objective.
+         * @enum {string}
+         */
+        Kind: "threshold" | "baseline" | "spike" | "silent" | "performance";
         /**
          * LinkPerformance
          * @description What one pair of tasks that talk keeps: its round trip (ns, null while unknown), why, and the performance.
@@ -3151,6 +3877,24 @@ export interface components {
             items: components["schemas"]["SeriesItem"][];
         };
         /**
+         * Matcher
+         * @description A label of incidents and what it must be: `is` this, or `matches` this pattern (with * for anything).
+         */
+        Matcher: {
+            /**
+             * Label
+             * @enum {string}
+             */
+            label: "mesh" | "severity" | "suspect" | "rule" | "vm" | "zone" | "application";
+            /** Value */
+            value: string;
+            /**
+             * Negate
+             * @default false
+             */
+            negate: boolean;
+        };
+        /**
          * MatrixRead
          * @description A matrix in the order of the mesh's roster; all tables are [source][target].
          */
@@ -3253,6 +3997,19 @@ export interface components {
              * @default 1
              */
             flows: number;
+        };
+        /**
+         * MeshName
+         * @description A mesh by name.
+         */
+        MeshName: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
         };
         /**
          * MeshRead
@@ -3510,8 +4267,8 @@ export interface components {
             group: number;
             application: components["schemas"]["Named"];
             task: components["schemas"]["Named"];
-            source: components["schemas"]["Place"];
-            target: components["schemas"]["Place"];
+            source: components["schemas"]["sinemora__recommender__recommendations__schemas__Place"];
+            target: components["schemas"]["sinemora__recommender__recommendations__schemas__Place"];
             via: components["schemas"]["Named"] | null;
             gain: components["schemas"]["GainRead"];
             /** Round Trip Before Ns */
@@ -3589,6 +4346,17 @@ export interface components {
             id: string;
             /** Name */
             name: string;
+        };
+        /**
+         * Note
+         * @description What somebody says.
+         */
+        Note: {
+            /**
+             * Text
+             * @default
+             */
+            text: string;
         };
         /**
          * OneWayRead
@@ -3717,10 +4485,24 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[DeliveryRead] */
+        Page_DeliveryRead_: {
+            /** Items */
+            items: components["schemas"]["DeliveryRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[EnrolmentTokenRead] */
         Page_EnrolmentTokenRead_: {
             /** Items */
             items: components["schemas"]["EnrolmentTokenRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[IncidentSummary] */
+        Page_IncidentSummary_: {
+            /** Items */
+            items: components["schemas"]["IncidentSummary"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -3759,10 +4541,31 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[ReceiverRead] */
+        Page_ReceiverRead_: {
+            /** Items */
+            items: components["schemas"]["ReceiverRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[RecommendationSummary] */
         Page_RecommendationSummary_: {
             /** Items */
             items: components["schemas"]["RecommendationSummary"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[RuleRead] */
+        Page_RuleRead_: {
+            /** Items */
+            items: components["schemas"]["RuleRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[SilenceRead] */
+        Page_SilenceRead_: {
+            /** Items */
+            items: components["schemas"]["SilenceRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -3921,25 +4724,6 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
-        };
-        /**
-         * Place
-         * @description A VM with where it stands and what it costs an hour.
-         */
-        Place: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Zone */
-            zone: string;
-            /** Host */
-            host: string | null;
-            /** Price Per Hour */
-            price_per_hour: number | null;
         };
         /**
          * PlanCaps
@@ -4113,6 +4897,73 @@ export interface components {
             code: string;
             /** Message */
             message: string;
+        };
+        /**
+         * ReceiverFields
+         * @description Where notifications go. `settings`: `to` (addresses) of email, `url` of webhook; `secret`: `key` signs a webhook,
+         *     `url` of slack and teams, `routing_key` of pagerduty. Secrets are never shown again.
+         */
+        ReceiverFields: {
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ReceiverKind"];
+            /** Settings */
+            settings?: {
+                [key: string]: unknown;
+            };
+            /** Secret */
+            secret?: {
+                [key: string]: string;
+            };
+        };
+        /**
+         * ReceiverKind
+         * @description Where notifications go.
+         * @enum {string}
+         */
+        ReceiverKind: "email" | "webhook" | "slack" | "pagerduty" | "teams";
+        /**
+         * ReceiverRead
+         * @description A receiver; `has_secret` instead of the secret.
+         */
+        ReceiverRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            kind: components["schemas"]["ReceiverKind"];
+            /** Settings */
+            settings: {
+                [key: string]: unknown;
+            };
+            /** Has Secret */
+            has_secret: boolean;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+        };
+        /**
+         * ReceiverUpdate
+         * @description Changes of a receiver; a secret that is left out stays.
+         */
+        ReceiverUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Settings */
+            settings?: {
+                [key: string]: unknown;
+            } | null;
+            /** Secret */
+            secret?: {
+                [key: string]: string;
+            } | null;
         };
         /**
          * RecommendationCreate
@@ -4313,6 +5164,189 @@ export interface components {
             loss: (number | null)[];
         };
         /**
+         * Route
+         * @description A branch: incidents that match go to its receivers; the first branch that matches has them, unless it says
+         *     `continue_`. Without matchers all match.
+         */
+        "Route-Input": {
+            /** Matchers */
+            matchers?: components["schemas"]["Matcher"][];
+            /** Receivers */
+            receivers?: string[];
+            /** Repeat S */
+            repeat_s?: number | null;
+            /** Resolved */
+            resolved?: boolean | null;
+            /**
+             * Continue
+             * @default false
+             */
+            continue_: boolean;
+            /** Routes */
+            routes?: components["schemas"]["Route-Input"][];
+        };
+        /**
+         * Route
+         * @description A branch: incidents that match go to its receivers; the first branch that matches has them, unless it says
+         *     `continue_`. Without matchers all match.
+         */
+        "Route-Output": {
+            /** Matchers */
+            matchers?: components["schemas"]["Matcher"][];
+            /** Receivers */
+            receivers?: string[];
+            /** Repeat S */
+            repeat_s?: number | null;
+            /** Resolved */
+            resolved?: boolean | null;
+            /**
+             * Continue
+             * @default false
+             */
+            continue_: boolean;
+            /** Routes */
+            routes?: components["schemas"]["Route-Output"][];
+        };
+        /**
+         * RoutingRead
+         * @description The tree, and its version.
+         */
+        RoutingRead: {
+            root: components["schemas"]["Route-Output"];
+            /** Version */
+            version: number;
+        };
+        /**
+         * RoutingWrite
+         * @description The tree.
+         */
+        RoutingWrite: {
+            root: components["schemas"]["Route-Input"];
+        };
+        /**
+         * RuleCreate
+         * @description A new rule of a mesh.
+         */
+        RuleCreate: {
+            /** Name */
+            name: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /** @default warning */
+            severity: components["schemas"]["Severity"];
+            condition: components["schemas"]["ConditionModel"];
+            scope?: components["schemas"]["ScopeModel"];
+            /**
+             * Windows X
+             * @default 2
+             */
+            windows_x: number;
+            /**
+             * Windows Y
+             * @default 3
+             */
+            windows_y: number;
+            /**
+             * Sources Min
+             * @default 1
+             */
+            sources_min: number;
+            /**
+             * Hold S
+             * @default 0
+             */
+            hold_s: number;
+            /**
+             * Keep Firing S
+             * @default 60
+             */
+            keep_firing_s: number;
+            /** Runbook Url */
+            runbook_url?: string | null;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+        };
+        /**
+         * RuleRead
+         * @description A rule.
+         */
+        RuleRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /** Name */
+            name: string;
+            /** Enabled */
+            enabled: boolean;
+            severity: components["schemas"]["Severity"];
+            condition: components["schemas"]["ConditionModel"];
+            scope: components["schemas"]["ScopeModel"];
+            /** Windows X */
+            windows_x: number;
+            /** Windows Y */
+            windows_y: number;
+            /** Sources Min */
+            sources_min: number;
+            /** Hold S */
+            hold_s: number;
+            /** Keep Firing S */
+            keep_firing_s: number;
+            /** Runbook Url */
+            runbook_url: string | null;
+            /** Origin */
+            origin: string | null;
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * RuleUpdate
+         * @description Changes of a rule; what is left out stays.
+         */
+        RuleUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Enabled */
+            enabled?: boolean | null;
+            severity?: components["schemas"]["Severity"] | null;
+            condition?: components["schemas"]["ConditionModel"] | null;
+            scope?: components["schemas"]["ScopeModel"] | null;
+            /** Windows X */
+            windows_x?: number | null;
+            /** Windows Y */
+            windows_y?: number | null;
+            /** Sources Min */
+            sources_min?: number | null;
+            /** Hold S */
+            hold_s?: number | null;
+            /** Keep Firing S */
+            keep_firing_s?: number | null;
+            /** Runbook Url */
+            runbook_url?: string | null;
+        };
+        /**
          * RunnerUp
          * @description The next best VM for the task, and by how much it is worse (a share of the task's performance).
          */
@@ -4410,6 +5444,38 @@ export interface components {
          */
         Scope: "read" | "write";
         /**
+         * ScopeModel
+         * @description Which paths a rule is about: all of these must hold; empty: all paths. VMs and zones by name.
+         */
+        ScopeModel: {
+            /**
+             * Zones
+             * @description Paths with an end in one of these
+             */
+            zones?: string[];
+            /** Zone Pair */
+            zone_pair?: string[] | null;
+            /**
+             * Vms
+             * @description Paths with an end on one of these
+             */
+            vms?: string[];
+            /** Path */
+            path?: string[] | null;
+            /**
+             * Labels
+             * @description Paths with an end on a VM with all of these
+             */
+            labels?: {
+                [key: string]: string;
+            };
+            /**
+             * Application
+             * @description Paths between the VMs of its tasks
+             */
+            application?: string | null;
+        };
+        /**
          * SeriesItem
          * @description One selection over time, a value per step. `values` by statistic.
          */
@@ -4497,6 +5563,12 @@ export interface components {
             csrf_token: string;
         };
         /**
+         * Severity
+         * @description How much it matters.
+         * @enum {string}
+         */
+        Severity: "info" | "warning" | "critical";
+        /**
          * Shape
          * @description Who talks to whom: everybody to the root, or as the edges say.
          * @enum {string}
@@ -4514,6 +5586,64 @@ export interface components {
              * Format: password
              */
             password: string;
+        };
+        /**
+         * SilenceCreate
+         * @description Nobody is told of incidents that match all matchers, from `starts_at` to `ends_at`, or weekly within that.
+         */
+        SilenceCreate: {
+            /** Comment */
+            comment: string;
+            /** Matchers */
+            matchers: components["schemas"]["Matcher"][];
+            /** Starts At */
+            starts_at?: string | null;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            weekly?: components["schemas"]["Weekly"] | null;
+        };
+        /**
+         * SilencePreview
+         * @description Which incidents of the last week a silence would have muted.
+         */
+        SilencePreview: {
+            /** Incidents */
+            incidents: components["schemas"]["IncidentSummary"][];
+        };
+        /**
+         * SilenceRead
+         * @description A silence; `active` now.
+         */
+        SilenceRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Comment */
+            comment: string;
+            /** Matchers */
+            matchers: components["schemas"]["Matcher"][];
+            /**
+             * Starts At
+             * Format: date-time
+             */
+            starts_at: string;
+            /**
+             * Ends At
+             * Format: date-time
+             */
+            ends_at: string;
+            weekly: components["schemas"]["Weekly"] | null;
+            /** Created By */
+            created_by: string;
+            /** Active */
+            active: boolean;
+            /** Version */
+            version: number;
         };
         /**
          * Span
@@ -4700,6 +5830,29 @@ export interface components {
             /** High Us */
             high_us: number | null;
         };
+        /**
+         * TimelineEntry
+         * @description Something that happened to an incident, or was said of it.
+         */
+        TimelineEntry: {
+            /**
+             * At
+             * Format: date-time
+             */
+            at: string;
+            /** Kind */
+            kind: string;
+            /** Actor */
+            actor: string;
+            /** Text */
+            text: string;
+        };
+        /**
+         * Timescale
+         * @description What is usual: over the last half hour, or over days.
+         * @enum {string}
+         */
+        Timescale: "short" | "long";
         /**
          * TraceKind
          * @description How a trace is written.
@@ -4907,6 +6060,21 @@ export interface components {
          */
         Waiting: "rounds" | "requests";
         /**
+         * Weekly
+         * @description Every week at a time of UTC. `weekday`: 0 is Monday.
+         */
+        Weekly: {
+            /** Weekday */
+            weekday: number;
+            /**
+             * Minute
+             * @description Of the day
+             */
+            minute: number;
+            /** Lasts Min */
+            lasts_min: number;
+        };
+        /**
          * WorstPath
          * @description One row of the table of worst paths.
          */
@@ -5004,6 +6172,38 @@ export interface components {
             name?: string | null;
             /** Physical Id */
             physical_id?: string | null;
+        };
+        /**
+         * Place
+         * @description A VM or a zone of a culprit.
+         */
+        sinemora__alerts__schemas__Place: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * Place
+         * @description A VM with where it stands and what it costs an hour.
+         */
+        sinemora__recommender__recommendations__schemas__Place: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Zone */
+            zone: string;
+            /** Host */
+            host: string | null;
+            /** Price Per Hour */
+            price_per_hour: number | null;
         };
     };
     responses: never;
@@ -12799,6 +13999,1997 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_alert_rules: {
+        parameters: {
+            query?: {
+                /** @description Only of this mesh */
+                mesh_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_RuleRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                rule_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RuleUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RuleRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_alert_back_test: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackTestCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_incidents: {
+        parameters: {
+            query?: {
+                /** @description Only of this mesh */
+                mesh_id?: string | null;
+                /** @description Only these */
+                state?: components["schemas"]["IncidentState"][] | null;
+                /** @description Only these */
+                severity?: components["schemas"]["Severity"][] | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_IncidentSummary_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_incident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    acknowledge_incident: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+                "if-match"?: string | null;
+            };
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    resolve_incident: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+                "if-match"?: string | null;
+            };
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reopen_incident: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+                "if-match"?: string | null;
+            };
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_incident_note: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Note"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    assign_incident: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                incident_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Assignment"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_silences: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SilenceRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_silence: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_silence: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SilenceCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilencePreview"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SilenceRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    end_silence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                silence_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_receivers: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ReceiverRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_receiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceiverFields"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_receiver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                receiver_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_receiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                receiver_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_receiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                receiver_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReceiverUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReceiverRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    test_receiver: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path: {
+                receiver_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_alert_routes: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    write_alert_routes: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RoutingWrite"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RoutingRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_deliveries: {
+        parameters: {
+            query?: {
+                /** @description Only of this incident */
+                incident_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_DeliveryRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -5,7 +5,6 @@ is followed, and an answer is read up to a limit.
 """
 
 import http.client
-import ipaddress
 import json
 import math
 import socket
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
+
+from sinemora.kit.outbound import allowed
 
 _LIMIT_S = 10.0
 _LIMIT_BYTES = 16 << 20
@@ -92,14 +93,3 @@ def _resolved(host: str, port: int, networks: str) -> str:
         if not allowed(address, networks):
             raise ReadError(f"{host} leads to {address}; only {networks} networks are allowed (docs/curves.md)")
     return addresses[0]
-
-
-def allowed(address: str, networks: str) -> bool:
-    """Whether an IP address may be read from. Link-local ones, where clouds keep their metadata, never may."""
-    ip = ipaddress.ip_address(address)
-    ip = getattr(ip, "ipv4_mapped", None) or ip
-    if ip.is_loopback:
-        return networks == "local"
-    if ip.is_link_local or ip.is_multicast or ip.is_unspecified or ip.is_reserved:
-        return False
-    return ip.is_global or networks in ("private", "local")

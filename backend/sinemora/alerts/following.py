@@ -1,0 +1,228 @@
+"""Incidents as rows: what evaluation changes of them, and who is to be told."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import update
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import describe, routing, telling, world
+from sinemora.alerts.evaluation.engine import State, Window
+from sinemora.alerts.evaluation.incidents import Change, Track, Turn
+from sinemora.alerts.evaluation.onset import change_point
+from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
+from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
+from sinemora.alerts.queries import silences
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.matrix import Statistic
+from sinemora.measurements.paths import series
+from sinemora.measurements.schemas import Resolution
+from sinemora.measurements.service import utc
+from sinemora.meshes.plan import MeshState
+from sinemora.recommender.applications import queries as applications
+
+_LOOKED_BACK = 40
+_PATHS_LOOKED_AT = 3
+_ONSET_OFF = 10
+
+
+def tracks_of(rows: Sequence[Incident], mesh: MeshState) -> list[Track]:
+    """What evaluation follows of these rows."""
+    found = (describe.track_of(row, mesh) for row in rows)
+    return [track for track in found if track is not None]
+
+
+def write(
+    session: Session,
+    mesh: MeshState,
+    rules: Sequence[Rule],
+    changes: Sequence[Change],
+    rows: Sequence[Incident],
+    state: State,
+    window: Window,
+    now: datetime,
+) -> list[UUID]:
+    """Write down what changed; ids of incidents that watchers should hear of. Who is told depends on the time now."""
+    by_id = {str(row.id): row for row in rows}
+    names = {rule.id: rule.name for rule in rules}
+    told: list[UUID] = []
+    at = utc(window.ended_at_s)
+    for change in changes:
+        row = by_id.get(change.track.id)
+        if row is None:
+            row = _opened(session, mesh, names, change, state, window)
+            mute(session, row, mesh, now)
+            telling.tell(session, row, mesh, "opened", now)
+            told.append(row.id)
+        elif change.turn in (Turn.SEEN, Turn.REOPENED):
+            if _seen(session, row, mesh, names, change, state, window, now):
+                told.append(row.id)
+        else:
+            _ended(session, row, change, at)
+            if row.merged_into is None:
+                telling.tell(session, row, mesh, "resolved", now)
+            told.append(row.id)
+    return told
+
+
+def _opened(
+    session: Session, mesh: MeshState, names: dict[str, str], change: Change, state: State, window: Window
+) -> Incident:
+    found, track = change.found, change.track
+    assert found is not None  # what opens has a cause
+    at = utc(window.ended_at_s)
+    culprit = describe.culprit_said(track.culprit, mesh, track.application)
+    row = Incident(
+        id=UUID(track.id),
+        mesh_id=mesh.id,
+        state=IncidentState.open,
+        severity=found.severity,
+        title=culprit["words"],
+        suspect=track.culprit.suspect.value,
+        culprit=culprit,
+        score=track.score,
+        evidence=describe.evidence_of(found, mesh, state, window),
+        paths=describe.paths_said(track.cells, mesh),
+        rules=[{"id": id, "name": names.get(id, ""), "paths": count} for id, count in found.rules.items()],
+        applications=_affected(session, mesh, track),
+        onset_at=_onset(session, mesh, track, window, found.windows_ago),
+        opened_at=at,
+        seen_at=at,
+    )
+    session.add(row)
+    session.flush()
+    rules = ", ".join(one["name"] for one in row.rules)
+    note(session, row.id, at, "opened", f"{culprit['words']}: {rules}")
+    return row
+
+
+def _seen(
+    session: Session,
+    row: Incident,
+    mesh: MeshState,
+    names: dict[str, str],
+    change: Change,
+    state: State,
+    window: Window,
+    now: datetime,
+) -> bool:
+    """Take in what a window adds; whether watchers should hear of it. People's versions of the row stay valid."""
+    found, track = change.found, change.track
+    at = utc(window.ended_at_s)
+    said: dict[str, Any] = {"seen_at": at, "ended_at": None, "score": track.score}
+    news = change.turn is Turn.REOPENED
+    if found is not None:
+        severity = max(Severity(row.severity), found.severity, key=SEVERITIES.index)
+        rules = {one["id"]: one for one in row.rules}
+        for id, count in found.rules.items():
+            rules[id] = {"id": id, "name": names.get(id, ""), "paths": max(count, rules.get(id, {}).get("paths", 0))}
+        said |= {"severity": severity, "rules": list(rules.values())}
+        culprit = describe.culprit_said(track.culprit, mesh, track.application)
+        grown = len(describe.paths_said(track.cells, mesh)) != len(row.paths)
+        if culprit != row.culprit:
+            said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": culprit["words"]}
+            note(session, row.id, at, "culprit", f"{row.title} → {culprit['words']}")
+            news = True
+        if grown or culprit != row.culprit:
+            said |= {
+                "paths": describe.paths_said(track.cells, mesh),
+                "evidence": describe.evidence_of(found, mesh, state, window),
+                "applications": _affected(session, mesh, track),
+            }
+            news = True
+    if change.turn is Turn.REOPENED:
+        said |= {"state": IncidentState.open}
+        note(session, row.id, at, "reopened", "seen again")
+    session.execute(update(Incident).where(Incident.id == row.id).values(**said))
+    session.refresh(row)
+    before = row.muted
+    mute(session, row, mesh, now)
+    if change.turn is Turn.REOPENED or (before and not row.muted):
+        telling.tell(session, row, mesh, "opened", now)
+    else:
+        telling.tell(session, row, mesh, "repeated", now)
+    return news or before != row.muted
+
+
+def _ended(session: Session, row: Incident, change: Change, at: datetime) -> None:
+    into = None if change.into is None else UUID(change.into)
+    said = {
+        "ended_at": utc(change.track.ended_at_s or change.track.seen_at_s),
+        "state": IncidentState.resolved,
+        "merged_into": into,
+    }
+    session.execute(update(Incident).where(Incident.id == row.id).values(**said))
+    session.refresh(row)
+    if into is None:
+        note(session, row.id, at, "ended", "not seen any more")
+    else:
+        note(session, row.id, at, "merged", "part of another incident")
+
+
+def mute(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:
+    """Find whether a silence mutes an incident now."""
+    labels = describe.labels_of(row, mesh)
+    reason = next(
+        (
+            f"silence: {one.comment}"
+            for one in silences(session, at)
+            if routing.in_force(one.starts_at, one.ends_at, one.weekly, at) and routing.matches(one.matchers, labels)
+        ),
+        None,
+    )
+    if reason != row.muted:
+        session.execute(update(Incident).where(Incident.id == row.id).values(muted=reason))
+        session.refresh(row)
+        note(session, row.id, at, "muted" if reason else "unmuted", reason or "no silence any more")
+
+
+def note(session: Session, incident_id: UUID, at: datetime, kind: str, text: str, actor: str = "Sinemora") -> None:
+    """Add to a timeline."""
+    session.add(IncidentEvent(incident_id=incident_id, at=at, kind=kind, actor=actor, text=text))
+
+
+def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str, Any]]:
+    """Applications with a link on the paths of an incident, and what they keep of their performance now."""
+    size = len(mesh.members)
+    ends = {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
+    found = []
+    for application in applications.applications_of(session, mesh.id):
+        vms = {task.vm_id for task in application.tasks if task.vm_id is not None}
+        if len(vms & ends) > 1 or application.name == track.application:
+            keeps = world.performance_of(session, application)
+            found.append(
+                {
+                    "id": str(application.id),
+                    "name": application.name,
+                    "performance": keeps,
+                    "objective": application.objective,
+                }
+            )
+    return found
+
+
+def _onset(session: Session, mesh: MeshState, track: Track, window: Window, windows_ago: int) -> datetime:
+    """Where the delays of some of its paths changed, as far as that agrees with the windows in breach."""
+    guess = utc(window.ended_at_s - windows_ago * mesh.window_s)
+    start = utc(window.ended_at_s - _LOOKED_BACK * mesh.window_s)
+    size = len(mesh.members)
+    found = []
+    for cell in track.cells[:: max(1, track.cells.size // _PATHS_LOOKED_AT)][:_PATHS_LOOKED_AT].tolist():
+        source, target = (mesh.members[at].id for at in divmod(cell, size))
+        try:
+            course = series(
+                session, mesh.id, source, target, start, utc(window.ended_at_s), Resolution.WINDOW, Statistic.P50
+            )
+        except ProductError:
+            continue
+        changed = change_point([np.nan if one is None else one for one in course.outbound.delay_ns])
+        if changed is not None:
+            found.append(course.points_at[changed[0]])
+    if found:
+        onset = sorted(found)[len(found) // 2]
+        if abs(onset - guess) <= timedelta(seconds=_ONSET_OFF * mesh.window_s):
+            return onset
+    return guess

@@ -1,0 +1,225 @@
+"""Tables of alerts: rules, where they stand, incidents and what was done about them, silences, notifications."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import (
+    BigInteger,
+    CheckConstraint,
+    ForeignKeyConstraint,
+    Identity,
+    Index,
+    LargeBinary,
+    UniqueConstraint,
+    func,
+    text,
+)
+from sqlalchemy.dialects.postgresql import JSONB
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+from sqlalchemy.types import TEXT
+
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.etag import Versioned
+from sinemora.meshes.models import Mesh
+
+_OF_MESH = (["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"])
+_OF_INCIDENT = (["tenant_id", "incident_id"], ["incidents.tenant_id", "incidents.id"])
+
+
+class IncidentState(StrEnum):
+    """`open`: nobody has said anything; `acknowledged`: somebody is at it; `resolved`: it is over."""
+
+    open = "open"
+    acknowledged = "acknowledged"
+    resolved = "resolved"
+
+
+class ReceiverKind(StrEnum):
+    """Where notifications go."""
+
+    email = "email"
+    webhook = "webhook"
+    slack = "slack"
+    pagerduty = "pagerduty"
+    teams = "teams"
+
+
+class DeliveryState(StrEnum):
+    """`waiting`: to be sent, or to be tried again at `due_at`."""
+
+    waiting = "waiting"
+    sent = "sent"
+    failed = "failed"
+
+
+class AlertRule(Identified, Versioned, TenantOwned, Base):
+    """A rule of a mesh. `condition`, `scope`: `schemas.py`; `origin`: the default it was made from, if any."""
+
+    __tablename__ = "alert_rules"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "mesh_id", "name"),
+        CheckConstraint("severity IN ('info', 'warning', 'critical')", name="severity"),
+        CheckConstraint("windows_x BETWEEN 1 AND windows_y AND windows_y <= 16", name="windows"),
+        CheckConstraint("sources_min >= 1 AND hold_s >= 0 AND keep_firing_s >= 0", name="patience"),
+    )
+
+    mesh_id: Mapped[UUID]
+    name: Mapped[str]
+    enabled: Mapped[bool]
+    severity: Mapped[Severity] = mapped_column(TEXT)
+    condition: Mapped[dict[str, Any]]
+    scope: Mapped[dict[str, Any]]
+    windows_x: Mapped[int]
+    windows_y: Mapped[int]
+    sources_min: Mapped[int]
+    hold_s: Mapped[int]
+    keep_firing_s: Mapped[int]
+    runbook_url: Mapped[str | None]
+    origin: Mapped[str | None]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+
+class AlertState(TenantOwned, Base):
+    """How far a mesh has been evaluated, and what its rules remember (bytes: `evaluation/storing.py`)."""
+
+    __tablename__ = "alert_states"
+    __table_args__ = (ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),)
+
+    mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    evaluated_until: Mapped[datetime | None]
+    looked_at: Mapped[datetime | None]
+    standings: Mapped[bytes | None] = mapped_column(LargeBinary)
+    baselines: Mapped[bytes | None] = mapped_column(LargeBinary)
+    baselines_at: Mapped[datetime | None]
+    firing: Mapped[int] = mapped_column(server_default=text("0"))
+    took_ms: Mapped[int] = mapped_column(server_default=text("0"))
+
+
+class Incident(Identified, Versioned, TenantOwned, Base):
+    """One cause and everything known of it. `culprit`, `evidence`: `describe.py`; `paths`: pairs of VM keys, int32.
+
+    `seen_at`: the last window that showed it. `ended_at`: when it ended, whatever people say; `state` is theirs.
+    `muted`: why nobody is told. `number` counts the incidents of a tenant.
+    """
+
+    __tablename__ = "incidents"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        Index(None, "tenant_id", "opened_at", "id"),
+        Index(None, "tenant_id", "mesh_id", "ended_at"),
+        CheckConstraint("state IN ('open', 'acknowledged', 'resolved')", name="state"),
+        CheckConstraint("severity IN ('info', 'warning', 'critical')", name="severity"),
+    )
+
+    mesh_id: Mapped[UUID]
+    state: Mapped[IncidentState] = mapped_column(TEXT)
+    severity: Mapped[Severity] = mapped_column(TEXT)
+    title: Mapped[str]
+    suspect: Mapped[str]
+    culprit: Mapped[dict[str, Any]]
+    score: Mapped[float]
+    evidence: Mapped[dict[str, Any]]
+    paths: Mapped[bytes] = mapped_column(LargeBinary)
+    rules: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    applications: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    onset_at: Mapped[datetime]
+    opened_at: Mapped[datetime]
+    seen_at: Mapped[datetime]
+    ended_at: Mapped[datetime | None]
+    notified_at: Mapped[datetime | None]
+    assignee: Mapped[str | None]
+    muted: Mapped[str | None]
+    merged_into: Mapped[UUID | None]
+
+    mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)
+
+
+class IncidentEvent(TenantOwned, Base):
+    """An entry of an incident's timeline."""
+
+    __tablename__ = "incident_events"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_INCIDENT, ondelete="CASCADE"),
+        Index(None, "tenant_id", "incident_id", "id"),
+    )
+
+    id: Mapped[int] = mapped_column(BigInteger, Identity(always=True), primary_key=True)
+    incident_id: Mapped[UUID]
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+    kind: Mapped[str]
+    actor: Mapped[str]
+    text: Mapped[str]
+
+
+class Silence(Identified, Versioned, TenantOwned, Base):
+    """Who is not to be told of what matches, and until when; `weekly` makes it a maintenance window."""
+
+    __tablename__ = "silences"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "id"),
+        Index(None, "tenant_id", "ends_at", "id"),
+        CheckConstraint("starts_at < ends_at", name="times"),
+    )
+
+    comment: Mapped[str]
+    matchers: Mapped[list[dict[str, Any]]] = mapped_column(JSONB)
+    starts_at: Mapped[datetime]
+    ends_at: Mapped[datetime]
+    weekly: Mapped[dict[str, Any] | None] = mapped_column(JSONB(none_as_null=True))
+    created_by: Mapped[str]
+
+
+class Receiver(Identified, Versioned, TenantOwned, Base):
+    """Where notifications go; `secret` is encrypted (`kit/vault.py`)."""
+
+    __tablename__ = "receivers"
+    __table_args__ = (
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "name"),
+        CheckConstraint("kind IN ('email', 'webhook', 'slack', 'pagerduty', 'teams')", name="kind"),
+    )
+
+    name: Mapped[str]
+    kind: Mapped[ReceiverKind] = mapped_column(TEXT)
+    settings: Mapped[dict[str, Any]]
+    secret: Mapped[bytes | None] = mapped_column(LargeBinary)
+
+
+class AlertRouting(Versioned, TenantOwned, Base):
+    """The tree that says which receivers hear of what; one a tenant."""
+
+    __tablename__ = "alert_routings"
+
+    id: Mapped[UUID] = mapped_column(primary_key=True)
+    tree: Mapped[dict[str, Any]]
+
+    __table_args__ = (UniqueConstraint("tenant_id"),)
+
+
+class Delivery(Identified, TenantOwned, Base):
+    """One notification to one receiver, and what came of it. `about`: opened, repeated, resolved or test."""
+
+    __tablename__ = "deliveries"
+    __table_args__ = (
+        ForeignKeyConstraint(*_OF_INCIDENT, ondelete="CASCADE"),
+        ForeignKeyConstraint(["tenant_id", "receiver_id"], ["receivers.tenant_id", "receivers.id"], ondelete="CASCADE"),
+        Index(None, "tenant_id", "created_at", "id"),
+        Index(None, "tenant_id", "incident_id"),
+        Index("ix_deliveries_due", "due_at", postgresql_where=text("state = 'waiting'")),
+        CheckConstraint("state IN ('waiting', 'sent', 'failed')", name="state"),
+    )
+
+    incident_id: Mapped[UUID | None]
+    receiver_id: Mapped[UUID]
+    about: Mapped[str]
+    state: Mapped[DeliveryState] = mapped_column(TEXT)
+    attempts: Mapped[int] = mapped_column(server_default=text("0"))
+    due_at: Mapped[datetime]
+    sent_at: Mapped[datetime | None]
+    answer: Mapped[str | None]

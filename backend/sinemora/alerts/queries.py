@@ -1,0 +1,180 @@
+"""SQL of alerts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import or_, select, text
+from sqlalchemy.orm import Session
+
+from sinemora.alerts.models import AlertRouting, AlertRule, AlertState, Delivery, Incident, Receiver, Silence
+
+
+@dataclass(frozen=True, slots=True)
+class Reported:
+    """How far a mesh has reported: window ends (Unix s, newest first) with how many blocks of frames ended then."""
+
+    tenant_id: UUID
+    mesh_id: UUID
+    window_s: int
+    evaluated_s: int | None
+    ends: list[tuple[int, int]]
+
+
+def reported(session: Session, since: datetime) -> list[Reported]:
+    """Meshes with windows since then. In a system session."""
+    rows = session.execute(
+        text(
+            "SELECT m.tenant_id, m.id, m.window_s, extract(epoch FROM s.evaluated_until)::bigint AS evaluated,"
+            " extract(epoch FROM l.started_at)::bigint + l.window_s AS ended, count(*) AS blocks"
+            " FROM path_latest l JOIN meshes m ON m.key = l.mesh_key"
+            " LEFT JOIN alert_states s ON s.tenant_id = m.tenant_id AND s.mesh_id = m.id"
+            " WHERE l.started_at >= :since GROUP BY 1, 2, 3, 4, 5 ORDER BY 1, 2, 5 DESC"
+        ),
+        {"since": since},
+    )
+    found: dict[UUID, Reported] = {}
+    for row in rows:
+        one = found.setdefault(row.id, Reported(row.tenant_id, row.id, row.window_s, row.evaluated, []))
+        one.ends.append((row.ended, row.blocks))
+    return list(found.values())
+
+
+def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:
+    """The state of a mesh, if nobody else evaluates it just now."""
+    return session.scalars(
+        select(AlertState).where(AlertState.mesh_id == mesh_id).with_for_update(skip_locked=True)
+    ).one_or_none()
+
+
+def rules_of(session: Session, mesh_id: UUID) -> list[AlertRule]:
+    """All rules of a mesh, by name."""
+    return list(session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id).order_by(AlertRule.name)))
+
+
+def rule_named(session: Session, mesh_id: UUID, name: str) -> AlertRule | None:
+    """A mesh's rule of this name."""
+    return session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id, AlertRule.name == name)).one_or_none()
+
+
+def late_frames(session: Session, mesh_key: int, start: datetime, end: datetime, received_after: datetime) -> list[int]:
+    """Starts (Unix s) of windows of a mesh in [start, end) of which something came after a time."""
+    rows = session.execute(
+        text(
+            "SELECT DISTINCT extract(epoch FROM started_at)::bigint FROM probe_frames WHERE tenant_key = :tenant_key"
+            " AND mesh_key = :mesh_key AND started_at >= :start AND started_at < :end AND received_at > :after"
+            " ORDER BY 1"
+        ),
+        {
+            "tenant_key": session.info["tenant_key"],
+            "mesh_key": mesh_key,
+            "start": start,
+            "end": end,
+            "after": received_after,
+        },
+    )
+    return [row[0] for row in rows]
+
+
+def last_reports(session: Session, mesh_id: UUID) -> list[tuple[int, datetime, int]]:
+    """VM key, last report and seconds between reports of every living agent of a mesh that has reported."""
+    rows = session.execute(
+        text(
+            "SELECT v.key, a.last_report_at, a.report_every_s FROM mesh_vms m"
+            " JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id"
+            " JOIN agents a ON a.tenant_id = v.tenant_id AND a.vm_id = v.id AND a.revoked_at IS NULL"
+            " WHERE m.tenant_id = :tenant_id AND m.mesh_id = :mesh_id AND a.last_report_at IS NOT NULL"
+        ),
+        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
+    )
+    return [(key, at, every_s) for key, at, every_s in rows]
+
+
+def labels_of_vms(session: Session, mesh_id: UUID) -> dict[int, dict[str, str]]:
+    """Labels of the VMs of a mesh, by key."""
+    rows = session.execute(
+        text(
+            "SELECT v.key, v.labels FROM mesh_vms m JOIN vms v ON v.tenant_id = m.tenant_id AND v.id = m.vm_id"
+            " WHERE m.tenant_id = :tenant_id AND m.mesh_id = :mesh_id"
+        ),
+        {"tenant_id": session.info["tenant_id"], "mesh_id": mesh_id},
+    )
+    return {key: labels for key, labels in rows}
+
+
+def going_on(session: Session, mesh_id: UUID, ended_after: datetime) -> list[Incident]:
+    """Incidents of a mesh that go on or ended a moment ago, oldest first; those merged into others left out."""
+    return list(
+        session.scalars(
+            select(Incident)
+            .where(
+                Incident.mesh_id == mesh_id,
+                Incident.merged_into.is_(None),
+                or_(Incident.ended_at.is_(None), Incident.ended_at >= ended_after),
+            )
+            .order_by(Incident.opened_at, Incident.id)
+        )
+    )
+
+
+def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
+    """Earlier incidents with the same culprit, newest first."""
+    return list(
+        session.scalars(
+            select(Incident)
+            .where(
+                Incident.mesh_id == incident.mesh_id,
+                Incident.id != incident.id,
+                Incident.merged_into.is_(None),
+                Incident.opened_at <= incident.opened_at,
+                Incident.culprit == incident.culprit,
+            )
+            .order_by(Incident.opened_at.desc())
+            .limit(limit)
+        )
+    )
+
+
+def locked_incident(session: Session, incident_id: UUID) -> Incident | None:
+    """The tenant's incident; others who decide about it wait."""
+    found = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
+    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+
+
+def silences(session: Session, at: datetime) -> list[Silence]:
+    """Silences that have begun and not ended; weekly ones may rest just now."""
+    return list(session.scalars(select(Silence).where(Silence.starts_at <= at, Silence.ends_at > at)))
+
+
+def routing(session: Session) -> AlertRouting | None:
+    """The tenant's tree."""
+    return session.scalars(select(AlertRouting)).one_or_none()
+
+
+def receivers_named(session: Session, names: Sequence[str]) -> dict[str, Receiver]:
+    """The tenant's receivers of these names."""
+    return {one.name: one for one in session.scalars(select(Receiver).where(Receiver.name.in_(names)))}
+
+
+def receiver_named(session: Session, name: str) -> Receiver | None:
+    """The tenant's receiver of this name."""
+    return session.scalars(select(Receiver).where(Receiver.name == name)).one_or_none()
+
+
+def due_deliveries(session: Session, at: datetime, limit: int) -> list[tuple[UUID, UUID]]:
+    """(tenant, delivery) of all that should have been sent. In a system session."""
+    rows = session.execute(
+        select(Delivery.tenant_id, Delivery.id)
+        .where(Delivery.state == "waiting", Delivery.due_at <= at)
+        .order_by(Delivery.due_at)
+        .limit(limit)
+    )
+    return [(tenant_id, identity) for tenant_id, identity in rows]
+
+
+def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
+    """A delivery, if nobody else sends it just now."""
+    return session.scalars(
+        select(Delivery).where(Delivery.id == delivery_id).with_for_update(skip_locked=True)
+    ).one_or_none()

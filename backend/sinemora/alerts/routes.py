@@ -1,0 +1,292 @@
+"""HTTP of alerts."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request, Response
+from sqlalchemy import select
+
+from sinemora.alerts import backtest, evaluating, service
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.models import AlertRule, Delivery, Incident, IncidentState, Receiver, Silence
+from sinemora.alerts.schemas import (
+    Assignment,
+    BackTestCreate,
+    DeliveryRead,
+    IncidentRead,
+    IncidentSummary,
+    Note,
+    ReceiverFields,
+    ReceiverRead,
+    ReceiverUpdate,
+    RoutingRead,
+    RoutingWrite,
+    RuleCreate,
+    RuleRead,
+    RuleUpdate,
+    SilenceCreate,
+    SilencePreview,
+    SilenceRead,
+)
+from sinemora.jobs import service as jobs
+from sinemora.jobs.schemas import JobRead
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
+)
+
+
+@router.get("/alert-rules", response_model=Page[RuleRead], responses=responses(404))
+def list_alert_rules(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
+) -> Slice[RuleRead]:
+    """Rules by name."""
+    wanted = select(AlertRule)
+    if mesh_id is not None:
+        evaluating.watch(session, mesh_id)
+        wanted = wanted.where(AlertRule.mesh_id == mesh_id)
+    found = paginate(session, wanted, page, AlertRule.name, AlertRule.id)
+    return Slice([service.rule_read(row) for row in found.items], found.next_cursor)
+
+
+@router.post("/alert-rules", status_code=201, responses=responses(404, 409, 422))
+def create_alert_rule(request: Request, body: RuleCreate, session: SessionDep, actor: Editor) -> RuleRead:
+    """Add a rule to a mesh."""
+    row = service.create_rule(session, actor, body)
+    tag(request, row)
+    return service.rule_read(row)
+
+
+@router.get("/alert-rules/{rule_id}", responses=responses(404))
+def read_alert_rule(request: Request, rule_id: UUID, session: SessionDep, actor: Viewer) -> RuleRead:
+    """One rule."""
+    row = service.get_rule(session, rule_id)
+    tag(request, row)
+    return service.rule_read(row)
+
+
+@router.patch("/alert-rules/{rule_id}", responses=responses(404, 409, 412, 422, 428))
+def update_alert_rule(
+    request: Request, rule_id: UUID, body: RuleUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+) -> RuleRead:
+    """Change a rule."""
+    row = service.update_rule(session, actor, rule_id, body, precondition)
+    tag(request, row)
+    return service.rule_read(row)
+
+
+@router.delete("/alert-rules/{rule_id}", status_code=204, responses=responses(404, 412))
+def delete_alert_rule(rule_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a rule; its incidents stay."""
+    service.delete_rule(session, actor, rule_id, precondition)
+
+
+@router.post("/alert-back-tests", status_code=202, responses=responses(404, 409, 422))
+def create_alert_back_test(response: Response, body: BackTestCreate, session: SessionDep, actor: Editor) -> JobRead:
+    """Try a rule on what was stored; the job's result lists the incidents it would have made."""
+    job = backtest.ask(session, actor, body)
+    response.headers["Location"] = f"/v1/jobs/{job.id}"
+    return jobs.read(job)
+
+
+@router.get("/incidents", response_model=Page[IncidentSummary])
+def list_incidents(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
+    state: Annotated[list[IncidentState] | None, Query(description="Only these")] = None,
+    severity: Annotated[list[Severity] | None, Query(description="Only these")] = None,
+) -> Slice[IncidentSummary]:
+    """Incidents, newest first; those that turned out to be parts of others are left out."""
+    wanted = select(Incident).where(Incident.merged_into.is_(None))
+    if mesh_id is not None:
+        wanted = wanted.where(Incident.mesh_id == mesh_id)
+    if state:
+        wanted = wanted.where(Incident.state.in_(state))
+    if severity:
+        wanted = wanted.where(Incident.severity.in_(severity))
+    found = paginate(session, wanted, page, Incident.opened_at, Incident.id, descending=True)
+    return Slice([service.summary(row) for row in found.items], found.next_cursor)
+
+
+@router.get("/incidents/{incident_id}", responses=responses(404))
+def read_incident(request: Request, incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
+    """One incident: its suspect with the evidence, what it affects, its timeline, earlier ones like it."""
+    return _shown(request, session, service.get_incident(session, incident_id))
+
+
+@router.post("/incidents/{incident_id}/acknowledge", responses=responses(404, 409, 412, 422))
+def acknowledge_incident(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+) -> IncidentRead:
+    """Say that somebody is at it: it is not repeated any more."""
+    state = IncidentState.acknowledged
+    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+
+
+@router.post("/incidents/{incident_id}/resolve", responses=responses(404, 409, 412, 422))
+def resolve_incident(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+) -> IncidentRead:
+    """Say that it is over."""
+    state = IncidentState.resolved
+    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+
+
+@router.post("/incidents/{incident_id}/reopen", responses=responses(404, 409, 412, 422))
+def reopen_incident(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+) -> IncidentRead:
+    """Say that it is not over."""
+    state = IncidentState.open
+    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+
+
+@router.post("/incidents/{incident_id}/notes", status_code=201, responses=responses(404, 422))
+def create_incident_note(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor
+) -> IncidentRead:
+    """Add a note to the timeline."""
+    return _shown(request, session, service.add_note(session, actor, incident_id, body.text))
+
+
+@router.put("/incidents/{incident_id}/assignees", responses=responses(404, 412, 422))
+def assign_incident(
+    request: Request,
+    incident_id: UUID,
+    body: Assignment,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> IncidentRead:
+    """Say who sees to it; null: nobody."""
+    return _shown(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
+
+
+@router.get("/silences", response_model=Page[SilenceRead])
+def list_silences(session: SessionDep, actor: Viewer, page: Paging) -> Slice[SilenceRead]:
+    """Silences, those that end last first; past ones stay."""
+    found = paginate(session, select(Silence), page, Silence.ends_at, Silence.id, descending=True)
+    return Slice([service.silence_read(row) for row in found.items], found.next_cursor)
+
+
+@router.post("/silences", status_code=201, responses=responses(422))
+def create_silence(body: SilenceCreate, session: SessionDep, actor: Editor) -> SilenceRead:
+    """Tell nobody of incidents that match; they are still made."""
+    return service.silence_read(service.create_silence(session, actor, body))
+
+
+@router.post("/silence-previews", responses=responses(422))
+def preview_silence(body: SilenceCreate, session: SessionDep, actor: Viewer) -> SilencePreview:
+    """Which incidents of the last week a silence would have muted; nothing is saved."""
+    return service.preview_silence(session, body)
+
+
+@router.get("/silences/{silence_id}", responses=responses(404))
+def read_silence(silence_id: UUID, session: SessionDep, actor: Viewer) -> SilenceRead:
+    """One silence."""
+    return service.silence_read(service.get_silence(session, silence_id))
+
+
+@router.delete("/silences/{silence_id}", status_code=204, responses=responses(404))
+def end_silence(silence_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """End a silence now."""
+    service.end_silence(session, actor, silence_id)
+
+
+@router.get("/receivers", response_model=Page[ReceiverRead])
+def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ReceiverRead]:
+    """Receivers by name, without their secrets."""
+    found = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
+    return Slice([service.receiver_read(row) for row in found.items], found.next_cursor)
+
+
+@router.post("/receivers", status_code=201, responses=responses(409, 422))
+def create_receiver(request: Request, body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
+    """Add a receiver; it hears nothing until a route names it."""
+    row = service.create_receiver(session, actor, body)
+    tag(request, row)
+    return service.receiver_read(row)
+
+
+@router.get("/receivers/{receiver_id}", responses=responses(404))
+def read_receiver(request: Request, receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
+    """One receiver, without its secret."""
+    row = service.get_receiver(session, receiver_id)
+    tag(request, row)
+    return service.receiver_read(row)
+
+
+@router.patch("/receivers/{receiver_id}", responses=responses(404, 409, 412, 422, 428))
+def update_receiver(
+    request: Request,
+    receiver_id: UUID,
+    body: ReceiverUpdate,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> ReceiverRead:
+    """Change a receiver; a secret that is left out stays."""
+    row = service.update_receiver(session, actor, receiver_id, body, precondition)
+    tag(request, row)
+    return service.receiver_read(row)
+
+
+@router.delete("/receivers/{receiver_id}", status_code=204, responses=responses(404, 412))
+def delete_receiver(receiver_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a receiver with its log."""
+    service.delete_receiver(session, actor, receiver_id, precondition)
+
+
+@router.post("/receivers/{receiver_id}/tests", status_code=201, responses=responses(404))
+def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> DeliveryRead:
+    """Send a test; what came of it is in the log of deliveries."""
+    return service.test_receiver(session, actor, receiver_id)
+
+
+@router.get("/alert-routes")
+def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
+    """The tree that says which receivers hear of what."""
+    row, shown = service.routing_read(session)
+    if row is not None:
+        tag(request, row)
+    return shown
+
+
+@router.put("/alert-routes", responses=responses(404, 412, 422))
+def write_alert_routes(
+    request: Request, body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
+) -> RoutingRead:
+    """Replace the tree."""
+    tag(request, service.write_routing(session, actor, body, precondition))
+    return service.routing_read(session)[1]
+
+
+@router.get("/deliveries", response_model=Page[DeliveryRead])
+def list_deliveries(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    incident_id: Annotated[UUID | None, Query(description="Only of this incident")] = None,
+) -> Slice[DeliveryRead]:
+    """Notifications, newest first: what was sent, what waits, what failed and why."""
+    wanted = select(Delivery)
+    if incident_id is not None:
+        wanted = wanted.where(Delivery.incident_id == incident_id)
+    found = paginate(session, wanted, page, Delivery.created_at, Delivery.id, descending=True)
+    return Slice(service.deliveries_read(session, found.items), found.next_cursor)
+
+
+def _shown(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
+    tag(request, row)
+    return service.incident_read(session, row)

@@ -1,0 +1,87 @@
+"""A mesh whose agents report, window by window, and what alerts make of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from sinemora.alerts import evaluating
+from sinemora.kit.db import tenant_session
+from sinemora.meshes.plan import is_client
+from tests.callers import Member, MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw, simple
+
+QUIET_NS = 200_000
+
+
+@dataclass
+class Watched:
+    """A mesh under watch; `slow` paths (source, target by number) take the ns given, `dead` VMs report nothing."""
+
+    world: MeshWorld
+    slow: dict[tuple[int, int], int] = field(default_factory=dict)
+    started_at_s: int = field(default_factory=lambda: window_start(120))
+
+    @property
+    def owner(self) -> Member:
+        return self.world.owner
+
+    def report(self, *, leave_out: tuple[int, ...] = ()) -> int:
+        """All agents report one window; its end."""
+        keys = [agent.vm_key for agent in self.world.agents]
+        for number, agent in enumerate(self.world.agents):
+            if number in leave_out:
+                continue
+            peers: dict[int, Raw] = {}
+            for other, key in enumerate(keys):
+                if other != number and is_client(agent.vm_key, key):
+                    peers[key] = simple(
+                        self.slow.get((number, other), QUIET_NS), self.slow.get((other, number), QUIET_NS)
+                    )
+            if peers:
+                sent(agent, report_of(self.world.key, peers, self.started_at_s))
+        self.started_at_s += 10
+        return self.started_at_s
+
+    def evaluate(self, ended_at_s: int) -> Any:
+        """What the worker does when a window is due."""
+        with tenant_session(self.owner.tenant_id) as session:
+            evaluating.watch(session, self.world.id)
+            return evaluating.evaluate(session, self.world.id, ended_at_s, datetime.now(UTC))
+
+    def window(self, **options: Any) -> Any:
+        """A window: reported and evaluated."""
+        return self.evaluate(self.report(**options))
+
+    def rules(self) -> list[dict[str, Any]]:
+        """Those that are switched on."""
+        found = self.owner.get("/v1/alert-rules", params={"mesh_id": str(self.world.id)}).json()["items"]
+        return [one for one in found if one["enabled"]]
+
+    def incidents(self, **params: Any) -> list[dict[str, Any]]:
+        """The list."""
+        found: list[dict[str, Any]] = self.owner.get("/v1/incidents", params=params).json()["items"]
+        return found
+
+
+@pytest.fixture
+def watched(owner: Member, make_mesh: Callable[..., MeshWorld]) -> Watched:
+    """Six VMs in three zones, watched by one plain rule: above 1 ms in two of three windows."""
+    evaluating.forget()
+    world = make_mesh(owner, 6)
+    found = Watched(world)
+    for rule in owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]:
+        assert owner.patch(f"/v1/alert-rules/{rule['id']}", json={"enabled": False}).status_code == 200
+    owner.created(
+        "/v1/alert-rules",
+        {
+            "mesh_id": str(world.id),
+            "name": "Above a millisecond",
+            "condition": {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 1_000_000},
+            "runbook_url": "https://runbooks.example/slow",
+        },
+    )
+    return found

@@ -1,0 +1,169 @@
+"""From reports to incidents, through the database and the API."""
+
+import time
+from typing import Any
+from uuid import uuid4
+
+from sinemora.alerts import evaluating, tasks
+from sinemora.alerts.queries import Reported
+from sinemora.jobs.working import run
+from tests.alerts.conftest import Watched
+from tests.callers import Member
+
+SLOW_NS = 5_000_000
+
+
+def egress(watched: Watched, vm: int) -> dict[tuple[int, int], int]:
+    return {(vm, other): SLOW_NS for other in range(len(watched.world.agents)) if other != vm}
+
+
+def test_new_meshes_are_watched_by_default(owner: Member, make_mesh: Any):
+    world = make_mesh(owner, 2)
+    rules = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
+    assert {"Delay above its baseline", "Agent silent", "Loss on a path"} <= {rule["name"] for rule in rules}
+    again = owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]
+    assert [rule["id"] for rule in again] == [rule["id"] for rule in rules]
+
+
+def test_a_slow_way_out_is_one_incident_with_its_suspect_until_it_ends(watched: Watched):
+    watched.window()
+    assert watched.incidents() == []
+    watched.slow = egress(watched, 2)
+    watched.window()
+    assert watched.incidents() == []  # one window is not two of three
+    watched.window()
+    (incident,) = watched.incidents()
+    assert (incident["culprit"]["suspect"], incident["culprit"]["at"]["name"]) == ("egress", "c-1")
+    assert (incident["state"], incident["severity"], incident["paths"]) == ("open", "warning", 5)
+    whole = watched.owner.get(f"/v1/incidents/{incident['id']}").json()
+    best = whole["evidence"]["hypotheses"][0]
+    assert (best["suspect"], best["bad"], best["known"]) == ("egress", 5, 5)
+    assert len(whole["evidence"]["heatmap"]["values"]) == 6
+    assert whole["timeline"][0]["kind"] == "opened"
+    watched.slow = {}
+    for _ in range(30):
+        watched.window()
+    (ended,) = watched.incidents()
+    assert (ended["id"], ended["state"]) == (incident["id"], "resolved")
+    assert ended["seen_at"] < ended["ended_at"] or ended["seen_at"] == ended["ended_at"]
+
+
+def test_state_survives_a_restart_of_the_worker(watched: Watched):
+    watched.slow = egress(watched, 0)
+    watched.window()
+    evaluating.forget()
+    watched.window()
+    assert len(watched.incidents()) == 1
+
+
+def test_windows_that_were_missed_are_evaluated_and_late_ones_count(watched: Watched):
+    watched.window()
+    watched.slow = egress(watched, 1)
+    watched.report()
+    watched.window()  # two windows at once
+    assert len(watched.incidents()) == 1
+
+
+def test_only_what_is_due_is_evaluated_and_all_of_it_is_found(watched: Watched):
+    one = Reported(uuid4(), watched.world.id, 10, 80, [(100, 2), (90, 4)])
+    assert evaluating.due_end_s(one, 100.5) == 90  # two have not reported yet
+    assert evaluating.due_end_s(one, 103.5) == 100  # they had their time
+    assert evaluating.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 90, [(100, 6)]), 100.5) == 100
+    assert evaluating.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 100, [(100, 6)]), 100.5) is None
+    (rule,) = watched.rules()
+    watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
+    watched.slow = egress(watched, 4)
+    watched.report()
+    tasks.evaluate()
+    assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
+
+
+def test_people_acknowledge_assign_note_resolve_and_reopen(watched: Watched, other_owner: Member):
+    watched.slow = egress(watched, 2)
+    watched.window()
+    watched.window()
+    (incident,) = watched.incidents()
+    path, owner, any_version = f"/v1/incidents/{incident['id']}", watched.owner, {"If-Match": "*"}
+    seen = owner.get(path)
+    watched.window()  # what evaluation writes spoils nobody's version
+    done = owner.post(f"{path}/acknowledge", json={"text": "mine"}, headers={"If-Match": seen.headers["ETag"]})
+    assert (done.status_code, done.json()["state"]) == (200, "acknowledged")
+    assert owner.post(f"{path}/acknowledge", json={}, headers={"If-Match": seen.headers["ETag"]}).status_code == 412
+    assert owner.put(f"{path}/assignees", json={"assignee": "kim"}, headers=any_version).json()["assignee"] == "kim"
+    assert owner.post(f"{path}/notes", json={"text": "switch replaced"}).status_code == 201
+    assert owner.post(f"{path}/resolve", json={}).json()["state"] == "resolved"
+    refused = owner.post(f"{path}/acknowledge", json={})
+    assert (refused.status_code, refused.json()["code"]) == (409, "incident_state_conflict")
+    whole = owner.post(f"{path}/reopen", json={"text": "again"}).json()
+    assert [one["kind"] for one in whole["timeline"]] == [
+        "opened",
+        "acknowledged",
+        "assigned",
+        "note",
+        "resolved",
+        "reopened",
+    ]
+    assert other_owner.get(path).status_code == 404
+    assert other_owner.post(f"{path}/notes", json={"text": "x"}).status_code == 404
+
+
+def test_a_silence_mutes_and_says_why(watched: Watched):
+    owner = watched.owner
+    body = {
+        "comment": "switch replaced tonight",
+        "matchers": [{"label": "vm", "value": "c-*"}],
+        "ends_at": "2099-01-01T00:00:00Z",
+    }
+    watched.slow = egress(watched, 2)
+    watched.window()
+    watched.window()
+    preview = owner.post("/v1/silence-previews", json=body).json()
+    assert len(preview["incidents"]) == 1
+    silence = owner.created("/v1/silences", body)
+    assert silence["active"] is True
+    watched.window()
+    assert watched.incidents()[0]["muted"] == "silence: switch replaced tonight"
+    assert owner.delete(f"/v1/silences/{silence['id']}").status_code == 204
+    watched.window()
+    assert watched.incidents()[0]["muted"] is None
+    assert owner.get(f"/v1/silences/{silence['id']}").json()["active"] is False
+
+
+def test_a_rule_is_tried_on_what_was_stored(watched: Watched):
+    watched.started_at_s = int(time.time()) // 10 * 10 - 200
+    watched.slow = egress(watched, 3)
+    for _ in range(3):
+        watched.report()
+    body = {
+        "mesh_id": str(watched.world.id),
+        "name": "tried",
+        "hours": 1,
+        "condition": {"kind": "threshold", "above": 1_000_000},
+    }
+    job = watched.owner.post("/v1/alert-back-tests", json=body).json()
+    run(watched.owner.tenant_id, job["id"])
+    result = watched.owner.get(f"/v1/jobs/{job['id']}").json()["result"]
+    assert (result["incidents"], result["found"][0]["culprit"]["suspect"]) == (1, "egress")
+    assert watched.incidents() == []
+    body["condition"] = {"kind": "silent"}
+    assert watched.owner.post("/v1/alert-back-tests", json=body).json()["code"] == "back_test_unsupported"
+
+
+def test_rules_are_checked(watched: Watched):
+    body = {"mesh_id": str(watched.world.id), "name": "Above a millisecond", "condition": {"kind": "threshold"}}
+    assert watched.owner.post("/v1/alert-rules", json=body).json()["code"] == "alert_rule_name_taken"
+    wrong = {**body, "name": "n", "windows_x": 4, "windows_y": 3}
+    assert watched.owner.post("/v1/alert-rules", json=wrong).status_code == 422
+    spike = {**body, "name": "s", "condition": {"kind": "spike"}}
+    assert watched.owner.post("/v1/alert-rules", json=spike).status_code == 422
+
+
+def test_a_scope_leaves_other_paths_alone(watched: Watched):
+    (rule,) = watched.rules()
+    changed = watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"scope": {"path": ["a-1", "b-1"]}})
+    assert changed.status_code == 200, changed.text
+    watched.slow = egress(watched, 0)
+    watched.window()
+    watched.window()
+    (incident,) = watched.incidents()
+    assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
