@@ -4,6 +4,7 @@
 postgres/ valkey/         the servers' files              run/     sockets, lock, state of the supervisor
 engine/                   copy of the servers' binaries   logs/    one file per process
 demo/NAME/                identity and spool of a demonstration agent
+secret.key                what secrets of receivers are encrypted with
 """
 
 import fcntl
