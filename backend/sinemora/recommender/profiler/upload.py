@@ -42,7 +42,7 @@ def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None
     except urllib.error.HTTPError as error:
         raise ProfileError(f"{url} refuses the curve: {_detail(error)}") from None
     except (OSError, ValueError) as error:
-        raise ProfileError(f"{url} cannot be reached: {error}") from None
+        raise ProfileError(f"{url} cannot be reached: {getattr(error, 'reason', error)}") from None
     return f"{base}/curves/{made['id']}"
 
 
