@@ -1,12 +1,12 @@
 """HTTP of alerts."""
 
-from typing import Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
-from sinemora.alerts import backtest, evaluating, service
+from sinemora.alerts import backtest, evaluating, manifest, service
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import AlertRule, Delivery, Incident, IncidentState, Receiver, Silence
 from sinemora.alerts.schemas import (
@@ -23,6 +23,7 @@ from sinemora.alerts.schemas import (
     RoutingWrite,
     RuleCreate,
     RuleRead,
+    RulesBrought,
     RuleUpdate,
     SilenceCreate,
     SilencePreview,
@@ -40,6 +41,10 @@ from sinemora.tenants.access import Editor, SignedIn, Viewer
 router = APIRouter(
     prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
 )
+
+_YAML = "application/yaml"
+_YAML_ANSWER: dict[int | str, dict[str, Any]] = {200: {"content": {_YAML: {"schema": {"type": "string"}}}}}
+_YAML_BODY = {"requestBody": {"content": {_YAML: {"schema": {"type": "string"}}}, "required": True}}
 
 
 @router.get("/alert-rules", response_model=Page[RuleRead], responses=responses(404))
@@ -64,6 +69,20 @@ def create_alert_rule(request: Request, body: RuleCreate, session: SessionDep, a
     row = service.create_rule(session, actor, body)
     tag(request, row)
     return service.rule_read(row)
+
+
+@router.get("/alert-rules/manifest", response_class=Response, responses=_YAML_ANSWER | responses(404))
+def export_alert_rules(session: SessionDep, actor: Viewer, mesh_id: UUID) -> Response:
+    """The rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` takes back."""
+    return Response(manifest.written(session, mesh_id), media_type=_YAML)
+
+
+@router.post("/alert-rules/manifest", openapi_extra=_YAML_BODY, responses=responses(404, 409, 413, 422))
+def import_alert_rules(
+    session: SessionDep, actor: Editor, mesh_id: UUID, body: Annotated[bytes, Body(media_type=_YAML)]
+) -> RulesBrought:
+    """Make rules of a mesh what a YAML document says: new ones are made, others changed, those it omits stay."""
+    return manifest.bring(session, actor, mesh_id, body)
 
 
 @router.get("/alert-rules/{rule_id}", responses=responses(404))

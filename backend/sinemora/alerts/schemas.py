@@ -110,6 +110,14 @@ class RuleRead(Read):
     updated_at: datetime
 
 
+class RulesBrought(Read):
+    """What bringing a document did: names of rules made, changed, and found as they were."""
+
+    created: list[str]
+    changed: list[str]
+    unchanged: list[str]
+
+
 class BackTestCreate(RuleFields):
     """A rule to be tried on what was stored; nothing is saved and nobody is told."""
 
@@ -117,7 +125,7 @@ class BackTestCreate(RuleFields):
     hours: Annotated[int, Field(ge=1, le=72, description="How far back")] = 24
 
 
-class Place(Read):
+class CulpritPlace(Read):
     """A VM or a zone of a culprit."""
 
     id: UUID
@@ -128,8 +136,8 @@ class CulpritRead(Read):
     """Who is at fault: `other` is the target's of a path or a pair of zones."""
 
     suspect: str
-    at: Place | None
-    other: Place | None
+    at: CulpritPlace | None
+    other: CulpritPlace | None
     words: str
 
 

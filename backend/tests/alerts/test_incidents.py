@@ -167,3 +167,21 @@ def test_a_scope_leaves_other_paths_alone(watched: Watched):
     watched.window()
     (incident,) = watched.incidents()
     assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
+
+
+def test_rules_travel_as_yaml(watched: Watched, other_owner: Member):
+    where = {"mesh_id": str(watched.world.id)}
+    text = watched.owner.get("/v1/alert-rules/manifest", params=where).text
+
+    def bring(document: str) -> Any:
+        headers = {"Content-Type": "application/yaml"}
+        return watched.owner.post("/v1/alert-rules/manifest", params=where, content=document, headers=headers)
+
+    same = bring(text).json()
+    assert (same["created"], same["changed"], len(same["unchanged"])) == ([], [], 11)
+    changed = text.replace("above: 1000000.0", "above: 2000000.0") + "- {name: New, condition: {kind: silent}}\n"
+    done = bring(changed).json()
+    assert (done["created"], done["changed"]) == (["New"], ["Above a millisecond"])
+    assert bring("rules: [{name: x, condition: {kind: odd}}]").json()["code"] == "manifest_invalid"
+    assert bring("rules: [").json()["code"] == "manifest_invalid"
+    assert other_owner.get("/v1/alert-rules/manifest", params=where).status_code == 404

@@ -1616,6 +1616,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alert-rules/manifest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export Alert Rules
+         * @description The rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` takes back.
+         */
+        get: operations["export_alert_rules"];
+        put?: never;
+        /**
+         * Import Alert Rules
+         * @description Make rules of a mesh what a YAML document says: new ones are made, others changed, those it omits stay.
+         */
+        post: operations["import_alert_rules"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/alert-rules/{rule_id}": {
         parameters: {
             query?: never;
@@ -2829,14 +2853,27 @@ export interface components {
             measured: components["schemas"]["MeasuredCost"] | null;
         };
         /**
+         * CulpritPlace
+         * @description A VM or a zone of a culprit.
+         */
+        CulpritPlace: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+        };
+        /**
          * CulpritRead
          * @description Who is at fault: `other` is the target's of a path or a pair of zones.
          */
         CulpritRead: {
             /** Suspect */
             suspect: string;
-            at: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
-            other: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
+            at: components["schemas"]["CulpritPlace"] | null;
+            other: components["schemas"]["CulpritPlace"] | null;
             /** Words */
             words: string;
         };
@@ -3547,8 +3584,8 @@ export interface components {
         HypothesisRead: {
             /** Suspect */
             suspect: string;
-            at: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
-            other: components["schemas"]["sinemora__alerts__schemas__Place"] | null;
+            at: components["schemas"]["CulpritPlace"] | null;
+            other: components["schemas"]["CulpritPlace"] | null;
             /** Words */
             words: string;
             /** Score */
@@ -4267,8 +4304,8 @@ export interface components {
             group: number;
             application: components["schemas"]["Named"];
             task: components["schemas"]["Named"];
-            source: components["schemas"]["sinemora__recommender__recommendations__schemas__Place"];
-            target: components["schemas"]["sinemora__recommender__recommendations__schemas__Place"];
+            source: components["schemas"]["Place"];
+            target: components["schemas"]["Place"];
             via: components["schemas"]["Named"] | null;
             gain: components["schemas"]["GainRead"];
             /** Round Trip Before Ns */
@@ -4724,6 +4761,25 @@ export interface components {
              * Format: date-time
              */
             created_at: string;
+        };
+        /**
+         * Place
+         * @description A VM with where it stands and what it costs an hour.
+         */
+        Place: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Zone */
+            zone: string;
+            /** Host */
+            host: string | null;
+            /** Price Per Hour */
+            price_per_hour: number | null;
         };
         /**
          * PlanCaps
@@ -5345,6 +5401,18 @@ export interface components {
             keep_firing_s?: number | null;
             /** Runbook Url */
             runbook_url?: string | null;
+        };
+        /**
+         * RulesBrought
+         * @description What bringing a document did: names of rules made, changed, and found as they were.
+         */
+        RulesBrought: {
+            /** Created */
+            created: string[];
+            /** Changed */
+            changed: string[];
+            /** Unchanged */
+            unchanged: string[];
         };
         /**
          * RunnerUp
@@ -6172,38 +6240,6 @@ export interface components {
             name?: string | null;
             /** Physical Id */
             physical_id?: string | null;
-        };
-        /**
-         * Place
-         * @description A VM or a zone of a culprit.
-         */
-        sinemora__alerts__schemas__Place: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-        };
-        /**
-         * Place
-         * @description A VM with where it stands and what it costs an hour.
-         */
-        sinemora__recommender__recommendations__schemas__Place: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Zone */
-            zone: string;
-            /** Host */
-            host: string | null;
-            /** Price Per Hour */
-            price_per_hour: number | null;
         };
     };
     responses: never;
@@ -14151,6 +14187,164 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    export_alert_rules: {
+        parameters: {
+            query: {
+                mesh_id: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/yaml": string;
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    import_alert_rules: {
+        parameters: {
+            query: {
+                mesh_id: string;
+            };
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/yaml": string;
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulesBrought"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
                 headers: {
                     [name: string]: unknown;
                 };

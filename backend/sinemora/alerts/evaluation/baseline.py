@@ -97,11 +97,6 @@ class Baseline:
             level += z
         self.count += known & (self.count < _COUNT_MAX)
 
-    def shift(self, change: Floats) -> None:
-        """Move all levels by what this hour of the week usually brings; NaN and paths not learnt stay."""
-        moved = np.isfinite(change) & (self.count >= LEARNT)
-        self.level[:, moved] += change[moved]
-
     def rearranged(self, positions: Ints) -> "Baseline":
         """The same for another order of VMs: `positions` of the new axis in the old one, -1 for newcomers."""
         return Baseline(

@@ -1,0 +1,86 @@
+"""Rules of a mesh as YAML: what a tenant keeps in its own repository, and brings back.
+
+One document, `rules:` a list of what `RuleCreate` takes without the mesh. Bringing it back makes what is new by name
+and changes what differs; rules the document does not name are left alone.
+"""
+
+from typing import Any
+from uuid import UUID
+
+import yaml
+from pydantic import ValidationError
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import evaluating, queries, service
+from sinemora.alerts.models import AlertRule
+from sinemora.alerts.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
+from sinemora.kit.errors import ProductError
+from sinemora.kit.etag import IfMatch
+from sinemora.tenants.access import Actor
+
+
+def written(session: Session, mesh_id: UUID) -> str:
+    """The rules of a mesh as YAML; defaults are left out. ProductError `mesh_unknown`."""
+    evaluating.watch(session, mesh_id)
+    rules = [_declared(row) for row in queries.rules_of(session, mesh_id)]
+    text: str = yaml.safe_dump({"rules": rules}, sort_keys=False, allow_unicode=True)
+    return text
+
+
+def bring(session: Session, actor: Actor, mesh_id: UUID, text: bytes) -> RulesBrought:
+    """Make rules of a mesh what a document says, all or nothing. ProductError `manifest_invalid`, `mesh_unknown`."""
+    bodies = _parsed(text)
+    evaluating.watch(session, mesh_id)
+    done = RulesBrought(created=[], changed=[], unchanged=[])
+    for body in bodies:
+        row = queries.rule_named(session, mesh_id, body.name)
+        if row is None:
+            service.create_rule(session, actor, RuleCreate(mesh_id=mesh_id, **body.model_dump()))
+            done.created.append(body.name)
+        elif RuleFields.model_validate(_said(row)) == body:
+            done.unchanged.append(body.name)
+        else:
+            change = RuleUpdate.model_validate(body.model_dump())
+            service.update_rule(session, actor, row.id, change, IfMatch("*", required=True))
+            done.changed.append(body.name)
+    return done
+
+
+def _said(row: AlertRule) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in RuleFields.model_fields}
+
+
+def _declared(row: AlertRule) -> dict[str, Any]:
+    """What its owner would write to get this rule."""
+    body = RuleFields.model_validate(_said(row)).model_dump(mode="json", exclude_defaults=True)
+    return {**body, "condition": {"kind": row.condition["kind"], **body["condition"]}}
+
+
+def _parsed(text: bytes) -> list[RuleFields]:
+    try:
+        document = yaml.safe_load(text)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
+        raise ProductError("manifest_invalid", 422, f"This is no YAML{where}.") from None
+    declared = document.get("rules") if isinstance(document, dict) else None
+    if not isinstance(declared, list) or set(document) != {"rules"}:
+        raise ProductError(
+            "manifest_invalid", 422, "A document of rules has one key: rules: a list, each with name and condition."
+        )
+    bodies, complaints = [], []
+    for place, one in enumerate(declared):
+        try:
+            bodies.append(RuleFields.model_validate(one))
+        except ValidationError as error:
+            complaints += [
+                {
+                    "pointer": "/".join(["#/rules", str(place), *map(str, found["loc"])]),
+                    "message": str(found["msg"]).removeprefix("Value error, "),
+                }
+                for found in error.errors()
+            ]
+    if complaints:
+        first = complaints[0]
+        raise ProductError("manifest_invalid", 422, f"{first['pointer']}: {first['message']}", errors=complaints)
+    return bodies
