@@ -13,7 +13,7 @@ PAIR_WINDOWS = Counter("sinemora_ingest_pair_windows", "Pairs of VMs in the fram
 PEERS_DROPPED = Counter("sinemora_ingest_peers_dropped", "Peers left out of frames: VMs that no longer exist.")
 NUMBERS_CLAMPED = Counter("sinemora_ingest_numbers_clamped", "Numbers beyond 32 bits, stored as the largest.")
 SPIKES = Counter("sinemora_ingest_spikes", "Spikes stored with their exchanges.")
-QUEUE = Gauge("sinemora_ingest_queue_reports", "Reports waiting to be stored.", multiprocess_mode="livesum")
+QUEUE = Gauge("sinemora_ingest_queue_reports", "Reports waiting to be stored.")
 BATCH_REPORTS = Histogram(
     "sinemora_ingest_batch_reports", "Reports stored in one transaction.", buckets=(1, 2, 5, 10, 20, 50, 100, 200, 500)
 )
@@ -23,4 +23,4 @@ BATCH_SECONDS = Histogram(
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
 ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
-LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.", multiprocess_mode="livesum")
+LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")
