@@ -15,6 +15,7 @@ from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
 from sinemora.measurements import command as transfer
 from sinemora.operations import commands as operations
+from sinemora.recommender import command as recommender
 from sinemora.recommender.profiler import command as profiler
 from sinemora.recommender.simulation import command as simulation
 from sinemora.tenants.service import create_owner
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
 
     operations.add(commands, _with_database)
     transfer.add(commands)
+    recommender.add(commands)
     profiler.add(commands)
     simulation.add(commands)
     scenarios.add(commands)

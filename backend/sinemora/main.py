@@ -30,6 +30,7 @@ from sinemora.recommender import routes as recommender
 from sinemora.recommender.applications import routes as applications
 from sinemora.recommender.learning import routes as learning
 from sinemora.recommender.recommendations import routes as recommendations
+from sinemora.recommender.scenarios import routes as scenarios
 from sinemora.tenants import routes as tenants
 
 ROUTERS = (
@@ -50,6 +51,7 @@ ROUTERS = (
     recommender.router,
     applications.router,
     recommendations.router,
+    scenarios.router,
     learning.router,
     alerts.router,
 )

@@ -12,6 +12,7 @@ from sinemora.recommender import models as recommender
 from sinemora.recommender.applications import models as applications
 from sinemora.recommender.learning import models as learning
 from sinemora.recommender.recommendations import models as recommendations
+from sinemora.recommender.scenarios import models as scenarios
 from sinemora.tenants import models as tenants
 
 FEATURES = (
@@ -25,6 +26,7 @@ FEATURES = (
     recommender,
     applications,
     recommendations,
+    scenarios,
     learning,
     alerts,
 )

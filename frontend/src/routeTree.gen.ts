@@ -18,6 +18,7 @@ import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
+import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
 import { Route as AppApplicationsIndexRouteImport } from './routes/_app.applications.index'
 import { Route as AppApplicationsApplicationIdRouteImport } from './routes/_app.applications.$applicationId'
@@ -79,6 +80,11 @@ const AppUsageRoute = AppUsageRouteImport.update({
 const AppVmsRoute = AppVmsRouteImport.update({
   id: '/vms',
   path: '/vms',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppWhatIfRoute = AppWhatIfRouteImport.update({
+  id: '/what-if',
+  path: '/what-if',
   getParentRoute: () => AppRoute,
 } as any)
 const AppZonesRoute = AppZonesRouteImport.update({
@@ -184,6 +190,7 @@ export interface FileRoutesByFullPath {
   '/onboarding': typeof AppOnboardingRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
+  '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/applications/new': typeof AppApplicationsNewRoute
@@ -211,6 +218,7 @@ export interface FileRoutesByTo {
   '/onboarding': typeof AppOnboardingRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
+  '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -240,6 +248,7 @@ export interface FileRoutesById {
   '/_app/onboarding': typeof AppOnboardingRoute
   '/_app/usage': typeof AppUsageRoute
   '/_app/vms': typeof AppVmsRoute
+  '/_app/what-if': typeof AppWhatIfRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
   '/_app/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
@@ -271,6 +280,7 @@ export interface FileRouteTypes {
     | '/onboarding'
     | '/usage'
     | '/vms'
+    | '/what-if'
     | '/zones'
     | '/applications/$applicationId'
     | '/applications/new'
@@ -298,6 +308,7 @@ export interface FileRouteTypes {
     | '/onboarding'
     | '/usage'
     | '/vms'
+    | '/what-if'
     | '/zones'
     | '/'
     | '/applications/$applicationId'
@@ -326,6 +337,7 @@ export interface FileRouteTypes {
     | '/_app/onboarding'
     | '/_app/usage'
     | '/_app/vms'
+    | '/_app/what-if'
     | '/_app/zones'
     | '/_app/'
     | '/_app/applications/$applicationId'
@@ -415,6 +427,13 @@ declare module '@tanstack/react-router' {
       path: '/vms'
       fullPath: '/vms'
       preLoaderRoute: typeof AppVmsRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/what-if': {
+      id: '/_app/what-if'
+      path: '/what-if'
+      fullPath: '/what-if'
+      preLoaderRoute: typeof AppWhatIfRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/zones': {
@@ -571,6 +590,7 @@ interface AppRouteChildren {
   AppOnboardingRoute: typeof AppOnboardingRoute
   AppUsageRoute: typeof AppUsageRoute
   AppVmsRoute: typeof AppVmsRoute
+  AppWhatIfRoute: typeof AppWhatIfRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
   AppApplicationsApplicationIdRoute: typeof AppApplicationsApplicationIdRoute
@@ -595,6 +615,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppOnboardingRoute: AppOnboardingRoute,
   AppUsageRoute: AppUsageRoute,
   AppVmsRoute: AppVmsRoute,
+  AppWhatIfRoute: AppWhatIfRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
   AppApplicationsApplicationIdRoute: AppApplicationsApplicationIdRoute,

@@ -2,26 +2,16 @@
 
 import argparse
 import json
-import os
 import sys
-import time
-import urllib.error
 import urllib.parse
-import urllib.request
 from pathlib import Path
 from typing import IO, Any
 
-from sinemora.kit.config import settings
+from sinemora.kit.client import Client, Refused, add_address, run
 from sinemora.measurements.questions import QUESTIONS
 from sinemora.measurements.schemas import TraceTimes
 from sinemora.measurements.sheets import Format
 from sinemora.measurements.traces import TraceKind
-
-_OVER = ("succeeded", "failed", "cancelled")
-
-
-class Refused(Exception):
-    """The API said no, and why."""
 
 
 def add(commands: Any) -> None:
@@ -35,7 +25,7 @@ def add(commands: Any) -> None:
     command.add_argument("--to", dest="end", help="now by default")
     command.add_argument("--selection", action="append", default=[], help="mesh, path:A:B or zones:A:B; repeatable")
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
-    command.set_defaults(run=lambda options: _run(_export, options))
+    command.set_defaults(run=lambda options: run(_export, options))
 
     command = commands.add_parser("import", help="take a trace measured elsewhere into a mesh, by an API key")
     _common(command)
@@ -44,78 +34,15 @@ def add(commands: Any) -> None:
     command.add_argument("--times", choices=[times.value for times in TraceTimes], default="keep")
     command.add_argument("--client", help="of a PTPd log: the slave's name")
     command.add_argument("--server", help="of a PTPd log: the master's name")
-    command.set_defaults(run=lambda options: _run(_import, options))
+    command.set_defaults(run=lambda options: run(_import, options))
 
 
 def _common(command: argparse.ArgumentParser) -> None:
     command.add_argument("--mesh", required=True, help="name or id of the mesh")
-    command.add_argument("--url", default=None, help="address of the backend (default: SINEMORA_PUBLIC_URL)")
+    add_address(command)
 
 
-def _run(action: Any, options: argparse.Namespace) -> int:
-    key = os.environ.get("SINEMORA_API_KEY", "")
-    if not key:
-        print("SINEMORA_API_KEY is empty. An owner makes a key under API keys.", file=sys.stderr)
-        return 2
-    api = _Api((options.url or settings().public_url).rstrip("/"), key)
-    try:
-        return int(action(api, options))
-    except Refused as error:
-        print(error, file=sys.stderr)
-        return 1
-
-
-class _Api:
-    def __init__(self, url: str, key: str) -> None:
-        self.url = url
-        self.key = key
-
-    def open(self, path: str, body: bytes | None = None) -> IO[bytes]:
-        """The answer to GET, or to POST with a body. Raises `Refused`."""
-        headers = {"Authorization": f"Bearer {self.key}", **({"Content-Type": "text/csv"} if body is not None else {})}
-        try:
-            answer: IO[bytes] = urllib.request.urlopen(urllib.request.Request(self.url + path, body, headers))
-        except urllib.error.HTTPError as error:
-            said = error.read().decode(errors="replace")
-            try:
-                said = json.loads(said)["detail"]
-            except (ValueError, KeyError, TypeError):
-                said = said[:200]
-            raise Refused(f"{error.code}: {said}") from error
-        except OSError as error:
-            raise Refused(f"{self.url} cannot be reached: {error}") from error
-        return answer
-
-    def read(self, path: str, body: bytes | None = None) -> Any:
-        """The same, as JSON."""
-        with self.open(path, body) as answer:
-            return json.load(answer)
-
-    def mesh_id(self, name: str) -> str:
-        """The id of a mesh by name or id. Raises `Refused`."""
-        cursor = ""
-        while True:
-            page = self.read(f"/v1/meshes?limit=500{cursor}")
-            for mesh in page["items"]:
-                if name in (mesh["id"], mesh["name"]):
-                    return str(mesh["id"])
-            if page["next_cursor"] is None:
-                raise Refused(f"There is no mesh {name}.")
-            cursor = "&cursor=" + urllib.parse.quote(page["next_cursor"])
-
-    def finished(self, job: dict[str, Any]) -> dict[str, Any]:
-        """A job once it is over. Raises `Refused` when it did not succeed."""
-        while job["state"] not in _OVER:
-            share = "" if job["progress"] is None else f" {job['progress']:.0%}"
-            print(f"{job['title']}: {job['state']}{share} {job['note']}", file=sys.stderr)
-            time.sleep(1)
-            job = self.read(f"/v1/jobs/{job['id']}")
-        if job["state"] != "succeeded":
-            raise Refused((job["error"] or {}).get("detail", "The job was cancelled."))
-        return job
-
-
-def _export(api: _Api, options: argparse.Namespace) -> int:
+def _export(api: Client, options: argparse.Namespace) -> int:
     asked = [("format", options.format), *(("selections", one) for one in options.selection)]
     asked += [(name, value) for name, value in (("from", options.start), ("to", options.end)) if value]
     for one in options.set:
@@ -144,7 +71,7 @@ def _copy(source: IO[bytes], target: IO[bytes]) -> None:
     target.flush()
 
 
-def _import(api: _Api, options: argparse.Namespace) -> int:
+def _import(api: Client, options: argparse.Namespace) -> int:
     asked = {"kind": options.kind, "times": options.times, "client": options.client, "server": options.server}
     query = urllib.parse.urlencode({name: value for name, value in asked.items() if value})
     try:

@@ -1,5 +1,6 @@
 """Graphs of roles and packing, against everything there is to choose from."""
 
+import dataclasses
 import itertools
 
 import numpy as np
@@ -7,8 +8,7 @@ import pytest
 
 from sinemora.recommender.placement import exact, graph, pack
 from sinemora.recommender.placement.graph import Aim, Graph
-from sinemora.recommender.placement.pack import Resources
-from sinemora.recommender.placement.problem import ProblemError
+from sinemora.recommender.placement.problem import ProblemError, Resources
 from tests.recommender.placements import random_problem, true_costs
 
 
@@ -89,7 +89,7 @@ def test_packing_agrees_with_all_ways(seed: int) -> None:
         if fits:
             waiting = int(size.sum() - first.sum() - second.sum())
             best = min(best, int(first @ matrix[0] + second @ matrix[1]) + 1001 * waiting)
-    plan = pack.solve(problem, resources)
+    plan = pack.solve(dataclasses.replace(problem, resources=resources))
     assert plan.cost == best
     assert plan.certificate is not None
     assert plan.certificate.proven

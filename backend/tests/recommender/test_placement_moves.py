@@ -5,13 +5,10 @@ import dataclasses
 import numpy as np
 import pytest
 
-from sinemora.recommender.curves.table import CurveTable
 from sinemora.recommender.placement import exact, moves
-from sinemora.recommender.placement.order import NoSpareSlotError, steps
-from sinemora.recommender.placement.plan import Move, moved_tasks
-from sinemora.recommender.placement.plan import moves as moves_between
-from sinemora.recommender.placement.problem import Assignment, Jobs, Machines, Problem
-from tests.recommender.placements import Dense, best_by_moves, random_problem, running
+from sinemora.recommender.placement.plan import moved_tasks
+from sinemora.recommender.placement.problem import Problem
+from tests.recommender.placements import best_by_moves, random_problem, running
 
 
 def tiny(seed: int, limits: bool = False) -> tuple[np.random.Generator, Problem]:
@@ -51,54 +48,3 @@ def test_noise_asks_for_a_price() -> None:
     _, problem = tiny(3)
     assert moves.hysteresis(problem, 0.0) == 0
     assert moves.hysteresis(problem, 0.15) > moves.hysteresis(problem, 0.05) > 0
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_no_step_needs_a_slot_that_is_not_free(seed: int) -> None:
-    _, problem = tiny(seed)
-    wanted = moves_between(problem.current, exact.solve(problem).assignment)
-    free = problem.free_slots() - problem.current.on_machines(4)
-    where = {(j, m): c for j, m, c in zip(*_columns(problem.current), strict=True)}
-    try:
-        found = steps(problem, wanted)
-    except NoSpareSlotError:
-        assert (free <= 0).all()
-        return
-    for step in found:
-        assert free[step.target] > 0
-        assert where[step.job, step.source] > 0
-        free[step.target] -= 1
-        free[step.source] += 1
-        where[step.job, step.source] -= 1
-        where[step.job, step.target] = where.get((step.job, step.target), 0) + 1
-    for move in wanted:
-        where[move.job, move.target] -= move.count
-        where[move.job, move.source] = where.get((move.job, move.source), 0) + move.count
-    assert {k: v for k, v in where.items() if v} == {
-        (j, m): c for j, m, c in zip(*_columns(problem.current), strict=True)
-    }
-
-
-def test_full_machines_exchange_tasks_through_a_spare_slot() -> None:
-    machines = Machines(np.array([2, 2, 1]), np.zeros(3, np.int64), np.zeros(3, np.int64))
-    curves = CurveTable(10.0, np.ones((2, 1)), np.zeros((2, 1)))
-    problem = Problem(
-        Jobs.of([1, 1], [0, 1], [0, 0]),
-        machines,
-        Dense(np.zeros((3, 3), np.int32)),
-        curves,
-        Assignment.of([(0, 1, 1), (1, 0, 1)]),
-    )
-    wanted = [Move(0, 1, 0, 1), Move(1, 0, 1, 1)]
-    assert [(s.job, s.source, s.target, s.detour) for s in steps(problem, wanted)] == [
-        (0, 1, 2, True),
-        (1, 0, 1, False),
-        (0, 2, 0, False),
-    ]
-    full = dataclasses.replace(problem, machines=dataclasses.replace(machines, slots=np.array([2, 2, 0])))
-    with pytest.raises(NoSpareSlotError, match="free one slot"):
-        steps(full, wanted)
-
-
-def _columns(placed: Assignment) -> tuple[list[int], list[int], list[int]]:
-    return placed.job.tolist(), placed.machine.tolist(), placed.count.tolist()

@@ -8,11 +8,11 @@ import pytest
 
 from sinemora.recommender.placement import costs, exact, gang, limits, objectives, policies
 from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.placement.plan import moved_tasks
 from sinemora.recommender.placement.policies import Policy
-from sinemora.recommender.placement.problem import ANYWHERE, Problem, ProblemError, Spread
-from sinemora.recommender.placement.robust import Risk, pair_costs
-from sinemora.recommender.placement.robust import solve as solve_robust
-from tests.recommender.placements import random_problem, true_costs
+from sinemora.recommender.placement.problem import ANYWHERE, Problem, ProblemError, Resources, Risk, Spread
+from sinemora.recommender.placement.risk import pair_costs
+from tests.recommender.placements import random_problem, running, true_costs
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -65,7 +65,8 @@ def test_a_certain_latency_carries_no_risk() -> None:
             return np.eye(steps)[np.minimum((ns + 5_000) // 10_000, steps - 1)]
 
     for risk in Risk:
-        assert solve_robust(problem, Certain(), risk).cost == exact.solve(problem).cost
+        risky = dataclasses.replace(problem, risk=(Certain(), risk))
+        assert policies.solve(risky, Policy.robust).cost == exact.solve(problem).cost
 
 
 def loads(problem: Problem, job: int, domain: np.ndarray, plan: policies.Plan) -> np.ndarray:
@@ -132,7 +133,7 @@ def test_objectives_differ_as_they_should(seed: int) -> None:
         return int((matrix[plan.assignment.job, plan.assignment.machine] * plan.assignment.count).sum())
 
     def per_job(plan: policies.Plan) -> np.ndarray:
-        return objectives.performance_of_jobs(problem, plan.assignment)
+        return objectives.performance_of_jobs(problem, plan)
 
     assert all(lost(loss[Objective.loss]) <= lost(plan) for plan in loss.values())
     assert per_job(loss[Objective.worst_first]).min() >= per_job(loss[Objective.fair]).min()
@@ -147,13 +148,60 @@ def test_policies_refuse_what_they_do_not_know() -> None:
     for policy in (Policy.nomora, Policy.nomora_aggregated, Policy.gang):
         with pytest.raises(ProblemError):
             policies.solve(spread, policy)
-    with pytest.raises(ProblemError, match="cannot be combined"):
-        policies.solve(dataclasses.replace(spread, most_moves=2))
+    for policy in (Policy.robust, Policy.pack):
+        with pytest.raises(ProblemError) as refused:
+            policies.solve(problem, policy)
+        assert refused.value.code in ("risk_missing", "resources_missing")
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_budget_and_a_price_of_moves_hold_beside_spread_limits_and_under_pack(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    problem = random_problem(rng, jobs=3, machines=6)
+    roomy = dataclasses.replace(problem.machines, slots=problem.machines.slots + 3)
+    problem = dataclasses.replace(problem, machines=roomy)
+    current = running(problem, rng)
+    most = int(current.count.sum()) // 2
+    unlimited = Resources(np.zeros(3, np.int64), np.zeros(3, np.int64), np.ones(6, np.int64), np.ones(6, np.int64))
+    problem = dataclasses.replace(problem, current=current, resources=unlimited)
+    wide = (Spread(0, "machine", 100),)
+    for price in (0, 30, 5_000):
+        priced = dataclasses.replace(problem, move_price=price)
+        plans = [
+            policies.solve(priced),
+            policies.solve(dataclasses.replace(priced, spread=wide)),
+            policies.solve(priced, Policy.pack),
+        ]
+        # Limits that never bind change nothing: three solvers, one optimum of cost less what staying is worth.
+        loose = int(current.count.sum())
+        worth = {plan.cost - price * (loose - moved_tasks(current, plan.assignment)) for plan in plans if price}
+        assert len(worth) <= 1
+        assert all(plan.certificate is not None and plan.certificate.gap == 0 for plan in plans)
+        if price == 5_000:
+            assert all(moved_tasks(current, plan.assignment) == 0 for plan in plans)
+    for policy, spread in ((Policy.exact, wide), (Policy.pack, ())):
+        plan = policies.solve(dataclasses.replace(problem, spread=spread, most_moves=most), policy)
+        assert moved_tasks(current, plan.assignment) <= most
+
+
+def complete(problem: Problem) -> Problem:
+    """With what `robust` and `pack` need to know beside the rest."""
+    machines, steps = len(problem.machines), problem.curves.values.shape[0]
+
+    class Even:
+        def shares(self, source: int) -> np.ndarray:
+            return np.full((machines, steps), 1 / steps)
+
+    room = np.full(machines, 1_000)
+    need = np.full(len(problem.jobs), 100)
+    return dataclasses.replace(problem, risk=(Even(), Risk.cvar), resources=Resources(need, need, room, room))
 
 
 @pytest.mark.parametrize("policy", list(Policy))
 def test_every_policy_gives_a_plan_that_fits(policy: Policy) -> None:
     problem = random_problem(np.random.default_rng(8), jobs=5, machines=8)
+    if policy in (Policy.robust, Policy.pack):
+        problem = complete(problem)
     plan = policies.solve(problem, policy)
     roots = np.bincount(plan.root, minlength=8)
     assert (plan.assignment.on_machines(8) + roots <= problem.machines.slots).all()

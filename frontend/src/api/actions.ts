@@ -2,8 +2,9 @@
 
 import { type QueryKey, useMutation, useQueryClient } from '@tanstack/react-query'
 import { useRef } from 'react'
+import type { Change } from '~/lib/changes'
 import { client, randomKey, unwrap } from './client'
-import type { MetricSourceInput } from './types'
+import type { MetricSourceInput, RecommendationInput } from './types'
 
 /**
  * A mutation whose success makes some answers old. Each distinct input keeps one idempotency key until it succeeds:
@@ -294,22 +295,49 @@ export const useDeleteApplication = () =>
     [['applications']],
   )
 
-export interface QuestionInput {
-  mesh: string
-  moves_max: number
-  minutes: number
-}
+export type QuestionInput = Pick<RecommendationInput, 'mesh' | 'policy' | 'objective' | 'moves_max' | 'minutes'>
 
 export const useAskForMoves = () =>
   useAction(
     (input: QuestionInput, key) =>
       unwrap(
         client.POST('/v1/recommendations', {
-          body: { ...input, policy: 'exact', statistic: 'p50' },
+          body: { ...input, statistic: 'p50', risk: 'cvar' },
           headers: once(key),
         }),
       ),
     [['jobs']],
+  )
+
+export const useKeepScenario = () =>
+  useAction(
+    (input: { name: string; mesh: string; changes: Change[] }, key) =>
+      unwrap(
+        client.POST('/v1/scenarios', {
+          body: { ...input, statistic: 'p50', minutes: 30, place_waiting: false },
+          headers: once(key),
+        }),
+      ),
+    [['scenarios']],
+  )
+
+export const useChangeScenario = () =>
+  useAction(
+    ({ id, version, changes }: { id: string; version: number; changes: Change[] }) =>
+      unwrap(
+        client.PATCH('/v1/scenarios/{scenario_id}', {
+          params: { path: { scenario_id: id } },
+          body: { changes },
+          headers: { 'If-Match': `"${version}"` },
+        }),
+      ),
+    [['scenarios']],
+  )
+
+export const useDeleteScenario = () =>
+  useAction(
+    (id: string) => unwrap(client.DELETE('/v1/scenarios/{scenario_id}', { params: { path: { scenario_id: id } } })),
+    [['scenarios']],
   )
 
 const DECISIONS = {

@@ -1,6 +1,7 @@
 /** What can be asked, as query options: one key and one function per question. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Change } from '~/lib/changes'
 import {
   baseOf,
   type CurveSearch,
@@ -333,6 +334,38 @@ export const accuracyQuery = queryOptions({
   queryKey: ['recommendations', 'accuracy'],
   queryFn: () => unwrap(client.GET('/v1/recommendations/accuracy')),
 })
+
+export const scenariosQuery = queryOptions({
+  queryKey: ['scenarios'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/scenarios', { params: { query: page(cursor) } }))),
+})
+
+/** What becomes of applications after changes; keeps what was last known while the next is worked out. */
+export const whatIfQuery = (mesh: string, changes: Change[], place: boolean) =>
+  queryOptions({
+    queryKey: ['what-if', mesh, changes, place],
+    queryFn: () =>
+      unwrap(
+        client.POST('/v1/what-if', {
+          body: { mesh, changes, place_waiting: place, statistic: 'p50', minutes: 30 },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+/** What could be rented or changed for an application. */
+export const optionsQuery = (applicationId: string) =>
+  queryOptions({
+    queryKey: ['applications', applicationId, 'options'],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/applications/{application_id}/options', {
+          params: { path: { application_id: applicationId } },
+        }),
+      ),
+    retry: false,
+  })
 
 /** A piece of long work, asked about until it is over. */
 export const workQuery = (jobId: string) =>

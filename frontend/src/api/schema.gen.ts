@@ -1480,6 +1480,98 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/what-if": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask What If
+         * @description What becomes of every application of a mesh when tasks, VMs, zones, paths or curves change. Keeps nothing.
+         */
+        post: operations["ask_what_if"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/scenarios": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Scenarios
+         * @description What-if questions that were kept, by name.
+         */
+        get: operations["list_scenarios"];
+        put?: never;
+        /**
+         * Create Scenario
+         * @description Keep a what-if question under a name.
+         */
+        post: operations["create_scenario"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/scenarios/{scenario_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Scenario
+         * @description One scenario.
+         */
+        get: operations["read_scenario"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Scenario
+         * @description Forget a scenario.
+         */
+        delete: operations["delete_scenario"];
+        options?: never;
+        head?: never;
+        /**
+         * Update Scenario
+         * @description Change a scenario; its changes are replaced as a whole.
+         */
+        patch: operations["update_scenario"];
+        trace?: never;
+    };
+    "/v1/applications/{application_id}/options": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Application Options
+         * @description Role swaps, VMs made anew elsewhere, and VMs rented to keep the best, each with its gain and price.
+         */
+        get: operations["list_application_options"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/metric-sources": {
         parameters: {
             query?: never;
@@ -2069,6 +2161,21 @@ export interface components {
             outcome: components["schemas"]["Outcome"];
         };
         /**
+         * AddLatency
+         * @description Every round trip between two zones (or within one, named twice) longer by so much; shorter when below 0.
+         */
+        AddLatency: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "latency";
+            /** Zones */
+            zones: string[];
+            /** Added Us */
+            added_us: number;
+        };
+        /**
          * AffectedRead
          * @description An application with tasks on the paths of an incident, and what it keeps of its performance now.
          */
@@ -2287,7 +2394,10 @@ export interface components {
             total: components["schemas"]["GainRead"] | null;
             /** Applications */
             applications: components["schemas"]["ApplicationGain"][];
+            /** @default loss */
+            objective: components["schemas"]["Objective"];
             certificate: components["schemas"]["CertificateRead"] | null;
+            best_found: components["schemas"]["BestFound"] | null;
             /** Front */
             front: components["schemas"]["FrontPoint"][];
             /** Constraints */
@@ -2676,6 +2786,20 @@ export interface components {
             hours: number;
         };
         /**
+         * BestFound
+         * @description What the search placed, where nothing is proven: cost of its links, and what no placement can cost less than.
+         */
+        BestFound: {
+            /** Tasks */
+            tasks: number;
+            /** Cost */
+            cost: number;
+            /** Bound */
+            bound: number;
+            /** Words */
+            words: string;
+        };
+        /**
          * BinsRead
          * @description A histogram of the bins that hold something: values in [low, high); `cumulative` is the share below `high`.
          */
@@ -2763,6 +2887,29 @@ export interface components {
             proven: boolean;
             /** Words */
             words: string;
+        };
+        /**
+         * ChangeCurve
+         * @description An application on another curve, or on another version of it.
+         */
+        ChangeCurve: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "curve";
+            /**
+             * Application
+             * @description Name or id
+             */
+            application: string;
+            /**
+             * Curve
+             * @description Name or id
+             */
+            curve: string;
+            /** Curve Number */
+            curve_number?: number | null;
         };
         /**
          * ComparisonRead
@@ -3302,6 +3449,22 @@ export interface components {
             items: components["schemas"]["DistributionItem"][];
         };
         /**
+         * DropZone
+         * @description A zone that is gone; its tasks wait.
+         */
+        DropZone: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "drop_zone";
+            /**
+             * Zone
+             * @description Name or id
+             */
+            zone: string;
+        };
+        /**
          * EdgeRead
          * @description Two tasks that talk to each other.
          */
@@ -3471,6 +3634,26 @@ export interface components {
             windows: number;
         };
         /**
+         * Fate
+         * @description One application before and after; null where no window knows all its links.
+         *
+         *     `waiting` tasks have no VM, and `beyond` links are slower than the curve knows, after the changes.
+         */
+        Fate: {
+            application: components["schemas"]["Named"];
+            /** Objective */
+            objective: number | null;
+            before: components["schemas"]["ExpectedRead"] | null;
+            after: components["schemas"]["ExpectedRead"] | null;
+            gain: components["schemas"]["GainRead"] | null;
+            /** Below Objective */
+            below_objective: boolean | null;
+            /** Waiting */
+            waiting: number;
+            /** Beyond */
+            beyond: number;
+        };
+        /**
          * FieldError
          * @description One thing wrong with the input. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
          */
@@ -3536,7 +3719,7 @@ export interface components {
         FrontPoint: {
             /** Moves */
             moves: number;
-            expected: components["schemas"]["GainRead"];
+            expected: components["schemas"]["GainRead"] | null;
             /** Positions */
             positions: number[];
         };
@@ -4296,6 +4479,8 @@ export interface components {
         /**
          * MoveRead
          * @description One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours.
+         *
+         *     A task that waited has no `source`; until it starts it performs nothing. `gain` is null where no window knows it.
          */
         MoveRead: {
             /** Position */
@@ -4304,12 +4489,12 @@ export interface components {
             group: number;
             application: components["schemas"]["Named"];
             task: components["schemas"]["Named"];
-            source: components["schemas"]["Place"];
+            source: components["schemas"]["Place"] | null;
             target: components["schemas"]["Place"];
             via: components["schemas"]["Named"] | null;
-            gain: components["schemas"]["GainRead"];
+            gain: components["schemas"]["GainRead"] | null;
             /** Round Trip Before Ns */
-            round_trip_before_ns: number;
+            round_trip_before_ns: number | null;
             /** Round Trip After Ns */
             round_trip_after_ns: number;
             /** Slot Price */
@@ -4396,6 +4581,12 @@ export interface components {
             text: string;
         };
         /**
+         * Objective
+         * @description What a plan minimises, summed over tasks.
+         * @enum {string}
+         */
+        Objective: "slowdown" | "loss" | "fair" | "worst_first";
+        /**
          * OneWayRead
          * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
          *
@@ -4445,6 +4636,48 @@ export interface components {
             clock_error_ns: (number | null)[];
             /** Loss */
             loss: (number | null)[];
+        };
+        /**
+         * OptionRead
+         * @description Something a tenant could rent or change for an application, with what it brings and costs.
+         *
+         *     swap: two tasks change roles. recreate: a VM made anew in a zone, or beside the VMs of a host. over_allocate:
+         *     `count` more VMs in a zone, of which the best stay; the others are given back after an hour. `draws`: VMs measured
+         *     there that stood in for the new ones.
+         */
+        OptionRead: {
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "swap" | "recreate" | "over_allocate";
+            /** Tasks */
+            tasks: components["schemas"]["Named"][];
+            /** Zone */
+            zone: string | null;
+            /** Host */
+            host: string | null;
+            /** Count */
+            count: number;
+            gain: components["schemas"]["GainRead"];
+            /** Draws */
+            draws: number;
+            /** Price Change Per Hour */
+            price_change_per_hour: number | null;
+            /** Price Once */
+            price_once: number | null;
+            /** Words */
+            words: string;
+        };
+        /**
+         * OptionsRead
+         * @description What could be done for an application beyond moving tasks, the best first.
+         */
+        OptionsRead: {
+            application: components["schemas"]["Named"];
+            window: components["schemas"]["Span"];
+            /** Options */
+            options: components["schemas"]["OptionRead"][];
         };
         /**
          * Order
@@ -4596,6 +4829,13 @@ export interface components {
         Page_RuleRead_: {
             /** Items */
             items: components["schemas"]["RuleRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
+        /** Page[ScenarioRead] */
+        Page_ScenarioRead_: {
+            /** Items */
+            items: components["schemas"]["ScenarioRead"][];
             /** Next Cursor */
             next_cursor: string | null;
         };
@@ -4782,6 +5022,15 @@ export interface components {
             price_per_hour: number | null;
         };
         /**
+         * Placed
+         * @description A task that waited, and the VM found for it.
+         */
+        Placed: {
+            application: components["schemas"]["Named"];
+            task: components["schemas"]["Named"];
+            vm: components["schemas"]["Named"];
+        };
+        /**
          * PlanCaps
          * @description What an agent may not exceed: `cpu_percent` is of one processor, `memory_mib` of resident memory.
          */
@@ -4865,10 +5114,14 @@ export interface components {
         };
         /**
          * Policy
-         * @description How places are chosen: roots stay (`exact`), or roots move with their tasks (`gang`).
+         * @description How places are chosen.
+         *
+         *     exact: roots of stars stay, proven best. gang: roots move with their tasks. robust: as exact, each path costing a
+         *     risk of its whole distribution. pack: CPU, memory and applications apart as well. nomora: the published network.
+         *     graph: all tasks by search, best found. Under every policy graphs and tasks of more than a slot are searched.
          * @enum {string}
          */
-        Policy: "exact" | "gang";
+        Policy: "exact" | "gang" | "robust" | "pack" | "nomora" | "graph";
         /**
          * Problem
          * @description Problem details (RFC 9457).
@@ -4892,6 +5145,29 @@ export interface components {
             errors?: components["schemas"]["FieldError"][] | null;
         };
         /**
+         * PutTask
+         * @description A task on another VM; `vm` null takes it off.
+         */
+        PutTask: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "task";
+            /**
+             * Application
+             * @description Name or id
+             */
+            application: string;
+            /**
+             * Task
+             * @description Name or id
+             */
+            task: string;
+            /** Vm */
+            vm: string | null;
+        };
+        /**
          * Question
          * @description What a recommendation is to look at, and how far it may go.
          */
@@ -4903,6 +5179,13 @@ export interface components {
             applications?: string[];
             /** @default exact */
             policy: components["schemas"]["Policy"];
+            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications count alike; worst_first: those that fare worst first */
+            objective?: components["schemas"]["Objective"] | null;
+            /**
+             * @description Under robust: what of a path's distribution counts
+             * @default cvar
+             */
+            risk: components["schemas"]["Risk"];
             /** @default p50 */
             statistic: components["schemas"]["Percentile"];
             /**
@@ -5033,6 +5316,13 @@ export interface components {
             applications?: string[];
             /** @default exact */
             policy: components["schemas"]["Policy"];
+            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications count alike; worst_first: those that fare worst first */
+            objective?: components["schemas"]["Objective"] | null;
+            /**
+             * @description Under robust: what of a path's distribution counts
+             * @default cvar
+             */
+            risk: components["schemas"]["Risk"];
             /** @default p50 */
             statistic: components["schemas"]["Percentile"];
             /**
@@ -5135,6 +5425,27 @@ export interface components {
             verified_at: string | null;
         };
         /**
+         * RecreateVm
+         * @description A VM made anew in another zone: its paths are then like those of the VMs there.
+         */
+        RecreateVm: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            kind: "vm";
+            /**
+             * Vm
+             * @description Name or id
+             */
+            vm: string;
+            /**
+             * Zone
+             * @description Name or id
+             */
+            zone: string;
+        };
+        /**
          * Resolution
          * @description Length of a step of a series; `auto` picks the finest that stays readable.
          * @enum {string}
@@ -5152,6 +5463,12 @@ export interface components {
          * @enum {string}
          */
         Responder: "agent" | "ieee1588";
+        /**
+         * Risk
+         * @description What of a pair's distribution counts.
+         * @enum {string}
+         */
+        Risk: "mean" | "p99" | "cvar";
         /**
          * Role
          * @description What a member may do: look, change, or also decide who may.
@@ -5458,6 +5775,77 @@ export interface components {
             repeats?: number | null;
         };
         /**
+         * ScenarioCreate
+         * @description A what-if question to keep.
+         */
+        ScenarioCreate: {
+            /** Changes */
+            changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description How far back windows are looked at
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Place Waiting
+             * @description Look for places for tasks that wait once all is changed; nothing else moves
+             * @default false
+             */
+            place_waiting: boolean;
+            /**
+             * Mesh
+             * @description Name or id
+             */
+            mesh: string;
+            /** Name */
+            name: string;
+        };
+        /**
+         * ScenarioRead
+         * @description A kept scenario.
+         */
+        ScenarioRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            mesh: components["schemas"]["Named"];
+            question: components["schemas"]["WhatIf"];
+            /** Version */
+            version: number;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            /**
+             * Updated At
+             * Format: date-time
+             */
+            updated_at: string;
+        };
+        /**
+         * ScenarioUpdate
+         * @description What may change of a scenario; what is left out stays. Changes are replaced as a whole.
+         */
+        ScenarioUpdate: {
+            /** Name */
+            name?: string | null;
+            /** Changes */
+            changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[] | null;
+            statistic?: components["schemas"]["Percentile"] | null;
+            /** Minutes */
+            minutes?: number | null;
+            /** Place Waiting */
+            place_waiting?: boolean | null;
+        };
+        /**
          * ScheduleRead
          * @description What is asked of a mesh, how often, and when last.
          */
@@ -5480,6 +5868,13 @@ export interface components {
             applications?: string[];
             /** @default exact */
             policy: components["schemas"]["Policy"];
+            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications count alike; worst_first: those that fare worst first */
+            objective?: components["schemas"]["Objective"] | null;
+            /**
+             * @description Under robust: what of a path's distribution counts
+             * @default cvar
+             */
+            risk: components["schemas"]["Risk"];
             /** @default p50 */
             statistic: components["schemas"]["Percentile"];
             /**
@@ -5940,6 +6335,25 @@ export interface components {
          */
         Trigger: "asked" | "scheduled" | "objective";
         /**
+         * Trips
+         * @description Median round trips in ns, null where unknown, [source][target] by `names`: zones, or VMs where they are few.
+         */
+        Trips: {
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "vm" | "zone";
+            /** Names */
+            names: string[];
+            /** Groups */
+            groups: string[];
+            /** Before Ns */
+            before_ns: (number | null)[][];
+            /** After Ns */
+            after_ns: (number | null)[][];
+        };
+        /**
          * UsageItem
          * @description One quota. `used` is null for those that limit how long, not how much.
          */
@@ -6141,6 +6555,71 @@ export interface components {
             minute: number;
             /** Lasts Min */
             lasts_min: number;
+        };
+        /**
+         * WhatIf
+         * @description Changes in the order they happen, and the windows that the answer rests on.
+         */
+        WhatIf: {
+            /** Changes */
+            changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description How far back windows are looked at
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Place Waiting
+             * @description Look for places for tasks that wait once all is changed; nothing else moves
+             * @default false
+             */
+            place_waiting: boolean;
+        };
+        /**
+         * WhatIfCreate
+         * @description A what-if question about a mesh.
+         */
+        WhatIfCreate: {
+            /** Changes */
+            changes?: (components["schemas"]["PutTask"] | components["schemas"]["RecreateVm"] | components["schemas"]["DropZone"] | components["schemas"]["AddLatency"] | components["schemas"]["ChangeCurve"])[];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description How far back windows are looked at
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Place Waiting
+             * @description Look for places for tasks that wait once all is changed; nothing else moves
+             * @default false
+             */
+            place_waiting: boolean;
+            /**
+             * Mesh
+             * @description Name or id
+             */
+            mesh: string;
+        };
+        /**
+         * WhatIfRead
+         * @description What becomes of every application of the mesh; `broken` are limits that do not hold after the changes.
+         */
+        WhatIfRead: {
+            window: components["schemas"]["Span"];
+            /** Windows */
+            windows: number;
+            /** Applications */
+            applications: components["schemas"]["Fate"][];
+            /** Placed */
+            placed: components["schemas"]["Placed"][];
+            /** Broken */
+            broken: string[];
+            trips: components["schemas"]["Trips"];
         };
         /**
          * WorstPath
@@ -13422,6 +13901,535 @@ export interface operations {
             };
             /** @description Not Found */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    ask_what_if: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WhatIfCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WhatIfRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_scenarios: {
+        parameters: {
+            query?: {
+                /** @description Only on this mesh */
+                mesh_id?: string | null;
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_ScenarioRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScenarioCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_scenario: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                scenario_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                scenario_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    update_scenario: {
+        parameters: {
+            query?: never;
+            header?: {
+                "if-match"?: string | null;
+            };
+            path: {
+                scenario_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScenarioUpdate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScenarioRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Failed */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Precondition Required */
+            428: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_application_options: {
+        parameters: {
+            query?: {
+                statistic?: components["schemas"]["Percentile"];
+                minutes?: number;
+                /** @description Most VMs to rent beyond those needed */
+                extra_max?: number;
+            };
+            header?: never;
+            path: {
+                application_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OptionsRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -1,5 +1,6 @@
 /** Search parameters, parsed at the edge into types that cannot be wrong. Defaults are left out of the address. */
 
+import { type Change, parseChanges } from './changes'
 import type { Clock } from './time'
 
 export const METRICS = ['one_way_delay', 'round_trip', 'asymmetry', 'loss', 'clock_error', 'jitter'] as const
@@ -87,6 +88,15 @@ export interface CurvesSearch {
 export interface RecommendationSearch {
   /** How many of its moves are looked at; all when absent. */
   moves?: number
+}
+
+export interface WhatIfSearch {
+  mesh?: string
+  changes?: Change[]
+  /** Whether VMs are looked for for tasks that wait. */
+  place?: boolean
+  /** Id of the kept scenario that is open. */
+  scenario?: string
 }
 
 export interface CurveSearch {
@@ -269,6 +279,15 @@ export function learningSearch(raw: Raw): LearningSearch {
 export function recommendationSearch(raw: Raw): RecommendationSearch {
   const moves = number(raw.moves, 0)
   return chosen<RecommendationSearch>({ moves: Number.isInteger(moves) ? moves : undefined })
+}
+
+export function whatIfSearch(raw: Raw): WhatIfSearch {
+  return chosen<WhatIfSearch>({
+    mesh: word(raw.mesh),
+    changes: parseChanges(raw.changes),
+    place: raw.place === true ? true : undefined,
+    scenario: word(raw.scenario),
+  })
 }
 
 /** Where to go after signing in; only a path of this product is followed, never another origin. */

@@ -86,15 +86,15 @@ def graph(edges: Sequence[tuple[int, int, float]]) -> Links:
     return Links(np.array(sources, np.intp), np.array(targets, np.intp), np.array(weights, np.float64))
 
 
-def reached(links: Links, at: Indices, round_trips_ns: Floats, sensitivity: Sensitivity) -> Reached:
+def reached(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating], sensitivity: Sensitivity) -> Reached:
     """What each link keeps when task i runs on machine `at[i]` (-1: on none).
 
     `round_trips_ns` has shape (machines, machines), NaN where unknown. Tasks on one machine have no network between
-    them: nothing is added.
+    them: nothing is added. With several windows, (windows, machines, machines), the answer has shapes (windows, links).
     """
     sources, targets = at[links.sources], at[links.targets]
     placed = (sources >= 0) & (targets >= 0)
-    trips = np.where(placed, round_trips_ns[sources, targets], np.nan)
+    trips = np.where(placed, round_trips_ns[..., sources, targets], np.nan)
     trips = np.where(placed & (sources == targets), 0.0, trips)
     added = sensitivity.added_us(trips)
     known = np.isfinite(added)

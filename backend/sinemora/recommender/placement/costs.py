@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinemora.recommender.curves.table import CurveTable
+from sinemora.recommender.placement.problem import Problem
 
 LEAST_PERFORMANCE = 0.1
 CostTable = npt.NDArray[np.int32]
@@ -31,6 +32,7 @@ class Objective(StrEnum):
 
 FAIR_SCALE = 10_000
 """Points of a job that loses everything, under the objectives that weigh jobs alike."""
+_DEAREST = 1 << 20
 
 
 def table(curves: CurveTable, objective: Objective = Objective.slowdown) -> CostTable:
@@ -39,6 +41,17 @@ def table(curves: CurveTable, objective: Objective = Objective.slowdown) -> Cost
     if objective is Objective.slowdown:
         return np.rint(100.0 / np.clip(performance, LEAST_PERFORMANCE, 1.0)).astype(np.int32)
     return np.rint(1000.0 * (1.0 - np.clip(performance, 0.0, 1.0))).astype(np.int32)
+
+
+def of_jobs(problem: Problem, objective: Objective) -> CostTable:
+    """Cost points of a task of every job at every step of latency, shape (jobs, steps), job weights included."""
+    tables = table(problem.curves, objective)[problem.jobs.curve]
+    scale = np.ones(len(problem.jobs)) if problem.weight is None else problem.weight
+    if objective in (Objective.fair, Objective.worst_first):
+        scale = scale * (FAIR_SCALE / 1000) / np.maximum(1, problem.jobs.size)
+    elif problem.weight is None:
+        return tables
+    return np.rint(np.minimum(tables * scale[:, None], _DEAREST)).astype(np.int32)
 
 
 def step_ns(curves: CurveTable) -> int:

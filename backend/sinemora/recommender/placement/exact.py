@@ -32,7 +32,7 @@ def transport_of(
     if (problem.jobs.root == ANYWHERE).any():
         job = int((problem.jobs.root == ANYWHERE).argmax())
         raise ProblemError("root_undecided", problem.jobs.name(job), "the policy gang chooses roots")
-    tables = points.table(problem.curves, objective)[problem.jobs.curve]
+    tables = points.of_jobs(problem, objective)
     waiting = waiting_costs(problem, tables, waiting_cost_per_s)
     held = problem.held()
     transport = Transport(

@@ -6,6 +6,7 @@ tenant, and for the jobs of a cluster that have such limits.
 """
 
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -15,7 +16,7 @@ from sinemora.recommender.placement import flow
 from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.flow import Network
 from sinemora.recommender.placement.matrix import cost_matrix, waiting_costs
-from sinemora.recommender.placement.plan import Certificate, Plan, Statistics
+from sinemora.recommender.placement.plan import Certificate, Plan, Statistics, moved_tasks
 from sinemora.recommender.placement.problem import Assignment, Ints, Problem, Spread
 
 _LEVELS = ("pod", "rack", "machine")
@@ -30,27 +31,56 @@ class InfeasibleError(ValueError):
 
 
 def solve(problem: Problem, objective: Objective = Objective.slowdown) -> Plan:
-    """Cheapest placement within spread limits, proven; tasks that find no place wait."""
+    """Cheapest placement within spread limits, proven; tasks that find no place wait.
+
+    Under a price of moves staying is that much cheaper, in the certificate too. A budget of moves is met by raising the
+    price; the certificate then proves the plan at that price.
+    """
+    if problem.most_moves is None:
+        return _priced(problem, objective, problem.move_price)
+    plan = _priced(problem, objective, problem.move_price)
+    loose = problem.loose()
+    if moved_tasks(loose, plan.assignment) <= problem.most_moves:
+        return plan
+    low, high = problem.move_price + 1, int(points.of_jobs(problem, objective).max(initial=0)) + 1
+    while low < high:
+        price = (low + high) // 2
+        if moved_tasks(loose, _priced(problem, objective, price).assignment) <= problem.most_moves:
+            high = price
+        else:
+            low = price + 1
+    return _priced(problem, objective, high)
+
+
+def _priced(problem: Problem, objective: Objective, price: int) -> Plan:
     started = time.perf_counter()
     problem.check()
-    tables = points.table(problem.curves, objective)[problem.jobs.curve]
+    tables = points.of_jobs(problem, objective)
     waiting_cost = waiting_costs(problem, tables)
     matrix = cost_matrix(problem, tables, int(waiting_cost.max(initial=0)))
     held = problem.held()
     supply = problem.jobs.size - held.of_jobs(len(problem.jobs))
     free = problem.free_slots() - held.on_machines(len(problem.machines))
-    network, pair_arc, pair_job, pair_machine = _network(problem, matrix.astype(np.int64), supply, free, waiting_cost)
+    loose = problem.loose()
+    entries = zip(loose.job.tolist(), loose.machine.tolist(), loose.count.tolist(), strict=True)
+    staying = {(job, machine): count for job, machine, count in entries}
+    network, pair_arc, pair_job, pair_machine = _network(
+        problem, matrix.astype(np.int64), supply, free, waiting_cost, staying if price else {}, price
+    )
     flows = flow.solve(network)
     used = flows[pair_arc]
     some = used > 0
     placed = Assignment(pair_job[some], pair_machine[some], used[some]).merged()
     primal, dual = flow.cost(network, flows), flow.dual_value(network, flow.potentials(network, flows))
-    cost = primal + int((matrix[held.job, held.machine].astype(np.int64) * held.count).sum())
+    waiting = supply - placed.of_jobs(len(problem.jobs))
+    cost = sum(
+        int((matrix[part.job, part.machine].astype(np.int64) * part.count).sum()) for part in (placed, held)
+    ) + int((waiting * waiting_cost).sum())
     return Plan(
         "exact",
         problem.jobs.root,
         placed.plus(held),
-        supply - placed.of_jobs(len(problem.jobs)),
+        waiting,
         cost,
         Certificate(primal, dual),
         Statistics(time.perf_counter() - started, 1, len(pair_arc)),
@@ -89,7 +119,13 @@ def _relaxations(problem: Problem) -> list[tuple[str, Problem]]:
 
 
 def _network(
-    problem: Problem, matrix: Ints, supply: Ints, free: Ints, waiting_cost: Ints
+    problem: Problem,
+    matrix: Ints,
+    supply: Ints,
+    free: Ints,
+    waiting_cost: Ints,
+    staying: Mapping[tuple[int, int], int],
+    price: int,
 ) -> tuple[Network, Ints, Ints, Ints]:
     """(network, arcs into machines, job of each such arc, its machine)."""
     jobs, machines = matrix.shape
@@ -123,9 +159,12 @@ def _network(
                         nodes += 1
                         add(node, inner[level, domain], max(0, min(size, room)), 0)
                     node = inner[level, domain]
-            pair_arc.append(add(node, jobs + machine, size, int(matrix[job, machine])))
-            pair_job.append(job)
-            pair_machine.append(machine)
+            stays = staying.get((job, machine), 0)
+            for room, cost_of_pair in ((size, 0), (stays, -price)):
+                if room > 0:
+                    pair_arc.append(add(node, jobs + machine, room, int(matrix[job, machine]) + cost_of_pair))
+                    pair_job.append(job)
+                    pair_machine.append(machine)
     for machine in range(machines):
         add(jobs + machine, sink, max(0, int(free[machine])), 0)
     supplies = np.zeros(nodes, np.int64)

@@ -6,6 +6,7 @@ from sinemora.recommender.placement import costs as points
 from sinemora.recommender.placement.costs import CostTable
 from sinemora.recommender.placement.pairs import CostMatrix, fill
 from sinemora.recommender.placement.problem import WAITING_COST, Ints, Problem, ProblemError
+from sinemora.recommender.placement.risk import pair_costs
 
 BARRED = 1 << 28
 """Cost of a pair that is not allowed; in a matrix of 16 bits their largest number."""
@@ -43,7 +44,13 @@ def cost_matrix(problem: Problem, tables: CostTable, waiting_cost: int, room_for
 
 
 def fill_costs(problem: Problem, tables: CostTable, matrix: CostMatrix, first: int = 0) -> None:
-    """Write the costs of jobs `first`… into their rows, from latency as it is now."""
+    """Write the costs of jobs `first`… into their rows, from latency or its distributions as they are now."""
+    if problem.risk is not None:
+        distributions, risk = problem.risk
+        for job in range(first, len(problem.jobs)):
+            shares = distributions.shares(max(int(problem.jobs.root[job]), 0))
+            matrix[job] = pair_costs(shares, tables[job], risk)
+        return
     step = points.step_ns(problem.curves)
     for start in range(first, len(problem.jobs), _ROWS):
         roots = np.maximum(problem.jobs.root[start : start + _ROWS], 0)  # a root that waits: its job has no tasks

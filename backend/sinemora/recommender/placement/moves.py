@@ -39,7 +39,7 @@ def front(problem: Problem, prices: Sequence[int] = LADDER, objective: Objective
     started = time.perf_counter()
     transport, held = transport_of(problem, objective)
     transport.solve()
-    loose = movable(problem)
+    loose = problem.loose()
     before = cost_of(transport, loose)
     found: list[Point] = []
     for price in sorted(set(prices), reverse=True):
@@ -63,7 +63,7 @@ def within_budget(problem: Problem, most: int, objective: Objective = Objective.
     started = time.perf_counter()
     transport, held = transport_of(problem, objective)
     transport.solve()
-    loose = movable(problem)
+    loose = problem.loose()
     running = int(loose.count.sum())
     low, high = 0, int(transport.waiting_cost.max(initial=0)) * 4 + 1
     transport.resume(loose, high)
@@ -110,14 +110,6 @@ def hysteresis(problem: Problem, noise: float, objective: Objective = Objective.
         low, high = tables[problem.jobs.curve[job]][ends]
         total += float(((high - low) * current.count[mine]).sum())
     return round(total / max(1, int(current.count.sum())))
-
-
-def movable(problem: Problem) -> Assignment:
-    """Where tasks run that may move."""
-    if problem.pinned is None:
-        return problem.current.merged()
-    current = problem.current
-    return Assignment(current.job, current.machine, current.count - problem.pinned).merged()
 
 
 def cost_of(transport: Transport, placed: Assignment) -> int:

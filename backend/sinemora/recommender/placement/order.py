@@ -1,78 +1,133 @@
-"""In which order moves are carried out, so that each finds a free slot when its turn comes."""
+"""Moves that need one another, and an order in which each finds the room it needs.
 
-from collections.abc import Sequence
+Two moves belong together when one goes where the other leaves. Groups touch different machines, so each can be taken
+or left by itself. Within a group whoever goes to a free slot goes first; a closed circle between full machines needs
+one slot for a moment, which another machine lends. Room is a row of resources: slots, CPU, memory.
+"""
+
+from collections import defaultdict, deque
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from sinemora.recommender.placement.plan import Move
-from sinemora.recommender.placement.problem import Ints, Problem
+import numpy as np
+
+from sinemora.recommender.placement.problem import ANYWHERE, Ints
+
+
+@dataclass(frozen=True, slots=True)
+class TaskMove:
+    """One task from a machine to another. `task` is (application, task), by position; `takes` what it takes of each.
+
+    A task that waited comes from nowhere, `ANYWHERE`.
+    """
+
+    task: tuple[int, int]
+    source: int
+    target: int
+    takes: tuple[int, ...] = (1,)
+
+    @property
+    def starts(self) -> bool:
+        """Whether the task waited."""
+        return self.source == ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One task from one machine to another."""
+    """A move in its turn. `via`: the machine that lends a slot, from where the task goes on to its target."""
 
-    job: int
-    source: int
-    target: int
-    detour: bool = False
-    """A stop on the way: machines that only exchange tasks with one another need a spare slot for a while."""
+    move: TaskMove
+    via: int | None = None
 
 
-class NoSpareSlotError(ValueError):
-    """Full machines are to exchange tasks and there is no free slot anywhere that one of the tasks may use."""
+@dataclass(frozen=True, slots=True)
+class Order:
+    """Steps in which no machine ever holds more than its room; `stuck` are moves that no order can do."""
+
+    steps: tuple[Step, ...]
+    stuck: tuple[TaskMove, ...]
 
 
-def steps(problem: Problem, moves: Sequence[Move]) -> list[Step]:
-    """The moves one task at a time. Before each step its target has a free slot.
+def together(moves: Sequence[TaskMove], bound: Collection[int] = ()) -> list[list[TaskMove]]:
+    """Moves in groups that share no machine, in the order given.
 
-    A chain of moves that ends in a free slot is carried out from that end. A closed cycle between full machines starts
-    by parking one task in a spare slot; that task moves on at the end.
+    Moves of one application among `bound` stay together too: where its root goes decides where its tasks should be.
     """
-    free = _free(problem)
-    waiting = [(move.job, move.source, move.target) for move in moves for _ in range(move.count)]
-    by_target: dict[int, list[tuple[int, int, int]]] = {}
-    for job, source, target in waiting:
-        by_target.setdefault(target, []).insert(0, (job, source, target))
-    done: list[Step] = []
-    ready = [target for target in by_target if free[target] > 0]
-    while True:
-        while ready:
-            target = ready.pop()
-            while free[target] > 0 and by_target.get(target):
-                job, source, _ = by_target[target].pop()
-                free[target] -= 1
-                free[source] += 1
-                done.append(Step(job, source, target))
-                if by_target.get(source):
-                    ready.append(source)
-        left = [unit for units in by_target.values() for unit in units]
-        if not left:
-            return done
-        job, source, target = left[0]
-        spare = _spare(problem, free, [unit[0] for unit in left])
-        if spare is None:
-            raise NoSpareSlotError(
-                f"{len(left)} moves only exchange tasks between full machines: free one slot anywhere, and try again"
-            )
-        machine, at = spare
-        job, source, target = left[at]
-        by_target[target].remove((job, source, target))
-        by_target[target].append((job, machine, target))
-        free[machine] -= 1
-        free[source] += 1
-        done.append(Step(job, source, machine, detour=True))
-        ready = [source]
+    parent: dict[object, object] = {}
+
+    def head(key: object) -> object:
+        parent.setdefault(key, key)
+        while parent[key] != key:
+            parent[key] = parent[parent[key]]
+            key = parent[key]
+        return key
+
+    for move in moves:
+        if not move.starts:
+            parent[head(move.source)] = head(move.target)
+        if move.task[0] in bound:
+            parent[head(("application", move.task[0]))] = head(move.target)
+    groups: dict[object, list[TaskMove]] = defaultdict(list)
+    for move in moves:
+        groups[head(move.target)].append(move)
+    return list(groups.values())
 
 
-def _free(problem: Problem) -> Ints:
-    return problem.free_slots() - problem.current.on_machines(len(problem.machines))
+def ordered(moves: Sequence[TaskMove], free_room: Ints) -> Order:
+    """An order of `moves` given what is free on each machine before the first of them, shape (machines, resources)."""
+    free = np.array(free_room, np.int64)
+    waiting = deque(moves)
+    steps: list[Step] = []
+    parked: list[tuple[TaskMove, int]] = []
+    while waiting or parked:
+        done = _whoever_fits(waiting, parked, free, steps)
+        if done:
+            continue
+        lender = _lender(waiting, free)
+        if lender is None:
+            break
+        move = waiting.popleft()
+        free[move.source] += move.takes
+        free[lender] -= move.takes
+        parked.append((move, lender))
+        steps.append(Step(move, lender))
+    return Order(tuple(steps), (*waiting, *(move for move, _ in parked)))
 
 
-def _spare(problem: Problem, free: Ints, jobs: Sequence[int]) -> tuple[int, int] | None:
-    """(machine with a free slot, which of `jobs` may use it)."""
-    for at, job in enumerate(jobs):
-        mask = problem.allowed.get(job)
-        for machine in (free > 0).nonzero()[0]:
-            if mask is None or mask[machine]:
-                return int(machine), at
-    return None
+def _whoever_fits(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], free: Ints, steps: list[Step]) -> bool:
+    for at, (move, lender) in enumerate(parked):
+        if _fits(move, free[move.target]):
+            free[lender] += move.takes
+            free[move.target] -= move.takes
+            del parked[at]
+            return True
+    for _ in range(len(waiting)):
+        move = waiting.popleft()
+        if _fits(move, free[move.target]):
+            if not move.starts:
+                free[move.source] += move.takes
+            free[move.target] -= move.takes
+            steps.append(Step(move))
+            return True
+        waiting.append(move)
+    return False
+
+
+def _lender(waiting: deque[TaskMove], free: Ints) -> int | None:
+    """The machine with most free slots of those that can take the next task that makes room; else None.
+
+    Who comes from nowhere makes none: such moves go to the end.
+    """
+    for _ in range(len(waiting)):
+        if not waiting[0].starts:
+            break
+        waiting.rotate(-1)
+    else:
+        return None
+    fitting = np.flatnonzero([_fits(waiting[0], room) for room in free])
+    return int(fitting[free[fitting, 0].argmax()]) if len(fitting) else None
+
+
+def _fits(move: TaskMove, room: Ints) -> bool:
+    # What is not taken need not be there: a machine may hold more already than it is said to have.
+    return all(room[at] >= takes for at, takes in enumerate(move.takes) if takes)

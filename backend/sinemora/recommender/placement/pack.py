@@ -4,36 +4,33 @@ Tasks of a job are alike, so a variable is how many tasks of a job a machine tak
 """
 
 import time
-from dataclasses import dataclass, field
 
 import numpy as np
 from ortools.sat.python import cp_model
 
 from sinemora.recommender.placement import costs as points
+from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.limits import InfeasibleError
 from sinemora.recommender.placement.matrix import cost_matrix, waiting_costs
 from sinemora.recommender.placement.plan import Certificate, Plan, Statistics
-from sinemora.recommender.placement.problem import Assignment, Ints, Problem
+from sinemora.recommender.placement.problem import Assignment, Problem, ProblemError
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Resources:
-    """What tasks need and machines have, in whole units (millicores, MiB), and who may not share a machine."""
+def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: float = 10.0) -> Plan:
+    """Cheapest placement within slots, CPU, memory and exclusions; `certificate.proven` says whether it is optimal.
 
-    cpu: Ints
-    """Of one task of each job."""
-    memory: Ints
-    machine_cpu: Ints
-    machine_memory: Ints
-    apart: tuple[tuple[int, int], ...] = field(default=())
-    """Pairs of jobs of which no two tasks may share a machine."""
-
-
-def solve(problem: Problem, resources: Resources, seconds: float = 10.0) -> Plan:
-    """Cheapest placement within slots, CPU, memory and exclusions; `certificate.proven` says whether it is optimal."""
+    A price of moves makes staying that much cheaper, in the certificate too; a budget of moves holds.
+    """
     started = time.perf_counter()
     problem.check()
-    tables = points.table(problem.curves)[problem.jobs.curve]
+    resources = problem.resources
+    if resources is None:
+        raise ProblemError("resources_missing", "resources", "CPU and memory of tasks and machines")
+    if problem.spread:
+        raise ProblemError(
+            "not_together", "spread", "pack knows CPU, memory and exclusion; spread limits: exact, graph"
+        )
+    tables = points.of_jobs(problem, objective)
     waiting_cost = waiting_costs(problem, tables)
     matrix = cost_matrix(problem, tables, int(waiting_cost.max(initial=0))).astype(np.int64)
     jobs, machines = matrix.shape
@@ -41,15 +38,11 @@ def solve(problem: Problem, resources: Resources, seconds: float = 10.0) -> Plan
     model = cp_model.CpModel()
     count: list[list[cp_model.IntVar | int]] = []
     for job in range(jobs):
-        need = max(1, int(resources.cpu[job])), max(1, int(resources.memory[job]))
+        needs = ((resources.cpu, resources.machine_cpu), (resources.memory, resources.machine_memory))
         row: list[cp_model.IntVar | int] = []
         for machine in range(machines):
-            most = min(
-                int(problem.jobs.size[job]),
-                int(free[machine]),
-                int(resources.machine_cpu[machine]) // need[0],
-                int(resources.machine_memory[machine]) // need[1],
-            )
+            fitting = [int(room[machine]) // int(need[job]) for need, room in needs if need[job] > 0]
+            most = min(int(problem.jobs.size[job]), int(free[machine]), *fitting)
             open_ = matrix[job, machine] <= waiting_cost[job] and most > 0
             row.append(model.new_int_var(0, most, "") if open_ else 0)
         count.append(row)
@@ -71,13 +64,22 @@ def solve(problem: Problem, resources: Resources, seconds: float = 10.0) -> Plan
         for a, b in resources.apart:
             if a in used and b in used:
                 model.add_bool_or([used[a].Not(), used[b].Not()])
+    loose = problem.loose()
+    stays = []
+    for job, machine, most in zip(loose.job.tolist(), loose.machine.tolist(), loose.count.tolist(), strict=True):
+        stay = model.new_int_var(0, most, "")
+        model.add(stay <= count[job][machine])
+        stays.append(stay)
+    if problem.most_moves is not None:
+        model.add(sum(stays) >= int(loose.count.sum()) - problem.most_moves)
     paid = [
         t * int(matrix[job, machine])
         for job in range(jobs)
         for machine in range(machines)
         if not isinstance(t := count[job][machine], int)
     ]
-    model.minimize(sum(paid) + sum(w * int(c) for w, c in zip(wait, waiting_cost, strict=True)))
+    waited = [w * int(c) for w, c in zip(wait, waiting_cost, strict=True)]
+    model.minimize(sum(paid) + sum(waited) - problem.move_price * sum(stays))
     solver = cp_model.CpSolver()
     solver.parameters.max_time_in_seconds = seconds
     solver.parameters.num_workers = 2
@@ -91,14 +93,15 @@ def solve(problem: Problem, resources: Resources, seconds: float = 10.0) -> Plan
         for machine in range(machines)
         if not isinstance(t := count[job][machine], int) and solver.value(t) > 0
     ]
-    cost = round(solver.objective_value)
-    bound = cost if status == cp_model.OPTIMAL else int(np.ceil(solver.best_objective_bound - 1e-6))
+    primal = round(solver.objective_value)
+    cost = primal + problem.move_price * sum(solver.value(stay) for stay in stays)
+    bound = primal if status == cp_model.OPTIMAL else int(np.ceil(solver.best_objective_bound - 1e-6))
     return Plan(
         "pack",
         problem.jobs.root,
         Assignment.of(entries).merged(),
         np.array([solver.value(w) for w in wait], np.int64),
         cost,
-        Certificate(cost, bound),
+        Certificate(primal, bound),
         Statistics(time.perf_counter() - started, 1, jobs * machines),
     )

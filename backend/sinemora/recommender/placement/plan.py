@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sinemora.recommender.placement.problem import Assignment, Ints
+from sinemora.recommender.placement.problem import ANYWHERE, Assignment, Ints
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +82,11 @@ def moved_tasks(current: Assignment, planned: Assignment) -> int:
     return int((before.count - stays).sum())
 
 
-def moves(current: Assignment, planned: Assignment) -> list[Move]:
-    """Which tasks change their machine. Tasks of a job are alike, so its sources and targets are paired in order."""
+def moves(current: Assignment, planned: Assignment, starts: bool = False) -> list[Move]:
+    """Which tasks change their machine. Tasks of a job are alike, so its sources and targets are paired in order.
+
+    With `starts` also those that waited: their source is `ANYWHERE`.
+    """
     before, after = current.merged(), planned.merged()
     width = int(max(before.machine.max(initial=0), after.machine.max(initial=0))) + 1
     keys = np.union1d(before.job * width + before.machine, after.job * width + after.machine)
@@ -104,4 +107,6 @@ def moves(current: Assignment, planned: Assignment) -> list[Move]:
                 side[0][1] -= count
                 if side[0][1] == 0:
                     side.pop(0)
+        if starts:
+            found += [Move(int(job), ANYWHERE, target, count) for target, count in targets]
     return found

@@ -6,6 +6,7 @@ what a task is worth on a machine depends on the latency between that machine an
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from typing import Protocol, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sinemora.recommender.curves.table import CurveTable
 Ints = npt.NDArray[np.int64]
 Nanoseconds = npt.NDArray[np.int32]
 Bools = npt.NDArray[np.bool_]
+Shares = npt.NDArray[np.float64]
 
 ANYWHERE = -1
 """The root of a job whose place is still to be chosen."""
@@ -154,6 +156,36 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Resources:
+    """What tasks need and machines have, in whole units (millicores, MiB), and who may not share a machine."""
+
+    cpu: Ints
+    """Of one task of each job."""
+    memory: Ints
+    machine_cpu: Ints
+    machine_memory: Ints
+    apart: tuple[tuple[int, int], ...] = field(default=())
+    """Pairs of jobs of which no two tasks may share a machine."""
+
+
+class Risk(StrEnum):
+    """What of a pair's distribution counts."""
+
+    mean = "mean"
+    p99 = "p99"
+    cvar = "cvar"
+    """Mean of the worst twentieth."""
+
+
+class Distributions(Protocol):
+    """How the latency between machines is distributed over the steps of the curve table."""
+
+    def shares(self, source: int) -> Shares:
+        """Share of each step, from `source` to every machine: shape (machines, steps), rows add up to 1."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """One placement question. `check()` says whether it makes sense."""
 
@@ -172,6 +204,14 @@ class Problem:
     spread: tuple[Spread, ...] = ()
     most_moves: int | None = None
     """Tasks that may change their machine; starting a waiting task is no move."""
+    move_price: int = 0
+    """Cost points a move must gain at least."""
+    weight: Shares | None = None
+    """How much each job counts besides what its objective says. None: all alike."""
+    resources: Resources | None = None
+    """What the policy `pack` needs to know."""
+    risk: tuple[Distributions, Risk] | None = None
+    """Cost pairs by a risk of their distribution instead of one latency."""
 
     def check(self) -> None:
         """Raise `ProblemError` unless every part refers to another that exists and fits."""
@@ -211,6 +251,13 @@ class Problem:
         if self.pinned is None:
             return Assignment.nothing()
         return Assignment(self.current.job, self.current.machine, self.pinned).merged()
+
+    def loose(self) -> Assignment:
+        """The tasks that may move, where they run."""
+        if self.pinned is None:
+            return self.current.merged()
+        current = self.current
+        return Assignment(current.job, current.machine, current.count - self.pinned).merged()
 
     def with_roots(self, root: Ints) -> "Problem":
         """The same question with roots decided."""

@@ -12,15 +12,33 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.recommender.applications.performance import Indices, Links, reached
+from sinemora.recommender.placement import policies
+from sinemora.recommender.placement.costs import FAIR_SCALE, Objective
+from sinemora.recommender.placement.order import Step, TaskMove, ordered, together
 from sinemora.recommender.placement.plan import Plan
-from sinemora.recommender.placement.problem import Problem
-from sinemora.recommender.recommendations.formulate import formulate, solve, stars_of, task_moves
-from sinemora.recommender.recommendations.groups import Step, TaskMove, ordered, together
+from sinemora.recommender.placement.policies import Policy
+from sinemora.recommender.placement.problem import Problem, Risk
+from sinemora.recommender.placement.search import Found
+from sinemora.recommender.recommendations.formulate import formulate, stars_of, task_moves
 from sinemora.recommender.recommendations.judge import Gain, Series, gain, series
 from sinemora.recommender.recommendations.limits import Broken, broken
+from sinemora.recommender.recommendations.rest import left_over, searched
 from sinemora.recommender.recommendations.world import Assumed, Deployed, World, filled
 
 PROBABILITY = 0.9
+POINTS = 1000
+"""Cost points of a whole performance lost (`Objective.loss`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How places are to be chosen. `policy` None: everything by search; `move_cost` None: as applications say."""
+
+    policy: Policy | None = Policy.exact
+    objective: Objective = Objective.loss
+    risk: Risk = Risk.cvar
+    moves_max: int = 10
+    move_cost: float | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,27 +63,56 @@ class Choice:
     assumed: Assumed
     hysteresis: float
     """What a move must gain its task at least, because round trips are noisy."""
+    searched: int = 0
+    """How many tasks were not the solver's but the search's."""
+    search: Found | None = None
 
 
-def choose(world: World, moves_max: int, move_cost: float | None, *, roots: bool = False) -> Choice:
-    """The moves worth making; with `roots`, roots may move too. Raises `NothingKnown`, `placement.ProblemError`."""
+def choose(world: World, wish: Wish) -> Choice:
+    """The moves worth making. Raises `NothingKnown`, `placement.ProblemError`, `placement.InfeasibleError`.
+
+    Stars go to the solver, graphs and tasks of more than a slot to the search, which takes everything under `graph`.
+    """
     assumed = filled(world.choosing, world.zones)
-    stars = stars_of(world)
     here = tuple(one.at for one in world.applications)
-    if not stars or moves_max == 0:
-        return Choice((), (), (), here, None, None, assumed, 0.0)
-    problem = formulate(world, stars, assumed)
-    noise = hysteresis(world, stars)
-    costs = [world.applications[place].move_cost if move_cost is None else move_cost for place in stars]
-    plan = solve(problem, roots=roots, moves_max=moves_max, least_gain=max(noise, min(costs)))
-    proposed = task_moves(world, stars, problem, plan)
+    chosen = [place for place, one in enumerate(world.applications) if one.chosen]
+    noise = hysteresis(world, chosen)
+    costs = [world.applications[place].move_cost if wish.move_cost is None else wish.move_cost for place in chosen]
+    least_gain = max(noise, min(costs, default=0.0))
+    stars = [] if wish.policy is None else stars_of(world)
+    problem, plan, proposed = None, None, []
+    if stars and wish.policy is not None:
+        problem = _asked(formulate(world, stars, assumed, wish.policy, wish.risk), wish, least_gain)
+        plan = policies.solve(problem, wish.policy, wish.objective)
+        proposed = task_moves(world, stars, problem, plan)
+    movers = left_over(world, stars)
+    search = None
+    if movers:
+        at = moved(here, proposed)
+        own = [limit for place, _ in movers if (limit := world.applications[place].moves_max) is not None]
+        most = min([wish.moves_max, *own])
+        more, search = searched(world, assumed, at, movers, wish.objective, least_gain, most)
+        proposed += more
     rerooted = {move.task[0] for move in proposed if move.task[1] == world.applications[move.task[0]].root}
-    judged = (_judged(world, tuple(group), move_cost, noise) for group in together(proposed, rerooted))
-    groups = _affordable(world, sorted(judged, key=_worth, reverse=True), moves_max)
+    # A search places the tasks of a graph for one another: what it moves of one stays together.
+    graphs = {place for place, _ in movers if place not in stars}
+    judged = (_judged(world, tuple(group), wish.move_cost, noise) for group in together(proposed, rerooted | graphs))
+    groups = _affordable(world, sorted(judged, key=_worth, reverse=True), wish.moves_max)
     groups, steps = _walkable(world, groups)
     kept = [group for group in groups if group.rejected is None]
     after = moved(here, [move for group in kept for move in group.moves])
-    return Choice(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise)
+    return Choice(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, len(movers), search)
+
+
+def _asked(problem: Problem, wish: Wish, least_gain: float) -> Problem:
+    """With a price and a budget of moves, where the policy knows them; else the judge sees to both."""
+    if wish.policy not in (Policy.exact, Policy.robust, Policy.pack):
+        return problem
+    price = int(np.ceil(least_gain * POINTS))
+    if wish.objective in (Objective.fair, Objective.worst_first):
+        # There a task of an application of average size that loses all costs less than a thousand points.
+        price = int(np.ceil(price * FAIR_SCALE / POINTS / max(float(problem.jobs.size.mean()), 1.0)))
+    return replace(problem, move_price=price, most_moves=wish.moves_max)
 
 
 def moved(at: tuple[Indices, ...], moves: Iterable[TaskMove]) -> tuple[Indices, ...]:
@@ -95,15 +142,15 @@ def of_task(world: World, move: TaskMove, before: tuple[Indices, ...], after: tu
     return gain([first], [then], 0.0)
 
 
-def hysteresis(world: World, stars: Iterable[int]) -> float:
+def hysteresis(world: World, places: Iterable[int]) -> float:
     """What noise alone may make a place look better by: twice the standard error of a link's performance.
 
     The choice picks the places whose noise looks best; moving for less than this would be moving for nothing.
     """
     errors = []
-    for place in stars:
+    for place in places:
         one = world.applications[place]
-        windows = np.array([reached(one.links, one.at, trips, one.sensitivity).performance for trips in world.choosing])
+        windows = reached(one.links, one.at, world.choosing, one.sensitivity).performance
         counted = np.isfinite(windows).sum(axis=0)
         told = windows[:, counted > 1]
         if told.size:
@@ -113,10 +160,7 @@ def hysteresis(world: World, stars: Iterable[int]) -> float:
 
 def _series(world: World, place: int, at: Indices) -> Series:
     one = world.applications[place]
-    # Tasks that wait for a VM have no links yet: they count on neither side.
-    placed = (one.at[one.links.sources] >= 0) & (one.at[one.links.targets] >= 0)
-    links = Links(one.links.sources[placed], one.links.targets[placed], one.links.weights[placed])
-    return series(links, at, world.judging, one.sensitivity)
+    return series(one.links, at, world.judging, one.sensitivity)
 
 
 def _judged(world: World, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:
@@ -128,9 +172,15 @@ def _judged(world: World, moves: tuple[TaskMove, ...], move_cost: float | None, 
     violated: Broken | None = broken(world, after, {move.target for move in moves}, set(places))
     if violated is not None:
         return Group(moves, found, violated.words)
-    pinned = [need.name for move in moves if (need := world.applications[move.task[0]].tasks[move.task[1]]).pinned]
+    pinned = [
+        need.name
+        for move in moves
+        if (need := world.applications[move.task[0]].tasks[move.task[1]]).pinned and not move.starts
+    ]
     if pinned:
         return Group(moves, found, f"{pinned[0]} is pinned")
+    if any(move.starts for move in moves):
+        return Group(moves, found, None)  # a task that waits does nothing: any place is better
     if found is None:
         return Group(moves, None, "no judging window knows all round trips before and after")
     if found.probability < PROBABILITY:
@@ -150,14 +200,14 @@ def _affordable(world: World, groups: list[Group], moves_max: int) -> list[Group
     own = {place: one.moves_max for place, one in enumerate(world.applications)}
     found = []
     for group in groups:
-        count = Counter(move.task[0] for move in group.moves)
+        count = Counter(move.task[0] for move in group.moves if not move.starts)
         over = [place for place, moves in count.items() if (limit := own[place]) is not None and moves > limit]
-        if group.rejected is None and len(group.moves) > left:
-            group = replace(group, rejected=f"{len(group.moves)} moves are more than the {left} that are left")
+        if group.rejected is None and count.total() > left:
+            group = replace(group, rejected=f"{count.total()} moves are more than the {left} that are left")
         elif group.rejected is None and over:
             group = replace(group, rejected=f"{world.applications[over[0]].name} may not move that many tasks")
         elif group.rejected is None:
-            left -= len(group.moves)
+            left -= count.total()
             own |= {place: limit - moves for place, moves in count.items() if (limit := own[place]) is not None}
         found.append(group)
     return found
@@ -165,7 +215,7 @@ def _affordable(world: World, groups: list[Group], moves_max: int) -> list[Group
 
 def _walkable(world: World, groups: list[Group]) -> tuple[list[Group], tuple[Step, ...]]:
     """Groups with those rejected that find no free slot in any order, and the steps of the others."""
-    free = np.array([machine.slots for machine in world.machines], np.int64) - world.taken()
+    free = world.free()
     while True:
         order = ordered([move for group in groups if group.rejected is None for move in group.moves], free)
         if not order.stuck:
@@ -178,5 +228,7 @@ def _walkable(world: World, groups: list[Group]) -> tuple[list[Group], tuple[Ste
 
 
 def _worth(group: Group) -> float:
-    """Mean gain a move; what cannot be judged comes last."""
+    """Mean gain a move; what starts waiting tasks comes first, what cannot be judged last."""
+    if any(move.starts for move in group.moves):
+        return np.inf
     return -np.inf if group.gain is None else group.gain.gain.mean / len(group.moves)

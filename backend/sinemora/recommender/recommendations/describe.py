@@ -7,14 +7,15 @@ import numpy as np
 from sinemora.measurements.history import History
 from sinemora.measurements.schemas import Span
 from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.placement.order import Step, TaskMove
 from sinemora.recommender.recommendations import limits
-from sinemora.recommender.recommendations.choose import Choice, Group, expected, moved, of_task
-from sinemora.recommender.recommendations.formulate import POINTS
-from sinemora.recommender.recommendations.groups import Step, TaskMove
+from sinemora.recommender.recommendations.choose import POINTS, Choice, Group, expected, moved, of_task
 from sinemora.recommender.recommendations.judge import Expected, Gain
 from sinemora.recommender.recommendations.schemas import (
     Answer,
     ApplicationGain,
+    BestFound,
     CertificateRead,
     Evidence,
     ExpectedRead,
@@ -28,7 +29,7 @@ from sinemora.recommender.recommendations.schemas import (
 from sinemora.recommender.recommendations.world import World
 
 
-def answer(world: World, seen: History, question: Question, choice: Choice) -> Answer:
+def answer(world: World, seen: History, question: Question, objective: Objective, choice: Choice) -> Answer:
     """What was found, without the moves themselves."""
     here = tuple(one.at for one in world.applications)
     chosen = [place for place, one in enumerate(world.applications) if one.chosen]
@@ -41,6 +42,8 @@ def answer(world: World, seen: History, question: Question, choice: Choice) -> A
     span = seen.span
     return Answer(
         policy=question.policy,
+        objective=objective,
+        best_found=_best_found(choice),
         total=None if total is None else gain_read(total),
         applications=[
             ApplicationGain(
@@ -65,7 +68,7 @@ def answer(world: World, seen: History, question: Question, choice: Choice) -> A
             paths_assumed=size * (size - 1) - known,
             hysteresis=choice.hysteresis,
         ),
-        price_change_per_hour=None,
+        price_change_per_hour=_price_change(world, here, choice.after),
     )
 
 
@@ -73,15 +76,14 @@ def moves(world: World, choice: Choice) -> list[MoveRead]:
     """The moves in the order to make them."""
     here = tuple(one.at for one in world.applications)
     group_of = {move: number for number, group in enumerate(choice.kept) for move in group.moves}
-    leaving = {move.source: move for group in choice.kept for move in group.moves}
+    leaving = {move.source: move for group in choice.kept for move in group.moves if not move.starts}
     found = []
     for position, step in enumerate(choice.steps):
         move = step.move
         one = world.applications[move.task[0]]
         gained = of_task(world, move, here, choice.after)
-        if gained is None:
-            continue
-        trips = (_trip_ns(world, choice, move, here), _trip_ns(world, choice, move, choice.after))
+        before = None if move.starts else _trip_ns(world, choice, move, here)
+        trips = (before, _trip_ns(world, choice, move, choice.after))
         other = leaving.get(move.target)
         runner, slack = _alternatives(world, choice, move)
         found.append(
@@ -90,10 +92,10 @@ def moves(world: World, choice: Choice) -> list[MoveRead]:
                 group=group_of[move],
                 application=_named(one.id, one.name),
                 task=_named(one.tasks[move.task[1]].id, one.tasks[move.task[1]].name),
-                source=_place(world, move.source),
+                source=None if move.starts else _place(world, move.source),
                 target=_place(world, move.target),
                 via=None if step.via is None else _machine(world, step.via),
-                gain=gain_read(gained),
+                gain=None if gained is None else gain_read(gained),
                 round_trip_before_ns=trips[0],
                 round_trip_after_ns=trips[1],
                 slot_price=_slot_price(choice, move.target),
@@ -135,6 +137,30 @@ def _certificate(choice: Choice) -> CertificateRead | None:
     return CertificateRead(primal=proof.primal, dual=proof.dual, gap=proof.gap, proven=proof.proven, words=words)
 
 
+def _best_found(choice: Choice) -> BestFound | None:
+    found = choice.search
+    if found is None:
+        return None
+    left = f"; {found.waiting} of them find no VM with room" if found.waiting else ""
+    words = (
+        f"Best found for {choice.searched} tasks of graphs or of more than a slot, not proven: their links cost"
+        f" {found.cost:.3f}, and no placement costs less than {found.bound:.3f}{left}."
+    )
+    return BestFound(tasks=choice.searched, cost=found.cost, bound=found.bound, words=words)
+
+
+def _price_change(world: World, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> float | None:
+    """What an hour costs more when VMs without tasks are not rented; None where no VM that matters has a price."""
+    used = [{int(machine) for at in side for machine in at if machine >= 0} for side in (before, after)]
+    prices = [world.machines[machine].price_per_hour for machine in used[0] ^ used[1]]
+    if not prices or any(price is None for price in prices):
+        return None
+    return sum(
+        (world.machines[machine].price_per_hour or 0.0) * (1 if machine in used[1] else -1)
+        for machine in used[0] ^ used[1]
+    )
+
+
 def _front(world: World, choice: Choice, chosen: list[int]) -> list[FrontPoint]:
     """What the first group of moves gains, the first two, and so on."""
     here = tuple(one.at for one in world.applications)
@@ -144,33 +170,36 @@ def _front(world: World, choice: Choice, chosen: list[int]) -> list[FrontPoint]:
     for group in choice.kept:
         made += group.moves
         found = expected(world, here, moved(here, made), chosen, 0.0)
-        if found is not None:
-            positions = sorted(place_of[move] for move in made if move in place_of)
-            points.append(FrontPoint(moves=len(made), expected=gain_read(found), positions=positions))
+        positions = sorted(place_of[move] for move in made if move in place_of)
+        gained = None if found is None else gain_read(found)
+        points.append(FrontPoint(moves=len(made), expected=gained, positions=positions))
     return points
 
 
 def _alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp | None, float | None]:
-    """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does."""
-    plan, problem = choice.plan, choice.problem
-    if plan is None or problem is None or plan.slot_price is None:
-        return None, None
+    """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does.
+
+    Where slots have no prices, the next best VM is one with room left.
+    """
+    plan = choice.plan
     one = world.applications[move.task[0]]
-    if one.root is None or move.task[1] == one.root:
-        return None, None
+    if plan is None or plan.slot_price is None or one.root is None or move.task[1] == one.root:
+        return _next_with_room(world, choice, move), None
     trips = choice.assumed.round_trips_ns[int(choice.after[move.task[0]][one.root])]
     cost = POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))) + plan.slot_price
     usable = np.array([machine.slots > 0 for machine in world.machines])
     if one.allowed is not None:
         usable &= one.allowed
-    usable[[move.source, move.target]] = False
+    usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
     runner = None
-    rivals = [float(cost[move.source])]
+    rivals = [np.inf if move.starts else float(cost[move.source])]
     if usable.any():
         best = int(np.where(usable, cost, np.inf).argmin())
         worse = max(float(cost[best] - cost[move.target]) / POINTS, 0.0)
         runner = RunnerUp(vm=_machine(world, best), worse_by=worse)
         rivals.append(float(cost[best]))
+    if not np.isfinite(min(rivals)):
+        return runner, None
     floor = 1 - (min(rivals) - float(plan.slot_price[move.target])) / POINTS
     budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
     if budget is None:
@@ -178,22 +207,51 @@ def _alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerU
     return runner, max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
 
 
+def _next_with_room(world: World, choice: Choice, move: TaskMove) -> RunnerUp | None:
+    """The best of the VMs a task would fit on when all moves are made, by the links it has."""
+    place, task = move.task
+    one = world.applications[place]
+    links, at = one.links, choice.after[place]
+    mine = (links.sources == task) | (links.targets == task)
+    peers = at[np.where(links.sources == task, links.targets, links.sources)[mine]]
+    weights = links.weights[mine][peers >= 0]
+    peers = peers[peers >= 0]
+    if not peers.size:
+        return None
+    kept = one.sensitivity.curve(one.sensitivity.added_us(choice.assumed.round_trips_ns[:, peers]))
+    performance = kept @ weights / weights.sum()
+    usable = np.asarray((world.free(choice.after) >= np.array(one.tasks[task].takes)).all(axis=1))
+    if one.allowed is not None:
+        usable &= one.allowed
+    usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
+    if not usable.any():
+        return None
+    best = int(np.where(usable, performance, -np.inf).argmax())
+    worse = max(float(performance[move.target] - performance[best]), 0.0)
+    return RunnerUp(vm=_machine(world, best), worse_by=worse)
+
+
 def _explanation(
     world: World,
     move: TaskMove,
-    gained: Gain,
-    trips: tuple[int, int],
+    gained: Gain | None,
+    trips: tuple[int | None, int],
     other: TaskMove | None,
     runner: RunnerUp | None,
     slack: float | None,
 ) -> str:
     one = world.applications[move.task[0]]
     partner = "its neighbours" if one.root in (None, move.task[1]) else one.tasks[one.root or 0].name
-    source, target = world.machines[move.source].name, world.machines[move.target].name
-    words = [
-        f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs instead of {trips[0] / 1e3:.0f} µs on"
-        f" {source}: performance {gained.after.mean:.1%} instead of {gained.before.mean:.1%}."
-    ]
+    target = world.machines[move.target].name
+    words = [f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs"]
+    if trips[0] is not None:
+        words[0] += f" instead of {trips[0] / 1e3:.0f} µs on {world.machines[move.source].name}"
+    if gained is None:
+        words[0] += "; what it performs was not measured."
+    elif move.starts:
+        words[0] += f": performance {gained.after.mean:.1%}. It waits now and does nothing."
+    else:
+        words[0] += f": performance {gained.after.mean:.1%} instead of {gained.before.mean:.1%}."
     if other is not None:
         words.append(f"{_task_name(world, other)} makes room by moving to {world.machines[other.target].name}.")
     if runner is not None:
@@ -206,6 +264,8 @@ def _explanation(
 def _rollback(world: World, step: Step) -> str:
     move = step.move
     name = world.applications[move.task[0]].tasks[move.task[1]].name
+    if move.starts:
+        return f"Stop {name} on {world.machines[move.target].name}; undo moves in the reverse order."
     return (
         f"Move {name} from {world.machines[move.target].name} back to {world.machines[move.source].name};"
         " undo moves in the reverse order."
@@ -214,7 +274,7 @@ def _rollback(world: World, step: Step) -> str:
 
 def _rejected(world: World, group: Group) -> str:
     told = ", ".join(
-        f"{_task_name(world, move)} from {world.machines[move.source].name} to {world.machines[move.target].name}"
+        f"{_task_name(world, move)} from {_machine_name(world, move.source)} to {_machine_name(world, move.target)}"
         for move in group.moves[:5]
     )
     more = f" and {len(group.moves) - 5} more" if len(group.moves) > 5 else ""
@@ -226,7 +286,7 @@ def _disturbed(world: World, move: TaskMove) -> list[str]:
     return [
         one.name
         for place, one in enumerate(world.applications)
-        if place != move.task[0] and np.isin(one.at, (move.source, move.target)).any()
+        if place != move.task[0] and np.isin(one.at[one.at >= 0], (move.source, move.target)).any()
     ]
 
 
@@ -234,7 +294,10 @@ def _trip_ns(world: World, choice: Choice, move: TaskMove, at: tuple[np.ndarray,
     """The mean round trip (ns) over the links of a task, by the median of the judging windows."""
     place, task = move.task
     links = world.applications[place].links
-    mine = (links.sources == task) | (links.targets == task)
+    run = (at[place][links.sources] >= 0) & (at[place][links.targets] >= 0)
+    mine = run & ((links.sources == task) | (links.targets == task))
+    if not mine.any():
+        return 0
     sources, targets = at[place][links.sources[mine]], at[place][links.targets[mine]]
     judged = world.judging[:, sources, targets]
     found = [
@@ -261,6 +324,10 @@ def _task_name(world: World, move: TaskMove) -> str:
 def _place(world: World, machine: int) -> Place:
     vm = world.machines[machine]
     return Place(id=vm.id, name=vm.name, zone=vm.zone, host=vm.host, price_per_hour=vm.price_per_hour)
+
+
+def _machine_name(world: World, machine: int) -> str:
+    return world.machines[machine].name if machine >= 0 else "waiting"
 
 
 def _machine(world: World, machine: int) -> Named:

@@ -1,5 +1,6 @@
 """From rows to a `World`."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -14,14 +15,16 @@ from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from sinemora.recommender.applications import attach, queries
 from sinemora.recommender.applications.models import Application
-from sinemora.recommender.applications.performance import Flags
+from sinemora.recommender.applications.performance import Flags, Indices
 from sinemora.recommender.applications.reading import links_of
-from sinemora.recommender.recommendations.schemas import Question
-from sinemora.recommender.recommendations.world import Deployed, Machine, Need, World
+from sinemora.recommender.recommendations.schemas import Policy, Question
+from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING, Deployed, Machine, Need, World
 
 FRAMES_BUDGET = 12_000
 """Blocks read at most: a large mesh is judged on fewer windows, so that the answer comes at once."""
 WINDOWS_LEAST = 2
+TAILS = {Statistic.P50: 0.7, Statistic.P90: 0.25, Statistic.P99: 0.05}
+"""What of a window's exchanges each percentile it keeps stands for, up to half way to the next."""
 _BLOCK = 256
 
 
@@ -29,11 +32,13 @@ def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, H
     """What a question is about. ProductError `mesh_unknown`, `application_unknown`, `matrix_missing`."""
     mesh = mesh_state(session, mesh_id)
     seen = recent(session, mesh, Statistic(question.statistic), question.minutes)
-    if seen.started_at_s.size < WINDOWS_LEAST:
+    count = seen.started_at_s.size
+    if count < WINDOWS_LEAST:
         raise ProductError(
             "matrix_missing",
             409,
-            f"The mesh {mesh.name} has {seen.started_at_s.size} windows in the last {question.minutes} minutes;"
+            f"The mesh {mesh.name} has {count} {'window' if count == 1 else 'windows'} in the last"
+            f" {question.minutes} minutes;"
             f" at least {WINDOWS_LEAST} are needed, one to choose on and another to judge by. Are its agents running?",
         )
     applications = queries.applications_of(session, mesh_id)
@@ -41,7 +46,13 @@ def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, H
     machines = _machines(session, mesh, applications)
     even = np.arange(seen.started_at_s.size) % 2 == 0
     deployed = _deployed(session, applications, machines, chosen)
-    return World(machines, deployed, seen.round_trips_ns[even], seen.round_trips_ns[~even]), seen
+    found = World(machines, deployed, seen.round_trips_ns[even], seen.round_trips_ns[~even])
+    if question.policy is not Policy.ROBUST:
+        return found, seen
+    parts = [(share, recent(session, mesh, one, question.minutes)) for one, share in TAILS.items()]
+    first = set(seen.started_at_s[even].tolist())
+    tails = [(share, one.round_trips_ns[[at in first for at in one.started_at_s.tolist()]]) for share, one in parts]
+    return replace(found, tails=tuple(tails)), seen
 
 
 def recent(session: Session, mesh: MeshState, statistic: Statistic, minutes: int) -> History:
@@ -115,13 +126,19 @@ def _deployed(
                 root=roots[0] if roots else None,
                 links=links_of(one),
                 sensitivity=attach.sensitivity(one, entries[one.id]),
-                at=np.array([-1 if t.vm_id is None else machine_of.get(t.vm_id, -1) for t in one.tasks], np.intp),
+                at=machines_of(one, machine_of),
                 allowed=_allowed(one, machines),
                 apart_from=frozenset(apart),
                 chosen=one.id in chosen,
             )
         )
     return tuple(found)
+
+
+def machines_of(application: Application, machine_of: dict[UUID, int]) -> Indices:
+    """Where its tasks run, as machines; `WAITING` or `ELSEWHERE` for the others."""
+    found = [WAITING if t.vm_id is None else machine_of.get(t.vm_id, ELSEWHERE) for t in application.tasks]
+    return np.array(found, np.intp)
 
 
 def _allowed(application: Application, machines: tuple[Machine, ...]) -> Flags | None:

@@ -13,6 +13,7 @@ from scipy.special import stdtr, stdtrit
 
 from sinemora.recommender.applications.performance import Indices, Links, Sensitivity, reached
 from sinemora.recommender.curves.curve import Floats
+from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING
 
 CONFIDENCE = 0.95
 _SPREAD_LEAST = 1e-4
@@ -51,18 +52,21 @@ class Series:
 def series(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating], sensitivity: Sensitivity) -> Series:
     """An application placed `at` machines, under round trips of shape (windows, machines, machines), NaN unknown.
 
-    A window counts only where every link is known: else before and after would be means over different links.
+    A window counts only where every link is known: else before and after would be means over different links. A link of
+    a task that waits is known: it performs nothing. Links of tasks elsewhere count on no side.
     """
-    found = [reached(links, at, window, sensitivity) for window in round_trips_ns]
-
-    def mean(values: Floats) -> float:
-        return float(np.average(values, weights=links.weights))
-
-    return Series(
-        np.array([mean(one.performance) for one in found]),
-        np.array([mean(one.low) for one in found]),
-        np.array([mean(one.high) for one in found]),
+    inside = (at[links.sources] != ELSEWHERE) & (at[links.targets] != ELSEWHERE)
+    links = Links(links.sources[inside], links.targets[inside], links.weights[inside])
+    if not len(links):
+        nothing = np.full(len(round_trips_ns), np.nan)
+        return Series(nothing, nothing, nothing)
+    waits = (at[links.sources] == WAITING) | (at[links.targets] == WAITING)
+    found = reached(links, at, round_trips_ns, sensitivity)
+    shares = links.weights / links.weights.sum()
+    performance, low, high = (
+        np.asarray(np.where(waits, 0.0, part) @ shares) for part in (found.performance, found.low, found.high)
     )
+    return Series(performance, low, high)
 
 
 def gain(before: list[Series], after: list[Series], price: float) -> Gain | None:
@@ -90,6 +94,12 @@ def gain(before: list[Series], after: list[Series], price: float) -> Gain | None
     degrees = max(told - 1, 1.0)
     probability = 0.5 if not np.isfinite(error) else float(stdtr(degrees, (mean - price) / error))
     return Gain(_expected(first[known]), _expected(then[known]), _interval(mean, error, degrees, windows), probability)
+
+
+def expected_of(values: Floats) -> Expected | None:
+    """What windows tell of a performance (NaN where they do not); None when none does."""
+    known = values[np.isfinite(values)]
+    return _expected(known) if known.size else None
 
 
 def _expected(values: Floats) -> Expected:

@@ -1,6 +1,6 @@
 """What a placement must keep to, checked by itself: whatever the solver did, a recommendation breaks no limit."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,20 @@ def broken(world: World, at: tuple[Indices, ...], machines: set[int], places: se
         if found is not None:
             return found
     return None
+
+
+def all_broken(world: World, at: tuple[Indices, ...]) -> list[str]:
+    """Every limit that does not hold when tasks run `at` these machines, crowded as they may have been before."""
+    found = []
+    for machine in range(len(world.machines)):
+        found += [one.words for one in (_overfull(world, at, machine), _shared(world, at, machine)) if one is not None]
+    for place, one in enumerate(world.applications):
+        apart = replace(one, at=np.full_like(one.at, -1))
+        fresh = replace(world, applications=(*world.applications[:place], apart, *world.applications[place + 1 :]))
+        found += [
+            broken.words for broken in (_astray(fresh, at, place), _crowded(fresh, at, place)) if broken is not None
+        ]
+    return found
 
 
 def stated(world: World) -> list[str]:

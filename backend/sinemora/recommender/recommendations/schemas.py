@@ -2,14 +2,16 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.schemas import Span
 from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.placement.problem import Risk
 from sinemora.recommender.recommendations.models import RecommendationState, Trigger
 
 MOVES_MAX = 10
@@ -17,10 +19,19 @@ MINUTES = 30
 
 
 class Policy(StrEnum):
-    """How places are chosen: roots stay (`exact`), or roots move with their tasks (`gang`)."""
+    """How places are chosen.
+
+    exact: roots of stars stay, proven best. gang: roots move with their tasks. robust: as exact, each path costing a
+    risk of its whole distribution. pack: CPU, memory and applications apart as well. nomora: the published network.
+    graph: all tasks by search, best found. Under every policy graphs and tasks of more than a slot are searched.
+    """
 
     EXACT = "exact"
     GANG = "gang"
+    ROBUST = "robust"
+    PACK = "pack"
+    NOMORA = "nomora"
+    GRAPH = "graph"
 
 
 class Percentile(StrEnum):
@@ -38,6 +49,14 @@ class Question(Write):
         list[str], Field(max_length=1_000, description="Names or ids; all on the mesh when empty")
     ] = Field(default_factory=list)
     policy: Policy = Policy.EXACT
+    objective: Annotated[
+        Objective | None,
+        Field(
+            description="loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published"
+            " (default of nomora); fair: applications count alike; worst_first: those that fare worst first"
+        ),
+    ] = None
+    risk: Annotated[Risk, Field(description="Under robust: what of a path's distribution counts")] = Risk.cvar
     statistic: Percentile = Percentile.P50
     minutes: Annotated[int, Field(ge=2, le=1440, description="How far back windows are looked at")] = MINUTES
     moves_max: Annotated[int, Field(ge=0, le=10_000, description="Most tasks that may move")] = MOVES_MAX
@@ -45,6 +64,12 @@ class Question(Write):
         float | None,
         Field(ge=0, le=1, description="What each move must gain at least; what the applications say by default"),
     ] = None
+
+    @model_validator(mode="after")
+    def _known(self) -> Self:
+        if self.policy is Policy.NOMORA and self.objective not in (None, Objective.slowdown):
+            raise ValueError("the published policy knows one objective, slowdown; leave it out or choose exact")
+        return self
 
 
 class RecommendationCreate(Question):
@@ -103,17 +128,20 @@ class RunnerUp(Read):
 
 
 class MoveRead(Read):
-    """One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours."""
+    """One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours.
+
+    A task that waited has no `source`; until it starts it performs nothing. `gain` is null where no window knows it.
+    """
 
     position: int
     group: int
     application: Named
     task: Named
-    source: Place
+    source: Place | None
     target: Place
     via: Named | None
-    gain: GainRead
-    round_trip_before_ns: int
+    gain: GainRead | None
+    round_trip_before_ns: int | None
     round_trip_after_ns: int
     slot_price: float | None
     makes_room: list[str]
@@ -128,7 +156,7 @@ class FrontPoint(Read):
     """What the best placement with at most so many moves gains; `positions` are moves of `options`."""
 
     moves: int
-    expected: GainRead
+    expected: GainRead | None
     positions: list[int]
 
 
@@ -139,6 +167,15 @@ class CertificateRead(Read):
     dual: int
     gap: int
     proven: bool
+    words: str
+
+
+class BestFound(Read):
+    """What the search placed, where nothing is proven: cost of its links, and what no placement can cost less than."""
+
+    tasks: int
+    cost: float
+    bound: float
     words: str
 
 
@@ -172,7 +209,9 @@ class Answer(Read):
     policy: Policy
     total: GainRead | None
     applications: list[ApplicationGain]
+    objective: Objective = Objective.loss
     certificate: CertificateRead | None
+    best_found: BestFound | None = None
     front: list[FrontPoint]
     constraints: list[str]
     rejected: list[str]

@@ -18,6 +18,9 @@ from sinemora.recommender.applications import attach
 from sinemora.recommender.applications import queries as applications
 from sinemora.recommender.applications.reading import links_of
 from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.placement import policies
+from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.placement.limits import InfeasibleError
 from sinemora.recommender.placement.problem import ProblemError
 from sinemora.recommender.recommendations import choose, describe, gather, judge, queries
 from sinemora.recommender.recommendations.models import (
@@ -64,8 +67,9 @@ def recommend(
         raise ProductError(
             "applications_missing", 409, "No application is declared on this mesh: there is nothing to place."
         )
+    wish = wish_of(question)
     try:
-        choice = choose.choose(world, question.moves_max, question.move_cost, roots=question.policy is Policy.GANG)
+        choice = choose.choose(world, wish)
     except NothingKnown:
         raise ProductError(
             "matrix_missing", 409, "No path of this mesh was measured lately. Are its agents running?"
@@ -74,19 +78,34 @@ def recommend(
         raise ProductError(
             "placement_impossible", 409, f"{error.where}: {error}", reason=error.code, where=error.where
         ) from None
+    except InfeasibleError as error:
+        raise ProductError("placement_impossible", 409, str(error), relax=list(error.relax)) from None
     found = Recommendation(
         mesh_id=mesh_id,
         state=RecommendationState.proposed,
         trigger=trigger,
         requested_by=requested_by,
         question=question.model_dump(mode="json"),
-        answer=describe.answer(world, seen, question, choice).model_dump(mode="json", by_alias=True),
+        answer=describe.answer(world, seen, question, wish.objective, choice).model_dump(mode="json", by_alias=True),
         moves=[one.model_dump(mode="json") for one in describe.moves(world, choice)],
     )
     session.add(found)
     session.flush()
     session.refresh(found)
     return found
+
+
+def wish_of(question: Question) -> choose.Wish:
+    """How places are to be chosen."""
+    published = Objective.slowdown if question.policy is Policy.NOMORA else Objective.loss
+    solver = "nomora_aggregated" if question.policy is Policy.NOMORA else question.policy.value
+    return choose.Wish(
+        policy=None if question.policy is Policy.GRAPH else policies.Policy(solver),
+        objective=question.objective or published,
+        risk=question.risk,
+        moves_max=question.moves_max,
+        move_cost=question.move_cost,
+    )
 
 
 def get_recommendation(session: Session, recommendation_id: UUID) -> Recommendation:
@@ -269,7 +288,7 @@ def _observed(
     entries = attach.entries(session, moved)
     lines = []
     for one in moved:
-        at = np.array([machine_of.get(task.vm_id, -1) if task.vm_id else -1 for task in one.tasks], np.intp)
+        at = gather.machines_of(one, machine_of)
         lines.append(judge.series(links_of(one), at, seen.round_trips_ns, attach.sensitivity(one, entries[one.id])))
     told = judge.gain(lines, lines, 0.0)
     return None if told is None or told.after.windows < 2 else describe.expected_read(told.after)

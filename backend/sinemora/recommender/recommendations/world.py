@@ -10,8 +10,13 @@ import numpy.typing as npt
 from sinemora.recommender.applications.performance import Flags, Indices, Links, Sensitivity
 from sinemora.recommender.curves.curve import Floats
 
+Ints = npt.NDArray[np.int64]
 Trips = npt.NDArray[np.float32]
 """Round trips in ns, NaN where unknown."""
+WAITING, ELSEWHERE = -1, -2
+"""Machines of tasks that wait for one, and of tasks on VMs that are not in the mesh: those stay and are not judged."""
+PLENTY = 1 << 40
+"""Room of a machine that nobody limited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +45,15 @@ class Need:
     cpu_millicores: int
     memory_mib: int
 
+    @property
+    def takes(self) -> tuple[int, int, int]:
+        """Slots, millicores, MiB."""
+        return (self.slots, self.cpu_millicores, self.memory_mib)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Deployed:
-    """An application and where its tasks run: `at` is the machine of each, -1 for none.
+    """An application and where its tasks run: `at` is the machine of each, `WAITING` or `ELSEWHERE`.
 
     `root` is the position of a star's root, None for a graph. `allowed` says which machines its tasks may use; spread
     limits are None where nothing was said. `apart_from` are positions of other applications.
@@ -72,13 +82,15 @@ class Deployed:
 class World:
     """VMs of a mesh, all its applications, and two sets of windows: some to choose on, others to judge by.
 
-    `choosing` and `judging` have shape (windows, machines, machines).
+    `choosing` and `judging` have shape (windows, machines, machines). `tails` are other percentiles of the windows to
+    choose on, each with the share of a window's exchanges it stands for; none where only one was read.
     """
 
     machines: tuple[Machine, ...]
     applications: tuple[Deployed, ...]
     choosing: Trips
     judging: Trips
+    tails: tuple[tuple[float, Trips], ...] = ()
 
     @property
     def racks(self) -> Indices:
@@ -90,14 +102,20 @@ class World:
         """The zone each machine is in."""
         return _numbered([machine.zone_id for machine in self.machines])
 
-    def taken(self, applications: tuple[Deployed, ...] | None = None) -> Indices:
-        """Slots taken on each machine by the tasks of `applications` (all by default)."""
-        taken = np.zeros(len(self.machines), np.intp)
-        for one in self.applications if applications is None else applications:
-            for need, machine in zip(one.tasks, one.at.tolist(), strict=True):
+    @property
+    def room(self) -> Ints:
+        """What each machine has in all, shape (machines, 3): slots, millicores, MiB."""
+        rows = [(one.slots, one.cpu_millicores, one.memory_mib) for one in self.machines]
+        return np.array([[PLENTY if part is None else part for part in row] for row in rows], np.int64)
+
+    def free(self, at: tuple[Indices, ...] | None = None) -> Ints:
+        """What is left of `room` when tasks run `at` these machines (as they do now by default)."""
+        left = self.room
+        for place, one in enumerate(self.applications):
+            for need, machine in zip(one.tasks, (one.at if at is None else at[place]).tolist(), strict=True):
                 if machine >= 0:
-                    taken[machine] += need.slots
-        return taken
+                    left[machine] -= need.takes
+        return left
 
 
 @dataclass(frozen=True, slots=True, eq=False)

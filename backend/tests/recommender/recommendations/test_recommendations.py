@@ -12,12 +12,10 @@ from sinemora.kit.db import system_session, tenant_session
 from sinemora.recommender.curves.library import published
 from sinemora.recommender.recommendations import service, tasks
 from tests.callers import Caller, Member, MeshWorld
-from tests.measurements.reports import report_of, sent, window_start
-from tests.measurements.worlds import Raw
+from tests.recommender.measuring import measured
 
 CURVE = published("memcached-server").curve
 PATH = "/v1/recommendations"
-WINDOWS = 12
 
 
 @pytest.fixture
@@ -39,25 +37,6 @@ def worker(monkeypatch: pytest.MonkeyPatch):
 def mesh(owner: Member, make_mesh) -> MeshWorld:
     """Six agents: a-1, b-1, c-1, a-2, b-2, c-2."""
     return make_mesh(owner, 6)
-
-
-def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise_us: float = 3, ago: int = 1) -> None:
-    """Every pair measured in `WINDOWS` windows; pairs not named have 300 µs."""
-    rng = np.random.default_rng(4)
-    names = {agent.name: agent for agent in mesh.agents}
-    newest = window_start(ago)
-    for window in range(WINDOWS):
-        for at, agent in enumerate(mesh.agents):
-            peers = {}
-            for other in mesh.agents[at + 1 :]:
-                pair = (agent.name, other.name)
-                trip = round_trip_us.get(pair, round_trip_us.get(pair[::-1], 300.0))
-                one_way = ((trip + noise_us * rng.standard_normal(8)) * 500).astype(int)
-                peers[names[other.name].vm_key] = Raw(
-                    (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
-                )
-            if peers:
-                sent(agent, report_of(mesh.key, peers, newest - 10 * window, sequence=window + 1))
 
 
 def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
@@ -167,6 +146,116 @@ def test_two_applications_change_places(mesh: MeshWorld, worker):
     assert {one["application"]["name"] for one in found["answer"]["applications"]} == {"east", "west"}
 
 
+def waiting_for_a_vm(mesh: MeshWorld) -> dict:
+    """A cache of which a task has no VM yet."""
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
+    return mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    )
+
+
+@pytest.mark.parametrize("policy", ["exact", "robust", "pack", "graph", "gang"])
+def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, policy):
+    waiting_for_a_vm(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, policy=policy, moves_max=0)
+    (step,) = found["steps"]
+    assert (step["task"]["name"], step["source"], step["target"]["name"]) == ("new", None, "b-2")
+    assert step["round_trip_before_ns"] is None
+    assert "It waits now" in step["explanation"]
+    assert step["rollback"].startswith("Stop new on b-2")
+    assert step["gain"]["before"]["mean"] == 0
+    assert step["gain"]["after"]["mean"] == pytest.approx(float(CURVE(60)), abs=0.01)
+    applied = mesh.owner.post(f"{PATH}/{found['id']}/apply").json()
+    assert applied["state"] == "applied"
+    tasks_now = mesh.owner.get("/v1/applications").json()["items"][0]["tasks"]
+    assert {task["name"]: task["vm"]["name"] for task in tasks_now}["new"] == "b-2"
+
+
+def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
+    waiting_for_a_vm(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, policy="nomora")
+    # No VM is preferred at a cost of 105: the task goes to any slot of the cluster.
+    assert "new" in {step["task"]["name"] for step in found["steps"] if step["source"] is None}
+    assert found["answer"]["objective"] == "slowdown"
+
+
+def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, worker):
+    body = {
+        "name": "shop",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "tasks": [{"name": name, "vm": vm} for name, vm in (("web", "a-1"), ("db", "b-1"), ("queue", "c-1"))],
+        "edges": [{"source": "web", "target": "db", "weight": 3}, {"source": "db", "target": "queue"}],
+    }
+    mesh.owner.created("/v1/applications", body)
+    # Between b-2, c-2 and a-2 all is near; elsewhere it is 300 µs.
+    measured(mesh, {("a-2", "b-2"): 60.0, ("b-2", "c-2"): 30.0, ("a-2", "c-2"): 90.0})
+    found = asked(mesh, worker)
+    at = {step["task"]["name"]: step["target"]["name"] for step in found["steps"]}
+    # The heavy edge gets the shortest path, the light one the next.
+    assert at == {"web": "c-2", "db": "b-2", "queue": "a-2"}
+    assert len({step["group"] for step in found["steps"]}) == 1
+    best = found["answer"]["best_found"]
+    assert (best["tasks"], found["answer"]["certificate"]) == (3, None)
+    assert best["bound"] <= best["cost"]
+    assert found["answer"]["total"]["probability"] > 0.99
+    assert all(step["runner_up"] is not None for step in found["steps"])
+
+
+def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
+    """Say what a VM can carry."""
+    vms = {one["name"]: one["id"] for one in mesh.owner.get("/v1/vms").json()["items"]}
+    assert mesh.owner.patch(f"/v1/vms/{vms[vm]}/capacity", json=capacity).status_code == 200
+
+
+def client_of_a_server(mesh: MeshWorld, **client) -> None:
+    """A server on a-1 with a client on b-1."""
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "b-1", **client}]
+    mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    )
+
+
+def test_a_task_of_two_slots_moves_where_two_are_free(mesh: MeshWorld, worker):
+    sized(mesh, "b-1", slots=2)
+    sized(mesh, "b-2", slots=2)
+    client_of_a_server(mesh, slots=2)
+    measured(mesh, NEAR)
+    (step,) = asked(mesh, worker)["steps"]
+    # c-2 is nearer, but has one slot.
+    assert (step["task"]["name"], step["target"]["name"]) == ("client", "b-2")
+
+
+def test_packing_and_searching_look_for_a_vm_with_cpu(mesh: MeshWorld, worker):
+    sized(mesh, "c-2", slots=1, cpu_millicores=500)
+    client_of_a_server(mesh, cpu_millicores=1_000)
+    measured(mesh, NEAR)
+    plain = asked(mesh, worker)
+    assert plain["steps"] == []
+    assert "c-2 has 500 millicores" in plain["answer"]["rejected"][0]
+    (step,) = asked(mesh, worker, policy="pack")["steps"]
+    assert step["target"]["name"] == "b-2"
+    # The search may move the server too: it needs no CPU, so it goes to c-2 and its client comes to where it was.
+    found = asked(mesh, worker, policy="graph")
+    assert {(step["task"]["name"], step["target"]["name"]) for step in found["steps"]} == {
+        ("server", "c-2"),
+        ("client", "a-1"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("policy", "objective"), [("exact", "slowdown"), ("robust", "fair"), ("pack", "worst_first"), ("graph", "fair")]
+)
+def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, policy, objective):
+    declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, policy=policy, objective=objective)
+    assert {step["target"]["name"] for step in found["steps"]} == {"b-2", "c-2"}
+    assert (found["policy"], found["answer"]["objective"]) == (policy, objective)
+
+
 def test_roots_change_places_with_their_tasks_when_asked(mesh: MeshWorld, worker):
     declared(mesh)
     far = {(a, b): 600.0 for a in ("a-1", "b-1", "c-1") for b in ("a-2", "b-2", "c-2")}
@@ -252,6 +341,7 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
         ({"mesh": "nowhere"}, "mesh_unknown"),
         ({"minutes": 0}, "request_invalid"),
         ({"policy": "best"}, "request_invalid"),
+        ({"policy": "nomora", "objective": "fair"}, "request_invalid"),
     ],
 )
 def test_bad_questions_are_answered_at_once(mesh: MeshWorld, question, code):
@@ -273,6 +363,17 @@ def test_what_is_missing_is_named_by_the_job(mesh: MeshWorld, worker, applicatio
     worker()
     ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
     assert (ended["state"], ended["error"]["code"]) == ("failed", code)
+
+
+def test_limits_a_policy_does_not_know_are_named(mesh: MeshWorld, worker):
+    declared(mesh, per_zone_max=1)
+    measured(mesh, NEAR)
+    for policy, words in (("nomora", "no limits on machines"), ("pack", "exact, graph")):
+        job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": policy}).json()
+        worker()
+        ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+        assert (ended["state"], ended["error"]["code"]) == ("failed", "placement_impossible")
+        assert words in ended["error"]["detail"]
 
 
 def test_it_asks_by_itself(mesh: MeshWorld, worker):

@@ -12,6 +12,7 @@ import { Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
 import styles from './applications.module.css'
+import { Options } from './Options'
 
 const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], string> = {
   measured: 'measured',
@@ -50,6 +51,7 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
       <Figures application={application} now={now.data} />
       {now.data ? <Links now={now.data} /> : <Loading what="its performance" />}
       <Tasks application={application} />
+      <Options applicationId={applicationId} />
     </Page>
   )
 }

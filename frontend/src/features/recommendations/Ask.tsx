@@ -4,9 +4,27 @@ import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
 import { useAskForMoves } from '~/api/actions'
 import { meshesQuery, workQuery } from '~/api/queries'
+import type { RecommendationInput } from '~/api/types'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
+
+const POLICIES = [
+  { value: 'exact', label: 'Exact: roots stay, proven' },
+  { value: 'gang', label: 'Gang: roots move too' },
+  { value: 'robust', label: 'Robust: bad moments of paths count' },
+  { value: 'pack', label: 'Pack: CPU, memory, apart' },
+  { value: 'graph', label: 'Graph: search over all tasks' },
+  { value: 'nomora', label: 'NoMora, as published' },
+]
+
+const OBJECTIVES = [
+  { value: '', label: 'As the policy has it' },
+  { value: 'loss', label: 'Mean performance of tasks' },
+  { value: 'slowdown', label: 'Mean slowdown' },
+  { value: 'fair', label: 'Applications count alike' },
+  { value: 'worst_first', label: 'Worst application first' },
+]
 
 /** Asks for moves on a mesh, follows the work, and goes to what was found. */
 export function Ask() {
@@ -22,6 +40,8 @@ export function Ask() {
         mesh: String(form.get('mesh')),
         moves_max: Number(form.get('moves_max')),
         minutes: Number(form.get('minutes')),
+        policy: form.get('policy') as RecommendationInput['policy'],
+        objective: (form.get('objective') || null) as NonNullable<RecommendationInput['objective']> | null,
       },
       { onSuccess: ({ id }) => setJobId(id) },
     )
@@ -35,6 +55,8 @@ export function Ask() {
           label="Mesh"
           data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         />
+        <NativeSelect name="policy" label="Policy" data={POLICIES} />
+        <NativeSelect name="objective" label="Objective" data={OBJECTIVES} />
         <NumberField name="moves_max" label="Moves at most" min={0} max={10_000} defaultValue={10} required w={130} />
         <NumberField name="minutes" label="Minutes looked at" min={2} max={1_440} defaultValue={30} required w={150} />
         <Button type="submit" loading={ask.isPending} disabled={!meshes.data?.length}>

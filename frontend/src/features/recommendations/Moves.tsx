@@ -11,24 +11,25 @@ export function Moves({ steps }: { steps: Move[] }) {
       {steps.map((step) => (
         <li key={step.position} className={styles.move}>
           <h3>
-            {step.application.name} / {step.task.name}: {step.source.name} → {step.target.name}
+            {step.application.name} / {step.task.name}: {step.source?.name ?? 'waiting'} → {step.target.name}
           </h3>
           <dl className={styles.facts}>
             <div>
               <dt>Round trip</dt>
               <dd>
-                {formatDelay(step.round_trip_before_ns)} → {formatDelay(step.round_trip_after_ns)}
+                {step.round_trip_before_ns !== null && `${formatDelay(step.round_trip_before_ns)} → `}
+                {formatDelay(step.round_trip_after_ns)}
               </dd>
             </div>
             <div>
               <dt>Performance of the task</dt>
               <dd>
-                {formatShare(step.gain.before.mean)} → {formatShare(step.gain.after.mean)}
+                {formatShare(step.gain?.before.mean)} → {formatShare(step.gain?.after.mean)}
               </dd>
             </div>
             <div>
               <dt>Gains with</dt>
-              <dd>{formatShare(step.gain.probability)}</dd>
+              <dd>{formatShare(step.gain?.probability)}</dd>
             </div>
             {step.slack_us !== null && (
               <div>

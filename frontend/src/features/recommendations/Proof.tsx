@@ -7,7 +7,7 @@ import { Panel, pageStyles } from '~/ui/Page'
 
 /** What a recommendation rests on: the certificate, the limits it kept, the windows it saw, what it rejected. */
 export function Proof({ found }: { found: Recommendation }) {
-  const { certificate, constraints, evidence, rejected } = found.answer
+  const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
   const { from, to } = evidence.window
   const clock = useClock()
   return (
@@ -15,6 +15,13 @@ export function Proof({ found }: { found: Recommendation }) {
       {certificate && (
         <p className={pageStyles.lead}>
           {certificate.words} Cost {formatCount(certificate.primal)}, proven bound {formatCount(certificate.dual)}.
+        </p>
+      )}
+      {best_found && <p className={pageStyles.lead}>{best_found.words}</p>}
+      {price_change_per_hour !== null && price_change_per_hour !== 0 && (
+        <p className={pageStyles.lead}>
+          An hour costs {Math.abs(price_change_per_hour).toFixed(4)} {price_change_per_hour < 0 ? 'less' : 'more'} once
+          VMs without tasks are given back.
         </p>
       )}
       <p className={pageStyles.lead}>

@@ -45,7 +45,13 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
       ) : (
         point && (
           <>
-            <Total expected={point.expected} />
+            {point.expected ? (
+              <Total expected={point.expected} />
+            ) : (
+              <p className={styles.total}>
+                What they gain was not measured: no window knows all paths before and after.
+              </p>
+            )}
             {found.answer.front.length > 1 && (
               <Slide found={found} moves={point.moves} onMoves={(moves) => onSearch({ moves })} />
             )}

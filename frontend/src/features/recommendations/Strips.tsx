@@ -47,7 +47,7 @@ export function Strips({ found, looked }: { found: Recommendation; looked: Set<n
         const arcs = found.steps
           .filter((step) => step.application.id === application.id)
           .flatMap((step) => {
-            const [from, to] = [at.get(step.source.id), at.get(step.target.id)]
+            const [from, to] = [at.get(step.source?.id ?? ''), at.get(step.target.id)]
             return from === undefined || to === undefined ? [] : [{ from, to, faint: !looked.has(step.position) }]
           })
         return (

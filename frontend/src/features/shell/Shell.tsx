@@ -55,6 +55,9 @@ export function Shell() {
           <Link to="/recommendations" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
             Recommendations
           </Link>
+          <Link to="/what-if" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
+            What if
+          </Link>
           <Link to="/vms" activeProps={{ 'aria-current': 'page' }}>
             VMs
           </Link>

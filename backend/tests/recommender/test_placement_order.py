@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sinemora.recommender.recommendations.groups import Order, TaskMove, ordered, together
+from sinemora.recommender.placement.order import Order, TaskMove, ordered, together
 
 
 def moves(*pairs: tuple[int, int]) -> list[TaskMove]:
@@ -16,38 +16,53 @@ def walked(order: Order, free: list[int]) -> list[tuple[int, int]]:
     left, parked, seen = list(free), [], []
     for step in order.steps:
         if step.via is not None:
-            left[step.move.source] += step.move.slots
-            left[step.via] -= step.move.slots
+            left[step.move.source] += step.move.takes[0]
+            left[step.via] -= step.move.takes[0]
             parked.append(step)
         else:
-            left[step.move.source] += step.move.slots
-            left[step.move.target] -= step.move.slots
+            left[step.move.source] += step.move.takes[0]
+            left[step.move.target] -= step.move.takes[0]
         seen.append((step.move.source, step.move.target))
         assert min(left) >= 0, step
         for waiting in list(parked):
-            if left[waiting.move.target] >= waiting.move.slots:
-                left[waiting.via] += waiting.move.slots
-                left[waiting.move.target] -= waiting.move.slots
+            if left[waiting.move.target] >= waiting.move.takes[0]:
+                left[waiting.via] += waiting.move.takes[0]
+                left[waiting.move.target] -= waiting.move.takes[0]
                 parked.remove(waiting)
     assert not parked
     return seen
 
 
 def test_who_makes_room_goes_first():
-    order = ordered(moves((0, 1), (1, 2), (2, 3)), np.array([0, 0, 0, 1]))
+    order = ordered(moves((0, 1), (1, 2), (2, 3)), np.array([[0], [0], [0], [1]]))
     assert walked(order, [0, 0, 0, 1]) == [(2, 3), (1, 2), (0, 1)]
     assert order.stuck == ()
 
 
 def test_a_circle_borrows_a_slot():
-    order = ordered(moves((0, 1), (1, 0)), np.array([0, 0, 1]))
+    order = ordered(moves((0, 1), (1, 0)), np.array([[0], [0], [1]]))
     assert [step.via for step in order.steps] == [2, None]
     walked(order, [0, 0, 1])
 
 
 def test_a_circle_without_any_slot_is_stuck():
-    order = ordered(moves((0, 1), (1, 0)), np.array([0, 0]))
+    order = ordered(moves((0, 1), (1, 0)), np.array([[0], [0]]))
     assert (order.steps, len(order.stuck)) == ((), 2)
+
+
+def test_cpu_and_memory_are_waited_for_too():
+    big = TaskMove((0, 0), 0, 1, (1, 800, 100))
+    small = TaskMove((0, 1), 1, 2, (1, 500, 100))
+    order = ordered([big, small], np.array([[1, 0, 0], [1, 400, 400], [1, 600, 400]]))
+    assert [step.move for step in order.steps] == [small, big]
+
+
+def test_who_waited_starts_when_there_is_room():
+    starting = TaskMove((1, 0), -1, 0)
+    order = ordered([starting, *moves((0, 1))], np.array([[0], [1]]))
+    assert [step.move.source for step in order.steps] == [0, -1]
+    stuck = ordered([starting, *moves((0, 1), (1, 0))], np.array([[0], [0], [1]]))
+    assert stuck.stuck == (starting,)
 
 
 def test_groups_share_no_machine():
@@ -72,7 +87,7 @@ def test_any_order_found_can_be_walked(data):
         after[target] -= 1
     if (after < 0).any():  # no placement at all: more come to a machine than it has slots
         return
-    order = ordered(moves(*pairs), np.array(free))
+    order = ordered(moves(*pairs), np.array(free)[:, None])
     walked(order, free)
     # Only a circle between machines that are full, with no slot left anywhere, cannot be walked.
     if sum(free) > 0:

@@ -1,0 +1,145 @@
+"""The API from Python and from commands: `Client` asks as an API key, and raises `Refused` when the answer is no.
+
+from sinemora.kit.client import Client
+client = Client("https://sinemora.example", key)
+for application in client.items("/v1/applications"):
+    print(client.get(f"/v1/applications/{application['id']}/performance")["performance"])
+"""
+
+import argparse
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+from uuid import uuid4
+
+from sinemora.kit.config import settings
+
+_OVER = ("succeeded", "failed", "cancelled")
+KEY = "SINEMORA_API_KEY"
+
+
+class Refused(Exception):
+    """The API said no, and why; `code` is the problem's, where it gave one."""
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Client:
+    """Calls of one API with one key. Bodies are sent as JSON, or as they are when they are bytes."""
+
+    def __init__(self, url: str, key: str) -> None:
+        self.url = url.rstrip("/")
+        self.key = key
+
+    def open(
+        self,
+        path: str,
+        body: Any = None,
+        *,
+        method: str | None = None,
+        media_type: str = "application/json",
+        **headers: str,
+    ) -> IO[bytes]:
+        """The answer to GET, or to POST (or `method`) with a body. Raises `Refused`."""
+        sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
+        method = method or ("GET" if body is None else "POST")
+        said = {"Authorization": f"Bearer {self.key}"} | {
+            name.replace("_", "-"): value for name, value in headers.items()
+        }
+        if sent is not None:
+            said["Content-Type"] = media_type
+        if method == "POST":
+            said.setdefault("Idempotency-Key", str(uuid4()))
+        try:
+            asked = urllib.request.Request(self.url + path, sent, said, method=method)
+            answer: IO[bytes] = urllib.request.urlopen(asked)
+        except urllib.error.HTTPError as error:
+            raise _refused(error) from error
+        except OSError as error:
+            raise Refused(f"{self.url} cannot be reached: {error}") from error
+        return answer
+
+    def get(self, path: str, **query: Any) -> Any:
+        """The JSON a GET answers; lists in `query` are sent as repeated parameters, None is left out."""
+        asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None}, doseq=True)
+        return self.read(f"{path}?{asked}" if asked else path)
+
+    def read(self, path: str, body: Any = None, **options: Any) -> Any:
+        """The JSON `open` answers; None where there is none."""
+        with self.open(path, body, **options) as answer:
+            text = answer.read()
+        return json.loads(text) if text else None
+
+    def items(self, path: str, **query: Any) -> Iterator[Any]:
+        """Every item of a list, page by page."""
+        cursor = None
+        while True:
+            page = self.get(path, limit=500, cursor=cursor, **query)
+            yield from page["items"]
+            cursor = page["next_cursor"]
+            if cursor is None:
+                return
+
+    def named(self, path: str, name: str, what: str) -> Any:
+        """The item of a list with this name or id. Raises `Refused`."""
+        for item in self.items(path):
+            if name in (item["id"], item["name"]):
+                return item
+        raise Refused(f"There is no {what} {name}.", f"{what}_unknown")
+
+    def mesh_id(self, name: str) -> str:
+        """The id of a mesh by name or id. Raises `Refused`."""
+        return str(self.named("/v1/meshes", name, "mesh")["id"])
+
+    def finished(self, job: dict[str, Any]) -> dict[str, Any]:
+        """A job once it is over. Raises `Refused` when it did not succeed."""
+        told = ""
+        while job["state"] not in _OVER:
+            share = "" if job["progress"] is None else f" {job['progress']:.0%}"
+            line = f"{job['title']}: {job['state']}{share} {job['note']}"
+            if line != told:
+                print(line, file=sys.stderr)
+            told = line
+            time.sleep(0.5)
+            job = self.get(f"/v1/jobs/{job['id']}")
+        if job["state"] != "succeeded":
+            error = job["error"] or {}
+            raise Refused(error.get("detail", "The job was cancelled."), error.get("code"))
+        return job
+
+
+def add_address(command: argparse.ArgumentParser) -> None:
+    """Add what says which API is asked, and as whom."""
+    command.add_argument("--url", default=None, help="address of the backend (default: SINEMORA_PUBLIC_URL)")
+    command.add_argument("--key", default=None, help=f"API key (default: {KEY}, which other users cannot see)")
+
+
+def run(action: Callable[[Client, argparse.Namespace], int | None], options: argparse.Namespace) -> int:
+    """Run a command that asks the API; the exit code is 1 when it was refused, 2 without a key."""
+    key = options.key or os.environ.get(KEY, "")
+    if not key:
+        print(f"{KEY} is empty. An owner makes a key under API keys.", file=sys.stderr)
+        return 2
+    try:
+        return int(action(Client(options.url or settings().public_url, key), options) or 0)
+    except Refused as error:
+        print(error, file=sys.stderr)
+        return 1
+
+
+def _refused(error: urllib.error.HTTPError) -> Refused:
+    said = error.read().decode(errors="replace")
+    try:
+        problem = json.loads(said)
+        places = [f"  {one['pointer']}: {one['message']}" for one in problem.get("errors") or []]
+        return Refused("\n".join([f"{error.code}: {problem['detail']}", *places]), problem.get("code"))
+    except (ValueError, KeyError, TypeError):
+        return Refused(f"{error.code}: {said[:200]}")

@@ -1,0 +1,31 @@
+"""Table of scenarios that were kept."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from sqlalchemy import ForeignKeyConstraint, Index, UniqueConstraint, func
+from sqlalchemy.orm import Mapped, mapped_column, relationship
+
+from sinemora.kit.db import Base, Identified, TenantOwned
+from sinemora.kit.etag import Versioned
+from sinemora.meshes.models import Mesh
+
+
+class Scenario(Identified, Versioned, TenantOwned, Base):
+    """Changes to a mesh and its applications under a name; what they do is worked out anew each time it is asked."""
+
+    __tablename__ = "scenarios"
+    __table_args__ = (
+        ForeignKeyConstraint(["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"], ondelete="CASCADE"),
+        UniqueConstraint("tenant_id", "id"),
+        UniqueConstraint("tenant_id", "name"),
+        Index(None, "tenant_id", "mesh_id"),
+    )
+
+    name: Mapped[str]
+    mesh_id: Mapped[UUID]
+    question: Mapped[dict[str, Any]]
+    updated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+
+    mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)

@@ -1,0 +1,28 @@
+"""Meshes measured with round trips whose truth is known."""
+
+import numpy as np
+
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw
+
+WINDOWS = 12
+
+
+def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise_us: float = 3, ago: int = 1) -> None:
+    """Every pair measured in `WINDOWS` windows; pairs not named have 300 µs."""
+    rng = np.random.default_rng(4)
+    names = {agent.name: agent for agent in mesh.agents}
+    newest = window_start(ago)
+    for window in range(WINDOWS):
+        for at, agent in enumerate(mesh.agents):
+            peers = {}
+            for other in mesh.agents[at + 1 :]:
+                pair = (agent.name, other.name)
+                trip = round_trip_us.get(pair, round_trip_us.get(pair[::-1], 300.0))
+                one_way = ((trip + noise_us * rng.standard_normal(8)) * 500).astype(int)
+                peers[names[other.name].vm_key] = Raw(
+                    (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
+                )
+            if peers:
+                sent(agent, report_of(mesh.key, peers, newest - 10 * window, sequence=window + 1))

@@ -1,0 +1,48 @@
+import { PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette'
+import styles from './trips.module.css'
+
+interface Props {
+  /** What the grid is, for those who hear it. */
+  label: string
+  names: string[]
+  values: (number | null)[][]
+  /** Smallest and largest value of the scale, which several grids may share. */
+  range: [number, number]
+  theme: Theme
+  /** A cell as a sentence, shown by the pointer. */
+  describe: (row: number, column: number) => string
+  /** Cells to point out. */
+  marked?: (row: number, column: number) => boolean
+}
+
+const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
+const SIDE = 280
+
+/** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. */
+export function TripsGrid({ label, names, values, range, theme, describe, marked }: Props) {
+  const ramp = sequential(theme)
+  const cell = SIDE / Math.max(names.length, 1)
+  const [low, high] = range.map((value) => Math.log(Math.max(value, 1))) as [number, number]
+  const share = (value: number) =>
+    high > low ? Math.min(Math.max((Math.log(Math.max(value, 1)) - low) / (high - low), 0), 1) : 0
+  return (
+    <svg className={styles.grid} viewBox={`0 0 ${SIDE} ${SIDE}`} width={SIDE} height={SIDE} role="img">
+      <title>{label}</title>
+      {values.flatMap((row, y) =>
+        row.map((value, x) => (
+          <rect
+            key={`${names[y]} ${names[x]}`}
+            x={x * cell + 0.5}
+            y={y * cell + 0.5}
+            width={Math.max(cell - 1, 0.5)}
+            height={Math.max(cell - 1, 0.5)}
+            fill={value === null ? css(PAGE[theme]) : css(ramp(share(value)))}
+            className={marked?.(y, x) ? styles.marked : value === null ? styles.hole : undefined}
+          >
+            <title>{describe(y, x)}</title>
+          </rect>
+        )),
+      )}
+    </svg>
+  )
+}

@@ -1,0 +1,75 @@
+import { Button, NativeSelect } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import type { FormEvent } from 'react'
+import { curvesQuery } from '~/api/queries'
+import type { Application } from '~/api/types'
+import type { Change } from '~/lib/changes'
+import { NumberField } from '~/ui/NumberField'
+import { pageStyles } from '~/ui/Page'
+
+interface Props {
+  vms: { name: string; zone_name: string }[]
+  applications: Application[]
+  onChange: (change: Change) => void
+}
+
+/** The changes that are not dragged: slower paths, VMs made anew, other curves. */
+export function Changing({ vms, applications, onChange }: Props) {
+  const curves = useQuery(curvesQuery)
+  const zones = [...new Set(vms.map(({ zone_name }) => zone_name))].sort()
+
+  const form = (made: (value: (name: string) => string) => Change) => (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    const data = new FormData(event.currentTarget)
+    onChange(made((name) => String(data.get(name))))
+  }
+
+  return (
+    <>
+      <form
+        className={pageStyles.form}
+        aria-label="Slower paths"
+        onSubmit={form((value) => ({
+          kind: 'latency',
+          zones: [value('first'), value('second')],
+          added_us: Number(value('added')),
+        }))}
+      >
+        <NativeSelect name="first" label="Between zone" data={zones} />
+        <NativeSelect name="second" label="and zone" data={zones} defaultValue={zones[1] ?? zones[0] ?? ''} />
+        <NumberField name="added" label="Added, µs" defaultValue={200} step="any" required w={110} />
+        <Button type="submit" variant="default">
+          Add latency
+        </Button>
+      </form>
+      <form
+        className={pageStyles.form}
+        aria-label="VM made anew"
+        onSubmit={form((value) => ({ kind: 'vm', vm: value('vm'), zone: value('zone') }))}
+      >
+        <NativeSelect name="vm" label="VM" data={vms.map(({ name }) => name)} />
+        <NativeSelect name="zone" label="made anew in" data={zones} />
+        <Button type="submit" variant="default">
+          Make it anew
+        </Button>
+      </form>
+      {applications.length > 0 && (
+        <form
+          className={pageStyles.form}
+          aria-label="Another curve"
+          onSubmit={form((value) => ({ kind: 'curve', application: value('application'), curve: value('curve') }))}
+        >
+          <NativeSelect name="application" label="Application" data={applications.map(({ name }) => name)} />
+          <NativeSelect
+            name="curve"
+            label="on the curve"
+            data={(curves.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
+          />
+          <Button type="submit" variant="default">
+            Change curve
+          </Button>
+        </form>
+      )}
+    </>
+  )
+}

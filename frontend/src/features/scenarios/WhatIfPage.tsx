@@ -1,0 +1,120 @@
+import { Button, NativeSelect, Switch } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { applicationsQuery, meshesQuery, rosterQuery, whatIfQuery } from '~/api/queries'
+import { type Change, changeWords, parseChanges } from '~/lib/changes'
+import type { Patch, WhatIfSearch } from '~/lib/search'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { Board } from './Board'
+import { Changing } from './Changing'
+import { Fates } from './Fates'
+import { Kept } from './Kept'
+import styles from './scenarios.module.css'
+
+interface Props {
+  search: WhatIfSearch
+  onSearch: (patch: Patch<WhatIfSearch>) => void
+}
+
+/** What becomes of all applications when tasks, VMs, zones, paths or curves are changed. Nothing is done. */
+export function WhatIfPage({ search, onSearch }: Props) {
+  const meshes = useQuery(meshesQuery)
+  if (meshes.error && !meshes.data) return <Failed what="The meshes" error={meshes.error} />
+  if (!meshes.data) return <Loading what="meshes" />
+  const mesh = meshes.data.find(({ id }) => id === search.mesh) ?? meshes.data[0]
+  if (!mesh) {
+    return (
+      <Empty
+        title="There is no mesh yet"
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+      >
+        What if is asked of a mesh and the applications on it.
+      </Empty>
+    )
+  }
+  return (
+    <Page
+      title="What if"
+      lead="Move tasks, drop a zone, slow paths down, change a curve, and see what every application would keep. Nothing is done."
+    >
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label="Mesh"
+          value={mesh.id}
+          onChange={(event) => onSearch({ mesh: event.currentTarget.value, changes: undefined, scenario: undefined })}
+          data={meshes.data.map(({ id, name }) => ({ value: id, label: name }))}
+        />
+      </div>
+      <Asked mesh={mesh.id} search={search} onSearch={onSearch} />
+    </Page>
+  )
+}
+
+function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
+  const changes = search.changes ?? []
+  const roster = useQuery(rosterQuery(mesh))
+  const applications = useQuery(applicationsQuery)
+  const found = useQuery(whatIfQuery(mesh, changes, search.place ?? false))
+  if (!roster.data || !applications.data) return <Loading what="the mesh" />
+  const { vms } = roster.data
+  const mine = applications.data.filter((one) => one.mesh.id === mesh)
+  const set = (next: Change[]) => onSearch({ changes: next.length > 0 ? next : undefined })
+  const add = (change: Change) => set([...changes, change])
+  return (
+    <>
+      <Board vms={vms} applications={mine} changes={changes} onChange={add} />
+      <Panel title="Changes">
+        <Changing vms={vms} applications={mine} onChange={add} />
+        {changes.length > 0 && (
+          <>
+            <ol className={styles.changes} aria-label="Changes in order">
+              {changes.map((change, at) => (
+                // biome-ignore lint/suspicious/noArrayIndexKey: the same change may be made twice
+                <li key={at}>
+                  {changeWords(change)}{' '}
+                  <button
+                    type="button"
+                    className={styles.here}
+                    aria-label={`Undo: ${changeWords(change)}`}
+                    onClick={() => set(changes.filter((_, other) => other !== at))}
+                  >
+                    undo
+                  </button>
+                </li>
+              ))}
+            </ol>
+            <div>
+              <Button variant="default" onClick={() => set([])}>
+                Undo all
+              </Button>
+            </div>
+          </>
+        )}
+        <Switch
+          label="Look for VMs for tasks that wait"
+          checked={search.place ?? false}
+          onChange={(event) => onSearch({ place: event.currentTarget.checked || undefined })}
+        />
+        <Kept
+          mesh={mesh}
+          changes={changes}
+          scenario={search.scenario}
+          onOpen={(scenario) =>
+            onSearch(
+              scenario
+                ? {
+                    scenario: scenario.id,
+                    changes: parseChanges(scenario.question.changes),
+                    place: scenario.question.place_waiting || undefined,
+                  }
+                : { scenario: undefined },
+            )
+          }
+        />
+      </Panel>
+      <ActionError error={found.error} />
+      {found.data ? <Fates found={found.data} /> : !found.error && <Loading what="what would become of them" />}
+    </>
+  )
+}

@@ -1,0 +1,70 @@
+/** Changes of a what-if question: as they stand in an address, in words, and what they do to where tasks are. */
+
+export type Change =
+  | { kind: 'task'; application: string; task: string; vm: string | null }
+  | { kind: 'vm'; vm: string; zone: string }
+  | { kind: 'drop_zone'; zone: string }
+  | { kind: 'latency'; zones: string[]; added_us: number }
+  | { kind: 'curve'; application: string; curve: string; curve_number?: number | null }
+
+const FIELDS: Record<Change['kind'], Record<string, (value: unknown) => boolean>> = {
+  task: { application: isText, task: isText, vm: (value) => value === null || isText(value) },
+  vm: { vm: isText, zone: isText },
+  drop_zone: { zone: isText },
+  latency: {
+    zones: (value) => Array.isArray(value) && value.length === 2 && value.every(isText),
+    added_us: (value) => typeof value === 'number' && Number.isFinite(value),
+  },
+  curve: { application: isText, curve: isText },
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** The changes of an address; what is none is left out. */
+export function parseChanges(raw: unknown): Change[] | undefined {
+  if (!Array.isArray(raw)) return undefined
+  const found = raw.filter((one): one is Change => {
+    const given = (one ?? {}) as Record<string, unknown>
+    const fields = FIELDS[given.kind as Change['kind']]
+    return fields !== undefined && Object.entries(fields).every(([name, fits]) => fits(given[name]))
+  })
+  return found.length > 0 ? found : undefined
+}
+
+/** A change as a sentence. */
+export function changeWords(change: Change): string {
+  switch (change.kind) {
+    case 'task':
+      return change.vm === null
+        ? `${change.application} / ${change.task} is taken off its VM`
+        : `${change.application} / ${change.task} on ${change.vm}`
+    case 'vm':
+      return `${change.vm} made anew in ${change.zone}`
+    case 'drop_zone':
+      return `Zone ${change.zone} is gone`
+    case 'latency':
+      return `${change.zones[0]} and ${change.zones[1]}: ${change.added_us < 0 ? '−' : '+'}${Math.abs(change.added_us)} µs`
+    case 'curve':
+      return `${change.application} on the curve ${change.curve}`
+  }
+}
+
+/** Where each task is after changes: VM name by "application task"; null where it waits. */
+export function placesAfter(
+  tasks: { application: string; task: string; vm: string | null }[],
+  changes: Change[],
+  zoneOf: Map<string, string>,
+): Map<string, string | null> {
+  const at = new Map(tasks.map(({ application, task, vm }) => [`${application} ${task}`, vm]))
+  const zones = new Map(zoneOf)
+  for (const change of changes) {
+    if (change.kind === 'task') at.set(`${change.application} ${change.task}`, change.vm)
+    if (change.kind === 'vm') zones.set(change.vm, change.zone)
+    if (change.kind === 'drop_zone') {
+      for (const [key, vm] of at) if (vm !== null && zones.get(vm) === change.zone) at.set(key, null)
+    }
+  }
+  return at
+}

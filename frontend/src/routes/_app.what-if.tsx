@@ -1,0 +1,18 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { WhatIfPage } from '~/features/scenarios/WhatIfPage'
+import { whatIfSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/what-if')({ validateSearch: whatIfSearch, component: WhatIfRoute })
+
+function WhatIfRoute() {
+  const search = Route.useSearch()
+  const navigate = Route.useNavigate()
+  return (
+    <WhatIfPage
+      search={search}
+      onSearch={(patch) =>
+        void navigate({ search: (old) => whatIfSearch({ ...old, ...patch }), replace: true, resetScroll: false })
+      }
+    />
+  )
+}
