@@ -18,6 +18,7 @@ _OF_SOURCE = (["tenant_id", "metric_source_id"], ["metric_sources.tenant_id", "m
 class MetricSource(Identified, Versioned, TenantOwned, Base):
     """A metric of an application and the paths it uses. `kind` is `push` or `prometheus` (`url`, `query`).
 
+    `authentication` says how it signs in there; the secret of it is sealed (`kit/vault.py`).
     `curve_id` is the curve it refreshes; null until it has made one of its own. `finding` is what learning said last:
     state, reasons, how many pairs, which latencies. It changes without a new version: nobody edits it.
     """
@@ -36,6 +37,8 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
         CheckConstraint("kind IN ('push', 'prometheus')", name="kind"),
         CheckConstraint("(kind = 'prometheus') = (url IS NOT NULL AND query IS NOT NULL)", name="prometheus"),
         CheckConstraint("refresh_hours >= 1", name="refresh_hours"),
+        CheckConstraint("authentication IN ('bearer', 'basic', 'header')", name="authentication"),
+        CheckConstraint("(authentication IS NULL) = (secret IS NULL)", name="secret"),
     )
 
     name: Mapped[str]
@@ -46,6 +49,8 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
     kind: Mapped[str]
     url: Mapped[str | None]
     query: Mapped[str | None]
+    authentication: Mapped[str | None]
+    secret: Mapped[bytes | None]
     refresh_hours: Mapped[int]
     paused: Mapped[bool]
     updated_at: Mapped[datetime] = mapped_column(server_default=func.now())

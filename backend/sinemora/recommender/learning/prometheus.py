@@ -9,7 +9,8 @@ import json
 import math
 import socket
 import ssl
-from collections.abc import Iterator
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -26,17 +27,31 @@ class ReadError(Exception):
     """The metric cannot be read; says why, for its owner."""
 
 
+def headers_of(authentication: Mapping[str, str]) -> dict[str, str]:
+    """The header that signs in: bearer (RFC 6750), basic (RFC 7617, UTF-8), one of the server's own, or none."""
+    match authentication.get("scheme"):
+        case "bearer":
+            return {"Authorization": f"Bearer {authentication['token']}"}
+        case "basic":
+            pair = f"{authentication['username']}:{authentication['password']}"
+            return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+        case "header":
+            return {authentication["name"]: authentication["value"]}
+    return {}
+
+
 def query_range(
-    url: str, query: str, start: datetime, end: datetime, networks: str
+    url: str, query: str, start: datetime, end: datetime, networks: str, authentication: Mapping[str, str]
 ) -> Iterator[tuple[datetime, float]]:
     """Minute and value from `start` to `end` (whole minutes, end included).
 
+    `authentication` is as its owner entered it (`schemas.Authentication`), empty for none.
     `networks` says where addresses may lead: `public`, `private` or `local`. Raises `ReadError`.
     """
     while start <= end:
         until = min(end, start + _CHUNK)
         asked = urlencode({"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60})
-        yield from _values(_get(url, f"/api/v1/query_range?{asked}", networks))
+        yield from _values(_get(url, f"/api/v1/query_range?{asked}", networks, headers_of(authentication)))
         start = until + timedelta(minutes=1)
 
 
@@ -55,7 +70,7 @@ def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
         raise ReadError("the answer is not that of a Prometheus HTTP API") from None
 
 
-def _get(url: str, path: str, networks: str) -> Any:
+def _get(url: str, path: str, networks: str, headers: Mapping[str, str]) -> Any:
     parts = urlsplit(url)
     host = parts.hostname or ""
     port = parts.port or (443 if parts.scheme == "https" else 80)
@@ -67,13 +82,16 @@ def _get(url: str, path: str, networks: str) -> Any:
             connection = http.client.HTTPConnection(host, port)
             connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
             try:
-                connection.request("GET", parts.path + path, headers={"Accept": "application/json"})
+                connection.request("GET", parts.path + path, headers={"Accept": "application/json", **headers})
                 answer = connection.getresponse()
                 body = answer.read(_LIMIT_BYTES + 1)
             finally:
                 connection.close()
     except (OSError, http.client.HTTPException) as error:
         raise ReadError(f"{host}:{port} cannot be read: {error}") from None
+    if answer.status in (401, 403):
+        refused = "refuses these credentials" if headers else "wants credentials"
+        raise ReadError(f"{host}:{port} {refused} ({answer.status})")
     if len(body) > _LIMIT_BYTES:
         raise ReadError(f"the answer is larger than {_LIMIT_BYTES >> 20} MiB")
     try:

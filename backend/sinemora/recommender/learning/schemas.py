@@ -1,5 +1,6 @@
 """Shapes of learning on the wire."""
 
+import re
 from datetime import datetime
 from typing import Annotated, Literal, Self
 from urllib.parse import urlsplit
@@ -27,6 +28,24 @@ def _http(text: str) -> str:
     return text.rstrip("/")
 
 
+def _credential(text: str) -> str:
+    # They become a header (RFC 9110, 5.5).
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("must be printable ASCII")
+    return text
+
+
+def _header(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or name.lower() in _OURS:
+        raise ValueError("should be the name of a header such as X-Scope-OrgID, and none that we set ourselves")
+    return name
+
+
+_OURS = {"accept", "connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"}
+Credential = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_credential)]
+Username = Annotated[str, Field(min_length=1, max_length=200, pattern="^[^:]+$"), AfterValidator(_credential)]
+HeaderName = Annotated[str, AfterValidator(_header)]
+Scheme = Literal["bearer", "basic", "header"]
 Url = Annotated[str, Field(max_length=500), AfterValidator(_http)]
 Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL whose result is one series")]
 Hours = Annotated[int, Field(ge=1, le=24 * 30, description="A new curve version at most so often")]
@@ -42,6 +61,35 @@ class MetricPathWrite(Write):
 Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
 
 
+class BearerAuthentication(Write):
+    """`Authorization: Bearer …` (RFC 6750)."""
+
+    scheme: Literal["bearer"]
+    token: Credential
+
+
+class BasicAuthentication(Write):
+    """User and password (RFC 7617)."""
+
+    scheme: Literal["basic"]
+    username: Username
+    password: Credential
+
+
+class HeaderAuthentication(Write):
+    """A header of the server's own."""
+
+    scheme: Literal["header"]
+    name: HeaderName
+    value: Credential
+
+
+Authentication = Annotated[
+    BearerAuthentication | BasicAuthentication | HeaderAuthentication,
+    Field(discriminator="scheme", description="How to sign in to the server; kept encrypted and never shown"),
+]
+
+
 class MetricSourceCreate(Write):
     """A metric source. `curve_id` is a curve of the tenant that it refreshes; without one it makes its own."""
 
@@ -54,6 +102,7 @@ class MetricSourceCreate(Write):
     kind: Kind = "push"
     url: Url | None = Field(None, description="Of a Prometheus HTTP API, without /api/v1")
     query: Query | None = None
+    authentication: Authentication | None = None
     refresh_hours: Hours = 24
 
     @model_validator(mode="after")
@@ -61,16 +110,23 @@ class MetricSourceCreate(Write):
         given = (self.url is not None, self.query is not None)
         if given != ((True, True) if self.kind == "prometheus" else (False, False)):
             raise ValueError("kind prometheus needs url and query; kind push has neither")
+        if self.kind == "push" and self.authentication is not None:
+            raise ValueError("kind push has no authentication: it comes with an API key")
         return self
 
 
 class MetricSourceUpdate(Write):
-    """What may change; what is left out stays."""
+    """What may change; what is left out stays.
+
+    `authentication` null takes it away. Another server in `url` takes it away too unless it is given again: a secret is
+    sent to nobody it was not entered for.
+    """
 
     name: Name | None = None
     paths: Paths | None = None
     url: Url | None = None
     query: Query | None = None
+    authentication: Authentication | None = None
     refresh_hours: Hours | None = None
     paused: bool | None = None
 
@@ -135,6 +191,7 @@ class MetricSourceRead(Read):
     kind: Kind
     url: str | None
     query: str | None
+    authentication: Scheme | None
     refresh_hours: int
     paused: bool
     paths: list[MetricPathRead]

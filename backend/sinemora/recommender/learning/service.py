@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import numpy as np
 from sqlalchemy.orm import Session
 
+from sinemora.kit import vault
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.etag import IfMatch
@@ -24,6 +26,7 @@ from sinemora.recommender.learning import evidence, prometheus, queries
 from sinemora.recommender.learning.evidence import Pairs, Reason
 from sinemora.recommender.learning.models import MetricPath, MetricProgress, MetricSource
 from sinemora.recommender.learning.schemas import (
+    Authentication,
     FindingRead,
     MetricPathRead,
     MetricPathWrite,
@@ -55,7 +58,7 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
     """Declare a metric source.
 
     ProductError `metric_source_name_taken`, `mesh_unknown`, `vm_not_in_mesh`, `curve_unknown`, `curve_published`,
-    `curve_metric_differs`.
+    `curve_metric_differs`, `secret_key_missing`.
     """
     _name_free(session, body.name)
     if session.get(Mesh, body.mesh_id) is None:
@@ -66,8 +69,9 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
             raise ProductError(
                 "curve_metric_differs", 409, f"{curve.name} is measured as a {curve.metric}, not as a {body.metric}."
             )
-    plain = body.model_dump(exclude={"paths"})
+    plain = body.model_dump(exclude={"paths", "authentication"})
     source = MetricSource(**plain, paused=False, progress=MetricProgress())
+    _sign_in(source, body.authentication)
     source.paths = _paths(session, body.mesh_id, body.paths)
     session.add(source)
     session.flush()
@@ -85,12 +89,16 @@ def update_source(
         raise NotFound("metric source")
     precondition.check(source)
     said = body.model_dump(exclude_unset=True, exclude_none=True)
-    if source.kind == "push" and {"url", "query"} & said.keys():
+    if source.kind == "push" and {"url", "query", "authentication"} & said.keys():
         raise ProductError("metric_source_pushed", 409, "Values of this source are pushed: it has no url or query.")
+    elsewhere = body.url is not None and _server(body.url) != _server(source.url or "")
+    if "authentication" in body.model_fields_set or elsewhere:
+        _sign_in(source, body.authentication)
+        said["authentication"] = None
     if said.get("name", source.name) != source.name:
         _name_free(session, said["name"])
     for field, value in said.items():
-        if field != "paths":
+        if field not in ("paths", "authentication"):
             setattr(source, field, value)
     if body.paths is not None:
         source.paths.clear()
@@ -147,9 +155,13 @@ def scrape(session: Session, source_id: UUID, now: datetime) -> None:
     source.progress.read_at, source.progress.read_error = now, None
     try:
         networks = settings().metric_source_networks
-        found = list(prometheus.query_range(source.url, source.query, start, end, networks))
+        secret = vault.unseal(source.secret)
+        found = list(prometheus.query_range(source.url, source.query, start, end, networks, secret))
     except prometheus.ReadError as error:
         source.progress.read_error = str(error)[:1000]
+        return
+    except ProductError as error:
+        source.progress.read_error = error.detail
         return
     _keep(session, source, found)
 
@@ -210,7 +222,8 @@ def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
 def shown(source: MetricSource) -> MetricSourceRead:
     """As readers see it."""
     names = (
-        *("id", "name", "mesh_id", "curve_id", "metric", "unit", "kind", "url", "query", "refresh_hours", "paused"),
+        *("id", "name", "mesh_id", "curve_id", "metric", "unit", "kind", "url", "query", "authentication"),
+        *("refresh_hours", "paused"),
         *("created_at", "updated_at"),
     )
     progress = source.progress
@@ -289,6 +302,17 @@ def _paths(session: Session, mesh_id: UUID, given: Sequence[MetricPathWrite]) ->
         MetricPath(position=position, source_vm_id=source, target_vm_id=target)
         for position, (source, target) in enumerate(unique)
     ]
+
+
+def _sign_in(source: MetricSource, authentication: Authentication | None) -> None:
+    """Keep how to sign in, sealed. ProductError `secret_key_missing`."""
+    source.authentication = authentication.scheme if authentication else None
+    source.secret = vault.seal(authentication.model_dump()) if authentication else None
+
+
+def _server(url: str) -> tuple[str, str]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.netloc.lower()
 
 
 def _name_free(session: Session, name: str) -> None:

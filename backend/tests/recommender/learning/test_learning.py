@@ -22,6 +22,7 @@ from tests.measurements.reports import add_window, report_of, sent
 from tests.measurements.worlds import Raw
 
 CURVE = published("strads-lasso").curve
+SCRAPED = {"kind": "prometheus", "url": "http://x", "query": "up"}
 HOURS = 6
 NOW = datetime.now(UTC).replace(second=0, microsecond=0)
 MINUTES = [NOW - timedelta(minutes=back) for back in range(60 * HOURS, 0, -1)]
@@ -132,6 +133,11 @@ class _Api(BaseHTTPRequestHandler):
         asked = parse_qs(urlsplit(self.path).query)
         query = asked["query"][0]
         self.server.asked.append(asked)
+        if self.server.wanted and self.headers.get(self.server.wanted[0]) != self.server.wanted[1]:
+            self.send_response(401)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+            return
         if query == "bad(":
             answer = {"status": "error", "errorType": "bad_data", "error": "parse error: unexpected end"}
         else:
@@ -154,7 +160,7 @@ def prometheus(monkeypatch: pytest.MonkeyPatch) -> Iterator[ThreadingHTTPServer]
     monkeypatch.setenv("SINEMORA_METRIC_SOURCE_NETWORKS", "local")
     forget_settings()
     server = ThreadingHTTPServer(("127.0.0.1", 0), _Api)
-    server.asked, server.values = [], []
+    server.asked, server.values, server.wanted = [], [], None
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield server
@@ -200,6 +206,65 @@ def test_what_prometheus_refuses_is_shown_with_the_source(prometheus, owner, mes
     assert error is None if said is None else said in error
 
 
+SIGNING_IN = [
+    ({"scheme": "bearer", "token": "t0p.s3cret"}, ("Authorization", "Bearer t0p.s3cret")),
+    # The example of RFC 7617, section 2.
+    (
+        {"scheme": "basic", "username": "Aladdin", "password": "open sesame"},
+        ("Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="),
+    ),
+    ({"scheme": "header", "name": "X-Scope-OrgID", "value": "t0p.s3cret"}, ("X-Scope-OrgID", "t0p.s3cret")),
+]
+
+
+@pytest.mark.parametrize(("authentication", "wanted"), SIGNING_IN)
+def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh, monkeypatch, authentication, wanted):
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "a key of this test")
+    forget_settings()
+    prometheus.values = [[int(MINUTES[-5].timestamp()), "1"]]
+    prometheus.wanted = wanted
+    scraped = body(mesh, kind="prometheus", url=address(prometheus), query="up")
+    path = f"/v1/metric-sources/{owner.created('/v1/metric-sources', scraped)['id']}"
+
+    def read() -> str | None:
+        with system_session() as session:
+            session.connection().exec_driver_sql("UPDATE metric_progress SET read_at = NULL")
+        tasks.read()
+        answer = owner.get(path)
+        assert "s3cret" not in answer.text
+        assert "sesame" not in answer.text
+        return answer.json()["read_error"]
+
+    assert "wants credentials (401)" in read()
+    changed = owner.patch(path, json={"authentication": authentication})
+    assert changed.json()["authentication"] == authentication["scheme"]
+    assert read() is None
+    with system_session() as session:
+        kept = session.connection().exec_driver_sql("SELECT secret FROM metric_sources").scalar_one()
+    assert b"s3cret" not in bytes(kept)
+    assert b"sesame" not in bytes(kept)
+    prometheus.wanted = ("Authorization", "another")
+    assert "refuses these credentials (401)" in read()
+
+    # A secret is for the server it was entered for; another query there keeps it.
+    assert owner.patch(path, json={"query": "up == 1"}).json()["authentication"] == authentication["scheme"]
+    assert owner.patch(path, json={"url": "http://127.0.0.1:9"}).json()["authentication"] is None
+    both = owner.patch(path, json={"url": address(prometheus), "authentication": authentication})
+    assert both.json()["authentication"] == authentication["scheme"]
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "another key")
+    forget_settings()
+    assert "SINEMORA_SECRET_KEY" in read()
+    assert owner.patch(path, json={"authentication": None}).json()["authentication"] is None
+
+
+def test_without_a_key_no_secret_is_kept(owner, mesh, monkeypatch):
+    monkeypatch.delenv("SINEMORA_SECRET_KEY", raising=False)
+    forget_settings()
+    signing = {"kind": "prometheus", "url": "http://x", "query": "up", "authentication": SIGNING_IN[0][0]}
+    answer = owner.post("/v1/metric-sources", json=body(mesh) | signing)
+    assert (answer.status_code, answer.json()["code"]) == (409, "secret_key_missing")
+
+
 def test_this_machine_is_not_read_unless_the_operator_lets_it(owner, mesh):
     source = owner.created("/v1/metric-sources", body(mesh, kind="prometheus", url="http://127.0.0.1:9", query="up"))
     tasks.read()
@@ -237,6 +302,10 @@ def test_addresses_are_allowed_by_degrees(ip, networks):
         ({"curve_id": str(uuid4())}, 404, "curve_unknown"),
         ({"paths": [{"source_vm_id": str(uuid4()), "target_vm_id": str(uuid4())}]}, 409, "vm_not_in_mesh"),
         ({"paths": []}, 422, "request_invalid"),
+        ({"authentication": {"scheme": "bearer", "token": "x"}}, 422, "request_invalid"),
+        (SCRAPED | {"authentication": {"scheme": "bearer", "token": "two\nlines"}}, 422, "request_invalid"),
+        (SCRAPED | {"authentication": {"scheme": "header", "name": "Host", "value": "x"}}, 422, "request_invalid"),
+        (SCRAPED | {"authentication": {"scheme": "basic", "username": "a:b", "password": "x"}}, 422, "request_invalid"),
     ],
 )
 def test_what_is_no_source_is_refused(owner, mesh, change, status, code):
