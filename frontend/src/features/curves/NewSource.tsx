@@ -1,4 +1,4 @@
-import { Button, MultiSelect, NativeSelect, SegmentedControl, Textarea, TextInput } from '@mantine/core'
+import { Button, MultiSelect, NativeSelect, PasswordInput, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useCreateMetricSource } from '~/api/actions'
@@ -21,6 +21,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   const [server, setServer] = useState<string | null>(null)
   const [clients, setClients] = useState<string[]>([])
   const [kind, setKind] = useState<'push' | 'prometheus'>('push')
+  const [scheme, setScheme] = useState<Scheme>('none')
   const vms = (roster?.vms ?? []).map(({ id, name }) => ({ value: id, label: name }))
   const own = (curves ?? []).filter(({ origin }) => origin === 'own')
   const problem = create.error instanceof Problem ? create.error : null
@@ -41,6 +42,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       kind,
       url: kind === 'prometheus' ? text('url') : null,
       query: kind === 'prometheus' ? text('query') : null,
+      authentication: kind === 'prometheus' ? authentication(scheme, text) : null,
       refresh_hours: Number(text('refresh_hours')) || 24,
     })
   }
@@ -146,6 +148,43 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           />
         </div>
       )}
+      {kind === 'prometheus' && (
+        <div className={pageStyles.form}>
+          <NativeSelect
+            label="Signing in"
+            data={[
+              { value: 'none', label: 'not needed' },
+              { value: 'bearer', label: 'with a token' },
+              { value: 'basic', label: 'with user and password' },
+              { value: 'header', label: 'with a header' },
+            ]}
+            value={scheme}
+            onChange={({ currentTarget: { value } }) => setScheme(value as Scheme)}
+          />
+          {scheme === 'basic' && <TextInput name="username" label="User" required maxLength={200} w={200} />}
+          {scheme === 'header' && (
+            <TextInput
+              name="header"
+              label="Header"
+              placeholder="X-Scope-OrgID"
+              required
+              maxLength={100}
+              w={200}
+              error={problem?.field('authentication/header/name')}
+            />
+          )}
+          {scheme !== 'none' && (
+            <PasswordInput
+              name="secret"
+              label={SECRETS[scheme]}
+              description="Kept encrypted and never shown"
+              autoComplete="off"
+              required
+              w={300}
+            />
+          )}
+        </div>
+      )}
       <div>
         <Button type="submit" size="sm" loading={create.isPending} disabled={clients.length === 0}>
           Learn from it
@@ -159,6 +198,17 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       )}
     </form>
   )
+}
+
+type Scheme = 'none' | 'bearer' | 'basic' | 'header'
+
+const SECRETS = { bearer: 'Token', basic: 'Password', header: 'Its value' }
+
+function authentication(scheme: Scheme, text: (name: string) => string) {
+  if (scheme === 'bearer') return { scheme, token: text('secret') }
+  if (scheme === 'basic') return { scheme, username: text('username'), password: text('secret') }
+  if (scheme === 'header') return { scheme, name: text('header'), value: text('secret') }
+  return null
 }
 
 const pushes = (id: string) =>
