@@ -257,9 +257,17 @@ def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh
     assert owner.patch(path, json={"authentication": None}).json()["authentication"] is None
 
 
-def test_without_a_key_no_secret_is_kept(owner, mesh, monkeypatch):
-    monkeypatch.delenv("SINEMORA_SECRET_KEY", raising=False)
+@pytest.fixture
+def keyless(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("SINEMORA_SECRET_KEY", "")
     forget_settings()
+    yield
+    monkeypatch.undo()
+    forget_settings()
+
+
+@pytest.mark.usefixtures("keyless")
+def test_without_a_key_no_secret_is_kept(owner, mesh):
     signing = {"kind": "prometheus", "url": "http://x", "query": "up", "authentication": SIGNING_IN[0][0]}
     answer = owner.post("/v1/metric-sources", json=body(mesh) | signing)
     assert (answer.status_code, answer.json()["code"]) == (409, "secret_key_missing")
