@@ -2786,6 +2786,34 @@ export interface components {
             hours: number;
         };
         /**
+         * BasicAuthentication
+         * @description User and password (RFC 7617).
+         */
+        BasicAuthentication: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "basic";
+            /** Username */
+            username: string;
+            /** Password */
+            password: string;
+        };
+        /**
+         * BearerAuthentication
+         * @description `Authorization: Bearer …` (RFC 6750).
+         */
+        BearerAuthentication: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "bearer";
+            /** Token */
+            token: string;
+        };
+        /**
          * BestFound
          * @description What the search placed, where nothing is proven: cost of its links, and what no placement can cost less than.
          */
@@ -3735,6 +3763,21 @@ export interface components {
             probability: number;
         };
         /**
+         * HeaderAuthentication
+         * @description A header of the server's own.
+         */
+        HeaderAuthentication: {
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            scheme: "header";
+            /** Name */
+            name: string;
+            /** Value */
+            value: string;
+        };
+        /**
          * Health
          * @description The process answers.
          */
@@ -4390,6 +4433,8 @@ export interface components {
             url?: string | null;
             /** Query */
             query?: string | null;
+            /** Authentication */
+            authentication?: (components["schemas"]["BearerAuthentication"] | components["schemas"]["BasicAuthentication"] | components["schemas"]["HeaderAuthentication"]) | null;
             /**
              * Refresh Hours
              * @description A new curve version at most so often
@@ -4432,6 +4477,8 @@ export interface components {
             url: string | null;
             /** Query */
             query: string | null;
+            /** Authentication */
+            authentication: ("bearer" | "basic" | "header") | null;
             /** Refresh Hours */
             refresh_hours: number;
             /** Paused */
@@ -4461,6 +4508,9 @@ export interface components {
         /**
          * MetricSourceUpdate
          * @description What may change; what is left out stays.
+         *
+         *     `authentication` null takes it away. Another server in `url` takes it away too unless it is given again: a secret is
+         *     sent to nobody it was not entered for.
          */
         MetricSourceUpdate: {
             /** Name */
@@ -4471,6 +4521,8 @@ export interface components {
             url?: string | null;
             /** Query */
             query?: string | null;
+            /** Authentication */
+            authentication?: (components["schemas"]["BearerAuthentication"] | components["schemas"]["BasicAuthentication"] | components["schemas"]["HeaderAuthentication"]) | null;
             /** Refresh Hours */
             refresh_hours?: number | null;
             /** Paused */
