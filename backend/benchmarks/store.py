@@ -26,7 +26,7 @@ from storing.product import Product, World, running
 from storing.worlds import delays, mesh_rows, peers, report, window
 
 from sinemora.kit.db import system_session
-from sinemora.measurements import frame, rollup, sketch, tasks, writes
+from sinemora.measurements import fast, frame, rollup, sketch, tasks, writes
 from sinemora.measurements.tiers import Tier, floor
 from sinemora.measurements.writes import RosterKeys
 
@@ -185,12 +185,15 @@ def timed(ask: Callable[[int], object]) -> float:
 
 
 def ask_matrix(product: Product, world: World, start: int | None, end: int | None, by: str = "vm") -> None:
-    """p50, then p99 of a range, as binary; without a range: the newest p50."""
-    for statistic in ("p50", "p99") if start is not None else ("p50",):
-        when = "" if start is None else f"&from={_iso(start)}&to={_iso(end or 0)}"
-        body = product.get(f"/v1/meshes/{world.mesh_id}/matrix?by={by}&statistic={statistic}{when}")
-        size = len(world.vm_keys) if by == "vm" else 8
-        codes = np.frombuffer(body, "<u2", size * size, 24)
+    """p50 and p99 of a range in one answer, as binary; without a range: the newest p50."""
+    when = "" if start is None else f"&more=p99&from={_iso(start)}&to={_iso(end or 0)}"
+    body = product.get(f"/v1/meshes/{world.mesh_id}/matrix?by={by}&statistic=p50{when}")
+    size = len(world.vm_keys) if by == "vm" else 8
+    whole = 24 + 3 * size * size
+    if len(body) != whole * (1 if start is None else 2):
+        sys.exit(f"{len(body)} bytes are no whole matrices")
+    for first in range(0, len(body), whole):
+        codes = np.frombuffer(body, "<u2", size * size, first + 24)
         if np.count_nonzero(codes) < size * (size - 1):
             sys.exit(f"the matrix lacks values: {np.count_nonzero(codes)} of {size * (size - 1)}")
 
@@ -254,6 +257,7 @@ def rolled(product: Product) -> None:
     minute = NOW - 7200
     note("filling a minute of 1,000 VMs")
     fill(world, Tier.RAW, [minute + 10 * n for n in range(6)], 10)
+    fast.load()
     cpu_s, began_s = time.process_time(), time.perf_counter()
     if tasks.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
         sys.exit("the minute was not merged")
@@ -262,6 +266,13 @@ def rolled(product: Product) -> None:
         "store_rollup_minute_1000_s", wall_s, "s", 15, "less", process_cpu_s=round(time.process_time() - cpu_s, 2),
         pair_windows=999_000 * 6,
     )  # fmt: skip
+
+
+def merged_sketch(pieces: list[frame.Sketches]) -> frame.Sketches:
+    """Sketches of one target each, merged."""
+    merged = rollup.merge_sketches(pieces, np.zeros(len(pieces), np.int64), 1)[1]
+    assert merged is not None
+    return merged
 
 
 def error() -> None:
@@ -277,11 +288,8 @@ def error() -> None:
             for words in [sketch.encode(part[0])]
         ]
         for size in (6, 15, 4, 24):  # windows to minutes to quarters to hours to a day
-            pieces = [
-                rollup.merge_sketches(pieces[i : i + size], np.zeros(len(pieces[i : i + size]), np.int64), 1)
-                for i in range(0, len(pieces), size)
-            ]
-        (whole,) = pieces if len(pieces) == 1 else [rollup.merge_sketches(pieces, np.zeros(len(pieces), np.int64), 1)]
+            pieces = [merged_sketch(pieces[i : i + size]) for i in range(0, len(pieces), size)]
+        whole = pieces[0] if len(pieces) == 1 else merged_sketch(pieces)
         ordered = np.sort(values[0])
         for at in (0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999):
             exact = int(ordered[max(1, int(np.ceil(at * ordered.size))) - 1])

@@ -20,7 +20,7 @@ from sinemora.kit.downloads import serve_packages
 from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
-from sinemora.measurements import lag, question_routes, runtime
+from sinemora.measurements import fast, lag, question_routes, runtime
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
@@ -58,6 +58,9 @@ ROUTERS = (
 # What they tell stands in the database and in Redis; imported, it is told by /metrics.
 METRICS = (gathered, lag)
 _IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
+
+# The API answers first and loads its compiled loops later, s.
+_CALM_S = 5
 
 
 @asynccontextmanager
@@ -140,6 +143,7 @@ def server() -> Server:
 def serve() -> None:
     """Run the API in the foreground until it is told to stop."""
     running = server()
+    fast.warm(_CALM_S)
     with suppress(KeyboardInterrupt):
         running.run()
     if not running.started:

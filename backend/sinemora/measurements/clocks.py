@@ -27,7 +27,6 @@ from sinemora.measurements.frame import (
     MESH,
     MIN,
     OUTBOUND,
-    Sketches,
     Stats,
 )
 from sinemora.measurements.symmetry import Ints
@@ -149,15 +148,46 @@ def at(known: Sequence[Corrections], started_at_s: int) -> Table | None:
     return None
 
 
-def corrected(stats: Stats, client: int, targets: Ints, shifts: Table | None) -> Stats:
-    """Stats of one client's targets with one-way delays shifted and their bound and source told.
+@dataclass(frozen=True, slots=True)
+class Shifting:
+    """By how much delays of n pairs are corrected, and the bound of their clocks' error then, ns; where `found`."""
+
+    shift_ns: Ints
+    bound_ns: Ints
+    found: npt.NDArray[np.bool_]
+
+    def by(self, stats: Stats) -> Ints:
+        """The shift of each pair of these stats: none with hardware clocks."""
+        return np.where(self.found & (stats.asymmetry_source == ASSUMED), self.shift_ns, 0)
+
+
+def shifting(
+    known: Sequence[Corrections], started_at_s: Sequence[int], sizes: Sequence[int], clients: Ints, targets: Ints
+) -> Shifting | None:
+    """What corrects the pairs of blocks of `sizes` targets that started at these times; None: nothing does."""
+    row_of = {start: at(known, start) for start in set(started_at_s)}
+    tables = {id(table): table for table in row_of.values() if table is not None}
+    if not tables:
+        return None
+    rows = np.repeat(np.array([id(row_of[start]) for start in started_at_s]), sizes)
+    n = clients.size
+    whole = Shifting(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, bool))
+    for key, table in tables.items():
+        those = np.flatnonzero(rows == key)
+        shift, bound, found = _lookup(clients[those], targets[those], table)
+        whole.shift_ns[those], whole.bound_ns[those], whole.found[those] = shift, bound, found
+    return whole
+
+
+def corrected(stats: Stats, shifts: Shifting | None) -> Stats:
+    """Stats with one-way delays shifted and their bound and source told.
 
     Pairs with hardware clocks, or without a correction, stay as they are.
     """
     if shifts is None:
         return stats
-    shift, bound, found = _lookup(client, targets, shifts)
-    found &= stats.asymmetry_source == ASSUMED
+    shift, bound = shifts.shift_ns, shifts.bound_ns
+    found = shifts.found & (stats.asymmetry_source == ASSUMED)
     if not found.any():
         return stats
     columns, quantiles = stats.columns.copy(), stats.quantiles.copy()
@@ -170,31 +200,17 @@ def corrected(stats: Stats, client: int, targets: Ints, shifts: Table | None) ->
             columns[column, direction] = _clipped(columns[column, direction].astype(np.int64) + by)
         columns[CLOCK_ERROR, direction] = np.where(measured, bound, columns[CLOCK_ERROR, direction])
         quantiles[:, direction] = _shifted_codes(quantiles[:, direction], by)
-        of_flow = np.where(by_flow[FLOW_COUNT, direction] > 0, np.repeat(by, widths), 0)
-        for column in (FLOW_MIN, FLOW_P50):
-            by_flow[column, direction] = _clipped(by_flow[column, direction].astype(np.int64) + of_flow)
+        if by_flow.shape[2]:
+            of_flow = np.where(by_flow[FLOW_COUNT, direction] > 0, np.repeat(by, widths), 0)
+            for column in (FLOW_MIN, FLOW_P50):
+                by_flow[column, direction] = _clipped(by_flow[column, direction].astype(np.int64) + of_flow)
     source = np.where(found, MESH, stats.asymmetry_source).astype(np.uint8)
     return Stats(columns, quantiles, stats.flows, source, by_flow)
 
 
-def corrected_sketches(sketches: Sketches, stats: Stats, client: int, targets: Ints, shifts: Table | None) -> Sketches:
-    """Sketches of the same with each value moved to the bin it is in then; `stats` as they were reported."""
-    if shifts is None:
-        return sketches
-    shift, _, found = _lookup(client, targets, shifts)
-    shift = np.where(found & (stats.asymmetry_source == ASSUMED), shift, 0)
-    if not shift.any():
-        return sketches
-    by = np.repeat(np.concatenate((shift, -shift, np.zeros_like(shift))), sketches.lengths.reshape(-1))
-    bins = sketch.bins_of(sketch.values_of(sketches.words >> 5) + by)
-    words = np.where(by != 0, bins << 5 | sketches.words & 31, sketches.words).astype(np.uint16)
-    merged, lengths = sketch.canonical(words, sketches.lengths.reshape(-1))
-    return Sketches(lengths.reshape(sketches.lengths.shape), merged)
-
-
-def _lookup(client: int, targets: Ints, shifts: Table) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
-    """Shift and bound of each target, and whether there is one."""
-    keys, wanted = _keys(shifts), np.int64(client) << 32 | targets.astype(np.int64)
+def _lookup(clients: Ints, targets: Ints, shifts: Table) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Shift and bound of each pair, and whether there is one."""
+    keys, wanted = _keys(shifts), clients.astype(np.int64) << 32 | targets.astype(np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
     found = keys[place] == wanted
     return shifts["shift_ns"][place].astype(np.int64), shifts["bound_ns"][place].astype(np.int64), found

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -66,14 +66,17 @@ def one(session: Session, mesh: MeshState, asked: MatrixQuestion, budget: Budget
     """A matrix as an answer. ProductError `range_invalid`, `range_too_large`."""
     if (asked.from_ is None) != (asked.to is None):
         raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
-    wanted = Selection(asked.by, asked.metric, asked.statistic, asked.from_, asked.to)
+    wanted = Selection(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more))
     picture = service.picture(session, mesh.id, wanted, budget)
     found = picture.matrix
     sources, targets = _names(picture.axis)
+    unit = unit_of(asked.metric)
+    kind: Literal["int", "float"] = "int" if unit == "ns" else "float"
     columns = [
         Column("source", "text"),
         Column("target", "text"),
-        Column(f"{asked.metric}_{unit_of(asked.metric)}", "int" if unit_of(asked.metric) == "ns" else "float"),
+        Column(f"{asked.metric}_{unit}", kind),
+        *(Column(f"{asked.metric}_{statistic}_{unit}", kind) for statistic in asked.more),
         Column("clock_error_ns", "int"),
         Column("state", "text"),
     ]
@@ -82,6 +85,7 @@ def one(session: Session, mesh: MeshState, asked: MatrixQuestion, budget: Budget
         sources,
         targets,
         matrix.nullable(found.values.ravel(), found.valued.ravel()),
+        *(matrix.nullable(one.values.ravel(), one.valued.ravel()) for one in picture.more),
         matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
         _states(found.states),
     ]

@@ -65,7 +65,7 @@ def round_trips(
         place = np.arange(len(mesh.members))
         rows, columns = ((place >= run.first) & (place < run.first + run.count) for run in runs)
         vm_keys = None
-    found = windows(session, mesh, start, end, sketches=True, vm_keys=vm_keys)
+    found = windows(session, mesh, start, end, sketches_of=(ROUND_TRIP,), vm_keys=vm_keys)
     paths = (rows[:, None] & columns) | (columns[:, None] & rows)
     state = _state(found.cells, paths)
     words = np.empty(0, np.uint16)
@@ -98,6 +98,6 @@ def _words(cells: Cells, paths: Flags, sketches: Sketches) -> Words:
     at = np.unique(cells.round_at[fresh if fresh.any() else known])
     owners = np.full(sketches.lengths.shape, NONE, np.int64)
     owners[ROUND_TRIP, at] = 0
-    of_word = np.repeat(owners.ravel(), sketches.lengths.ravel())
-    kept = of_word != NONE
-    return sketch.merge(sketches.words[kept], of_word[kept], 1)[0]
+    merged = sketch.merge_groups(sketches.words, sketches.lengths.ravel(), owners.ravel(), 1, ())
+    assert merged.words is not None
+    return merged.words

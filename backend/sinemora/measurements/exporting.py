@@ -51,7 +51,7 @@ def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: B
         with tenant_session(tenant_id) as own:
             stored = read_frames(own, mesh.key, [part], sketches=False, vm_keys=vm_keys, budget=budget)
             for chunk in stored:
-                piece = merging.gathered(chunk, shifts, sketches=False)
+                piece = merging.gathered(chunk, shifts)
                 sizes = [one.targets.size for one in chunk]
                 started = np.repeat(np.array([one.started_at_s for one in chunk], np.int64), sizes)
                 lasts = np.repeat(np.array([one.window_s for one in chunk], np.int64), sizes)

@@ -44,7 +44,7 @@ Delay columns of an entry with count 0 hold 0 and mean nothing.
 
 import struct
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -65,9 +65,10 @@ FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 INT32_MAX = (1 << 31) - 1
 
-_STATS, _SKETCH, _EVIDENCE = range(3)
+STATS, SKETCH, _EVIDENCE = range(3)
 _REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
 _HEADER = struct.Struct("<BBH")
+HEAD_SIZE = _HEADER.size
 _M2_MAX = 3.4e38
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
@@ -214,11 +215,11 @@ def concatenate(parts: Iterable[Stats]) -> Stats:
         np.concatenate([part.quantiles for part in stats], axis=2),
         np.concatenate([part.flows for part in stats]),
         np.concatenate([part.asymmetry_source for part in stats]),
-        _flows_together(stats),
+        flows_together(stats),
     )
 
 
-def _flows_together(stats: list[Stats]) -> Columns:
+def flows_together(stats: list[Stats]) -> Columns:
     """`by_flow` of all parts; a part that does not tell its flows apart has none of them (count 0) if others do."""
     if not any(part.by_flow.shape[2] for part in stats):
         return np.empty((3, 2, 0), np.int32)
@@ -271,12 +272,12 @@ def encode_stats(stats: Stats) -> bytes:
     by_flow[FLOW_P50] -= stats.by_flow[FLOW_MIN]
     short = np.concatenate((quantiles.reshape(-1), stats.flows))
     body = _shuffled(columns) + _shuffled(short) + stats.asymmetry_source.tobytes() + _shuffled(by_flow)
-    return _pack(_STATS, stats.targets, body, STATS_VERSION)
+    return _pack(STATS, stats.targets, body, STATS_VERSION)
 
 
 def decode_stats(blob: bytes) -> Stats:
     """Inverse of `encode_stats`. Raises `FrameError`."""
-    version, n, body = _unpack(_STATS, blob, STATS_VERSION)
+    version, n, body = _unpack(STATS, blob, STATS_VERSION)
     quantiled = 3 if version == 1 else len(QUANTILES)
     size = 96 * n + 2 * (3 * quantiled + 1) * n + (0 if version == 1 else n)
     if body.size != size if version == 1 else (body.size - size) % 24 or body.size < size:
@@ -297,11 +298,16 @@ def decode_stats(blob: bytes) -> Stats:
         codes = np.where((columns[COUNT] > 0) & (columns[COUNT] < 1000), sketch.bins_of(columns[MAX]) + 1, 0)
         whole = np.concatenate((quantiles, codes.astype(np.uint16)[None]))
         return Stats(columns, whole, flows, np.zeros(n, np.uint8), np.empty((3, 2, 0), np.int32))
-    by_flow = _unshuffled(body[size:], np.int32).copy().reshape(3, 2, -1)
+    return Stats(columns, quantiles, flows, body[size - n : size].copy(), flows_of(body[size:], flows))
+
+
+def flows_of(tail: Bytes, flows: Codes) -> Columns:
+    """`by_flow` from the end of the body of stats. Raises `FrameError`."""
+    by_flow = _unshuffled(tail, np.int32).copy().reshape(3, 2, -1)
     if by_flow.shape[2] not in (0, int(widths_of(flows).sum())):
         raise FrameError(f"{by_flow.shape[2]} flows of targets that have {int(widths_of(flows).sum())}")
     by_flow[FLOW_P50] += by_flow[FLOW_MIN]
-    return Stats(columns, quantiles, flows, body[size - n : size].copy(), by_flow)
+    return by_flow
 
 
 def encode_sketches(sketches: Sketches) -> bytes:
@@ -312,12 +318,12 @@ def encode_sketches(sketches: Sketches) -> bytes:
     firsts = np.cumsum(sketches.lengths.reshape(-1)) - sketches.lengths.reshape(-1)
     before[firsts[firsts < bins.size]] = 0
     words = ((bins - before) << 5 | sketches.words & 31).astype("<u2", copy=False)
-    return _pack(_SKETCH, sketches.lengths.shape[1], _shuffled(sketches.lengths.astype("<u2")) + _shuffled(words))
+    return _pack(SKETCH, sketches.lengths.shape[1], _shuffled(sketches.lengths.astype("<u2")) + _shuffled(words))
 
 
 def decode_sketches(blob: bytes) -> Sketches:
     """Inverse of `encode_sketches`. Raises `FrameError`."""
-    _, n, body = _unpack(_SKETCH, blob)
+    _, n, body = _unpack(SKETCH, blob)
     if body.size < 6 * n or body.size % 2:
         raise FrameError(f"sketches of {n} targets do not fit {body.size} bytes")
     lengths = _unshuffled(body[: 6 * n], np.uint16).astype(np.int64)
@@ -370,17 +376,37 @@ def _pack(kind: int, n: int, body: bytes, version: int = CODEC_VERSION) -> bytes
     return _HEADER.pack(version, kind, n) + bytes(_local.compressor.compress(body))
 
 
-def _unpack(kind: int, blob: bytes, newest: int = CODEC_VERSION) -> tuple[int, int, Bytes]:
-    """Version, number of targets and body."""
-    if len(blob) < _HEADER.size:
+def heads_of(kind: int, blobs: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Versions and numbers of targets. Raises `FrameError`."""
+    newest = STATS_VERSION if kind == STATS else CODEC_VERSION
+    return [_head(kind, blob, newest) for blob in blobs]
+
+
+def targets_in(blob: bytes) -> int:
+    """How many targets a block says it holds."""
+    return int.from_bytes(blob[2:HEAD_SIZE], "little")
+
+
+def body_of(blob: bytes) -> bytes:
+    """What stands behind the head, decompressed. Raises `FrameError`."""
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor()
+    try:
+        body: bytes = _local.decompressor.decompress(memoryview(blob)[HEAD_SIZE:])
+    except zstandard.ZstdError as error:
+        raise FrameError(str(error)) from error
+    return body
+
+
+def _head(kind: int, blob: bytes, newest: int) -> tuple[int, int]:
+    if len(blob) < HEAD_SIZE:
         raise FrameError("too short for a header")
     version, found, n = _HEADER.unpack_from(blob)
     if not 0 < version <= newest or found != kind or not 0 < n <= TARGETS_MAX:
         raise FrameError(f"unknown header: version {version}, kind {found}, {n} targets")
-    if not hasattr(_local, "decompressor"):
-        _local.decompressor = zstandard.ZstdDecompressor()
-    try:
-        body = _local.decompressor.decompress(memoryview(blob)[_HEADER.size :])
-    except zstandard.ZstdError as error:
-        raise FrameError(str(error)) from error
-    return version, n, np.frombuffer(body, np.uint8)
+    return version, n
+
+
+def _unpack(kind: int, blob: bytes, newest: int = CODEC_VERSION) -> tuple[int, int, Bytes]:
+    """Version, number of targets and body."""
+    return *_head(kind, blob, newest), np.frombuffer(body_of(blob), np.uint8)

@@ -123,9 +123,12 @@ def _merge(parts: list[Gathered]) -> Gathered:
     keys, groups = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
     groups = groups.reshape(-1)
     columns = rollup.merge_columns(np.concatenate([part.columns for part in parts], axis=1), groups, keys.size)
-    owners = np.repeat(groups, np.concatenate([part.lengths for part in parts]))
-    words, lengths = sketch.merge(np.concatenate([part.words for part in parts]), owners, keys.size)
-    return Gathered(keys, columns, words, lengths)
+    words, lengths = (
+        np.concatenate(some) for some in zip(*((part.words, part.lengths) for part in parts), strict=True)
+    )
+    merged = sketch.merge_groups(words, lengths, groups, keys.size, ())
+    assert merged.words is not None
+    return Gathered(keys, columns, merged.words, merged.lengths)
 
 
 @dataclass(frozen=True, slots=True)

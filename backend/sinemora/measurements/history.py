@@ -48,7 +48,7 @@ def round_trips(session: Session, mesh: MeshState, start: datetime, end: datetim
     quantile = QUANTILES.index(statistic.quantile or 0.5)
     _, _, parts = tiers(session, mesh.key, start, end)
     stored = [
-        one for part in parts for chunk in queries.frames(session, mesh.key, part, sketches=False) for one in chunk
+        one for part in parts for chunk in queries.frames(session, mesh.key, [part], sketches=False) for one in chunk
     ]
     place = {member.key: at for at, member in enumerate(mesh.members)}
     times = sorted({(one.started_at_s, one.window_s) for one in stored})

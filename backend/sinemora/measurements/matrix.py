@@ -5,7 +5,6 @@ either. A cell without a value is never zero: its state says why.
 """
 
 import struct
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.measurements import rollup, sketch
+from sinemora.measurements import fast, rollup, sketch
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -28,10 +27,8 @@ from sinemora.measurements.frame import (
     SENT,
     Codes,
     Columns,
-    Frame,
     Sketches,
     Stats,
-    concatenate,
 )
 from sinemora.measurements.sketch import Ints
 
@@ -169,11 +166,7 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
     """
     n, size = pairs.clients.size, axis.size
     rows, columns = positions_of(axis, pairs.clients), positions_of(axis, pairs.targets)
-    sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
-    newest_last = np.argsort(np.tile(pairs.ended_at_s, 2), kind="stable")
-    newest_last = newest_last[((sources != NONE) & (targets != NONE) & (sources != targets))[newest_last]]
-    at = np.full((size, size), NONE, np.int64)
-    at[sources[newest_last], targets[newest_last]] = newest_last
+    at = _newest(rows, columns, pairs.ended_at_s, size)
     old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
     return Cells(
         *_tables(pairs.stats),
@@ -183,6 +176,19 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
         (at != NONE) & np.append(np.tile(old, 2), False)[at],
         np.append(np.tile(pairs.stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
     )
+
+
+def _newest(rows: Positions, columns: Positions, ended_at_s: Ints, size: int) -> Positions:
+    """Which of the windows of n pairs, outbound ones first, is the newest of each path; of equals the last."""
+    at = np.full((size, size), NONE, np.int64)
+    if loops := fast.loops():
+        loops.newest_last(rows, columns, np.ascontiguousarray(ended_at_s), at)
+        return at
+    sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
+    newest_last = np.argsort(np.tile(ended_at_s, 2), kind="stable")
+    newest_last = newest_last[((sources != NONE) & (targets != NONE) & (sources != targets))[newest_last]]
+    at[sources[newest_last], targets[newest_last]] = newest_last
+    return at
 
 
 def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | None) -> Cells:
@@ -220,12 +226,12 @@ def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | 
     )
 
 
-def zone_pair_cells(axis: Ints, zone_of: Positions, planned: Flags, frames: Sequence[Frame]) -> Cells:
-    """Cells of the zones `axis` (keys) from merged frames of zones; `zone_of` each VM, `planned`: its paths."""
+def zone_pair_cells(
+    axis: Ints, zone_of: Positions, planned: Flags, source_keys: Ints, target_keys: Ints, stats: Stats
+) -> Cells:
+    """Cells of the zones `axis` (keys) from merged pairs of zones; `zone_of` each VM, `planned`: its paths."""
     zones = axis.size
-    sources = positions_of(axis, np.repeat([part.vm_key for part in frames], [part.targets.size for part in frames]))
-    targets = positions_of(axis, np.concatenate([part.targets for part in frames]) if frames else np.empty(0, np.int64))
-    stats = concatenate(part.stats for part in frames)
+    sources, targets = positions_of(axis, source_keys), positions_of(axis, target_keys)
     known = np.flatnonzero((sources != NONE) & (targets != NONE))
     at = np.full((zones, zones), NONE, np.int64)
     at[targets[known], sources[known]] = sources.size + known
@@ -372,6 +378,5 @@ def _merged(table: Table, at: Positions, groups: Positions, size: int, sketches:
         return Table(columns, np.zeros((len(QUANTILES), size), np.uint16))
     owner = np.full(sketches.lengths.size, NONE, np.int64)
     owner[first + at] = groups
-    of_word = np.repeat(owner, sketches.lengths.reshape(-1))
-    words, lengths = sketch.merge(sketches.words[of_word != NONE], of_word[of_word != NONE], size)
-    return Table(columns, (sketch.quantiles(words, lengths, QUANTILES) + 1).astype(np.uint16))
+    merged = sketch.merge_groups(sketches.words, sketches.lengths.reshape(-1), owner, size, QUANTILES, words_too=False)
+    return Table(columns, (merged.bins + 1).astype(np.uint16))

@@ -1,19 +1,20 @@
 """From stored frames to one window per pair: the newest, or all of a range merged, a bounded number at a time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from sinemora.measurements import clocks, frame, rollup
+from sinemora.measurements import clocks, frame, rollup, unpacking
 from sinemora.measurements.clocks import Corrections
 from sinemora.measurements.frame import Frame, Sketches, Stats
 from sinemora.measurements.matrix import Pairs
-from sinemora.measurements.queries import StoredFrame
+from sinemora.measurements.queries import StoredFrame, StoredPath
 from sinemora.measurements.sketch import Ints
+from sinemora.measurements.unpacking import DIRECTIONS
 
-# Merged pieces that may wait before they are merged with one another.
-_PIECES_MAX = 8
+# Targets that are decoded together, at least; a merge of more goes client by client.
+_TARGETS_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +28,10 @@ class Piece:
 
 
 def newest(
-    stored: Sequence[StoredFrame], *, sketches: bool, corrections: Sequence[Corrections] = ()
+    stored: Sequence[StoredFrame], *, corrections: Sequence[Corrections] = (), sketches_of: Collection[int] = ()
 ) -> tuple[Pairs, Sketches | None]:
-    """Every pair of every block; a pair that stands in two of them stands here twice."""
-    piece = gathered(stored, corrections, sketches=sketches)
+    """Every pair of every block, with the sketches of some directions; a pair that stands in two stands here twice."""
+    piece = gathered(stored, corrections, sketches_of)
     sizes = [one.targets.size for one in stored]
     window = np.repeat(np.array([one.window_s for one in stored], np.int64), sizes)
     ended = np.repeat(np.array([one.started_at_s + one.window_s for one in stored], np.int64), sizes)
@@ -38,27 +39,136 @@ def newest(
 
 
 def merged(
-    chunks: Iterable[list[StoredFrame]], ended_at_s: int, *, sketches: bool, corrections: Sequence[Corrections] = ()
+    chunks: Iterable[list[StoredFrame]],
+    ended_at_s: int,
+    *,
+    corrections: Sequence[Corrections] = (),
+    quantiles_of: Collection[int] = (),
+    words_too: bool = False,
 ) -> tuple[Pairs, Sketches | None]:
-    """Each pair once, with all its windows merged; they count as one that ended at `ended_at_s`."""
-    pieces: list[Piece] = []
+    """Each pair once, with all its windows merged; they count as one that ended at `ended_at_s`.
+
+    Frames come by client. Sketches are merged of the directions `quantiles_of` only, and kept with `words_too`.
+    """
+    directions = tuple(quantiles_of)
+    pieces: list[Piece] = []  # of different clients
+    parts: list[Piece] = []  # of one client, to be merged with what is still to come of it
+    waiting: list[StoredFrame] = []
     for chunk in chunks:
-        pieces.append(_merge([gathered(chunk, corrections, sketches=sketches)]))
-        if len(pieces) > _PIECES_MAX:
-            pieces = [_merge(pieces)]
-    piece = _merge(pieces or [gathered([], (), sketches=sketches)])
-    size = piece.clients.size
-    ended, window = np.full(size, ended_at_s, np.int64), np.ones(size, np.int64)
-    return Pairs(piece.clients, piece.targets, ended, window, piece.stats), piece.sketches
+        waiting += chunk
+        if sum(one.targets.size for one in waiting) < _TARGETS_AT_ONCE:
+            continue
+        ready, waiting = _until_last_client(waiting)
+        if ready:
+            pieces.append(_merge([*parts, gathered(ready, corrections, directions)], words_too=words_too))
+            parts = []
+        if sum(one.targets.size for one in waiting) >= _TARGETS_AT_ONCE:
+            parts = [_merge([*parts, gathered(waiting, corrections, directions)], words_too=bool(directions))]
+            waiting = []
+    if parts or waiting:
+        pieces.append(_merge([*parts, gathered(waiting, corrections, directions)], words_too=words_too))
+    return _as_one(pieces, ended_at_s, words_too=words_too)
 
 
 def whole(
-    chunks: Iterable[list[StoredFrame]], ended_at_s: int, *, sketches: bool, corrections: Sequence[Corrections] = ()
+    chunks: Iterable[list[StoredFrame]],
+    ended_at_s: int,
+    *,
+    corrections: Sequence[Corrections] = (),
+    sketches_of: Collection[int] = (),
 ) -> tuple[Pairs, Sketches | None]:
     """The same for frames of one step, each pair in one of them: nothing to merge, their own quantiles stand."""
-    pieces = [gathered(chunk, corrections, sketches=sketches) for chunk in chunks]
+    stored = [one for chunk in chunks for one in chunk]
+    return _as_one([gathered(stored, corrections, sketches_of)], ended_at_s, words_too=bool(sketches_of))
+
+
+def merged_zones(stored: Sequence[StoredFrame], between: Sequence[Frame], directions: Collection[int]) -> Piece:
+    """Each pair of zones once: stored frames of zones and others, as they are, merged."""
+    pieces = [gathered(stored, (), directions)]
+    pieces += [
+        Piece(np.full(part.targets.size, part.vm_key), part.targets, part.stats, part.sketches if directions else None)
+        for part in between
+    ]
+    return _merge(pieces, words_too=False)
+
+
+def of_path(
+    found: Sequence[StoredPath],
+    ends: tuple[int, int],
+    groups: Ints,
+    size: int,
+    corrections: Sequence[Corrections],
+    *,
+    merges: bool,
+) -> Stats:
+    """Windows of one pair of VMs by `groups` (`size` of them), outbound from the first of `ends`, corrected.
+
+    With `merges` a group may have several, and their sketches are read; else each has one.
+    """
+    forward = np.array([one.forward for one in found], bool)
+    clients, targets = np.where(forward, *ends), np.where(forward, *ends[::-1])
+    whole = unpacking.stats_of([one.stats for one in found])
+    sizes = np.array([frame.targets_in(one.stats) for one in found], np.int64)
+    positions = np.cumsum(sizes) - sizes + np.array([one.at for one in found], np.int64)
+    stats = whole.take(positions)
+    shifts = clocks.shifting(corrections, [one.started_at_s for one in found], [1] * len(found), clients, targets)
+    parts, order = [], np.concatenate((np.flatnonzero(forward), np.flatnonzero(~forward)))
+    right = clocks.corrected(stats, shifts)
+    parts = [right.take(np.flatnonzero(forward)), right.take(np.flatnonzero(~forward)).reversed()]
+    if not merges:
+        return frame.concatenate(parts).take(np.argsort(groups[order], kind="stable"))
+    by = np.zeros(whole.targets, np.int64)
+    if shifts is not None:
+        by[positions] = shifts.by(stats)
+    sketches = unpacking.sketches_of([one.sketch for one in found], DIRECTIONS, by).take(positions)
+    turned = [sketches.take(np.flatnonzero(forward)), sketches.take(np.flatnonzero(~forward)).reversed()]
+    return rollup.merge_groups(parts, turned, groups[order], size, words_too=False)[0]
+
+
+def merged_frames(stored: Sequence[StoredFrame]) -> list[Frame]:
+    """One frame per VM (or zone) of these, as they were reported: what the next tier keeps."""
+    if not stored:
+        return []
+    piece = _merge([gathered(stored, (), DIRECTIONS)], words_too=True)
+    assert piece.sketches is not None
+    return rollup.cut(piece.clients << 32 | piece.targets, piece.stats, piece.sketches)
+
+
+def frames_of(stored: Sequence[StoredFrame]) -> list[Frame]:
+    """Decoded frames as they were reported, sketches included."""
+    return [
+        Frame(one.vm_key, one.targets, frame.decode_stats(one.stats), frame.decode_sketches(one.sketch))
+        for one in stored
+    ]
+
+
+def gathered(
+    stored: Sequence[StoredFrame], corrections: Sequence[Corrections], directions: Collection[int] = ()
+) -> Piece:
+    """Decoded pairs of all blocks, in their order, one-way delays corrected; with the sketches of `directions`."""
+    sizes = [one.targets.size for one in stored]
+    clients = np.repeat(np.array([one.vm_key for one in stored], np.int64), sizes)
+    targets = np.concatenate([one.targets for one in stored]) if stored else np.empty(0, np.int64)
+    stats = unpacking.stats_of([one.stats for one in stored])
+    shifts = clocks.shifting(corrections, [one.started_at_s for one in stored], sizes, clients, targets)
+    sketches = None
+    if directions:
+        by = np.empty(0, np.int64) if shifts is None else shifts.by(stats)
+        sketches = unpacking.sketches_of([one.sketch for one in stored], directions, by)
+    return Piece(clients, targets, clocks.corrected(stats, shifts), sketches)
+
+
+def _until_last_client(stored: list[StoredFrame]) -> tuple[list[StoredFrame], list[StoredFrame]]:
+    """The frames of all clients but the last, and those of the last."""
+    cut = len(stored)
+    while cut and stored[cut - 1].vm_key == stored[-1].vm_key:
+        cut -= 1
+    return stored[:cut], stored[cut:]
+
+
+def _as_one(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool) -> tuple[Pairs, Sketches | None]:
+    """Pieces of different pairs, as windows that ended at one time."""
     stats = frame.concatenate([piece.stats for piece in pieces])
-    words = [piece.sketches for piece in pieces if piece.sketches is not None]
     empty = np.empty(0, np.int64)
     pairs = Pairs(
         np.concatenate([piece.clients for piece in pieces] or [empty]),
@@ -67,54 +177,25 @@ def whole(
         np.ones(stats.targets, np.int64),
         stats,
     )
-    return pairs, frame.concatenate_sketches(words) if sketches else None
-
-
-def frames_of(stored: Iterable[StoredFrame]) -> list[Frame]:
-    """Decoded frames, sketches included."""
-    return [
-        Frame(one.vm_key, one.targets, frame.decode_stats(one.stats), frame.decode_sketches(one.sketch))
-        for one in stored
-    ]
+    words = [piece.sketches for piece in pieces if piece.sketches is not None]
+    return pairs, frame.concatenate_sketches(words) if words_too else None
 
 
 def corrected(plain: Frame, started_at_s: int, corrections: Sequence[Corrections]) -> Frame:
     """A frame of the window or step that starts at a time, with its one-way delays corrected."""
-    shifts = clocks.at(corrections, started_at_s)
-    return Frame(
-        plain.vm_key,
-        plain.targets,
-        clocks.corrected(plain.stats, plain.vm_key, plain.targets, shifts),
-        clocks.corrected_sketches(plain.sketches, plain.stats, plain.vm_key, plain.targets, shifts),
-    )
+    size = plain.targets.size
+    shifts = clocks.shifting(corrections, [started_at_s], [size], np.full(size, plain.vm_key), plain.targets)
+    if shifts is None:
+        return plain
+    sketches = unpacking.shifted(plain.sketches, shifts.by(plain.stats))
+    return Frame(plain.vm_key, plain.targets, clocks.corrected(plain.stats, shifts), sketches)
 
 
-def read(one: StoredFrame, corrections: Sequence[Corrections], *, sketches: bool) -> tuple[Stats, Sketches | None]:
-    """A stored block with its one-way delays corrected."""
-    shifts = clocks.at(corrections, one.started_at_s)
-    stats = frame.decode_stats(one.stats)
-    words = None
-    if sketches:
-        words = clocks.corrected_sketches(frame.decode_sketches(one.sketch), stats, one.vm_key, one.targets, shifts)
-    return clocks.corrected(stats, one.vm_key, one.targets, shifts), words
-
-
-def gathered(stored: Sequence[StoredFrame], corrections: Sequence[Corrections], *, sketches: bool) -> Piece:
-    """Decoded pairs of all blocks, in their order, one-way delays corrected."""
-    parts = [read(one, corrections, sketches=sketches) for one in stored]
-    sizes = [one.targets.size for one in stored]
-    empty = np.empty(0, np.int64)
-    return Piece(
-        np.repeat(np.array([one.vm_key for one in stored], np.int64), sizes),
-        np.concatenate([one.targets for one in stored]) if stored else empty,
-        frame.concatenate([stats for stats, _ in parts]),
-        frame.concatenate_sketches([words for _, words in parts if words is not None]) if sketches else None,
-    )
-
-
-def _merge(pieces: Sequence[Piece]) -> Piece:
+def _merge(pieces: Sequence[Piece], *, words_too: bool) -> Piece:
     pairs = np.concatenate([piece.clients << 32 | piece.targets for piece in pieces])
     keys, groups = np.unique(pairs, return_inverse=True)
     parts = [piece.sketches for piece in pieces if piece.sketches is not None]
-    stats, sketches = rollup.merge_groups([piece.stats for piece in pieces], parts, groups.reshape(-1), keys.size)
-    return Piece(keys >> 32, keys & 0xFFFFFFFF, stats, sketches if parts else None)
+    stats, sketches = rollup.merge_groups(
+        [piece.stats for piece in pieces], parts, groups.reshape(-1), keys.size, words_too=words_too
+    )
+    return Piece(keys >> 32, keys & 0xFFFFFFFF, stats, sketches)

@@ -4,7 +4,7 @@ import math
 import time
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any
 from uuid import UUID
 
 import numpy as np
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.measurements import clocks, corrections, frame, matrix, merging, queries, rollup
+from sinemora.measurements import corrections, frame, matrix, merging, queries
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -21,11 +21,9 @@ from sinemora.measurements.frame import (
     OUTBOUND,
     ROUND_TRIP,
     SENT,
-    Sketches,
     Stats,
 )
 from sinemora.measurements.matrix import Metric, State, Statistic
-from sinemora.measurements.queries import StoredPath
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
     STATE_NAMES,
@@ -57,15 +55,13 @@ _TIERS = {
 }
 _SPAN = timedelta(hours=1)
 
-Part = TypeVar("Part", Stats, Sketches)
-
 
 def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathRead:
     """The newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
     stored = queries.latest(session, mesh.key, vm_keys=(source.key, target.key))
-    pairs, _ = merging.newest(stored, sketches=False, corrections=corrections.known_now(session, mesh.key))
+    pairs, _ = merging.newest(stored, corrections=corrections.known_now(session, mesh.key))
     ends = np.array([source.key, target.key])
     cells = matrix.vm_cells(ends, planned([source, target]), pairs, time.time(), settings().stale_windows)
     states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
@@ -205,34 +201,8 @@ def _part(
     if found:
         start, end = (utc(pick(path.started_at_s for path in found)) for pick in (min, max))
         shifts = corrections.known(session, pair[0], start, end + timedelta(seconds=1))
-    raw = [frame.decode_stats(path.stats).take(_only(path)) for path in found]
-    ends = [(pair[1:] if path.forward else pair[:0:-1]) for path in found]
-    at_time = [clocks.at(shifts, path.started_at_s) for path in found]
-    stats = [
-        _facing(path, clocks.corrected(part, client, np.array([target]), shift))
-        for path, part, (client, target), shift in zip(found, raw, ends, at_time, strict=True)
-    ]
-    if not merges:
-        return steps, frame.concatenate(stats)
-    sketches = [
-        _facing(
-            path,
-            clocks.corrected_sketches(
-                frame.decode_sketches(path.sketch).take(_only(path)), part, client, np.array([target]), shift
-            ),
-        )
-        for path, part, (client, target), shift in zip(found, raw, ends, at_time, strict=True)
-    ]
-    return steps, rollup.merge_groups(stats, sketches, groups.reshape(-1), steps.size)[0]
-
-
-def _only(path: StoredPath) -> slice:
-    return slice(path.at, path.at + 1)
-
-
-def _facing(path: StoredPath, part: Part) -> Part:
-    """With source to target as outbound."""
-    return part if path.forward else part.reversed()
+    stats = merging.of_path(found, pair[1:], groups.reshape(-1), steps.size, shifts, merges=merges)
+    return steps, stats
 
 
 def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:

@@ -20,7 +20,7 @@ from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier
 
 _ROSTERS_KEPT = 20_000
-_CHUNK_ROWS = 256
+_CHUNK_ROWS = 512
 # How far back the newest windows are looked for after a crash of the database has emptied `path_latest`.
 _REBUILT_HOURS = 6
 
@@ -120,40 +120,51 @@ def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Col
 
 
 def frames(
-    session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool, vm_keys: Collection[int] | None = None
+    session: Session,
+    mesh_key: int,
+    stretches: Sequence[Stretch],
+    *,
+    sketches: bool,
+    vm_keys: Collection[int] | None = None,
+    by_client: bool = False,
 ) -> Iterator[list[StoredFrame]]:
-    """The blocks of a mesh (or of some VMs in it) in a stretch, in pieces small enough to hold."""
-    return _read(session, mesh_key, stretch, sketches, f"{stretch.tier}", "vm_key", vm_keys)
+    """The blocks of a mesh (or of some VMs in it) in stretches, in pieces small enough to hold.
+
+    `by_client`: all those of one VM together.
+    """
+    parts = [(stretch, f"{stretch.tier}") for stretch in stretches]
+    return _read(session, mesh_key, parts, sketches, "vm_key", vm_keys, by_client)
 
 
 def zone_frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
     """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones."""
-    return _read(session, mesh_key, stretch, sketches, stretch.tier.zone_table, "zone_key", None)
+    return _read(session, mesh_key, [(stretch, stretch.tier.zone_table)], sketches, "zone_key", None, False)
 
 
 def _read(
     session: Session,
     mesh_key: int,
-    stretch: Stretch,
+    parts: Sequence[tuple[Stretch, str]],
     sketches: bool,
-    table: str,
     source: str,
     keys: Collection[int] | None,
+    by_client: bool,
 ) -> Iterator[list[StoredFrame]]:
-    sql = (
-        f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
-        + ("stats, sketch" if sketches else "stats, ''::bytea")
-        + f" FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
-        " AND started_at >= %(start)s AND started_at < %(end)s"
-        + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
-    )
-    parameters = {
-        "tenant_key": _tenant(session),
-        "mesh_key": mesh_key,
-        "start": stretch.start,
-        "end": stretch.end,
-        "keys": list(keys or ()),
-    }
+    parameters: dict[str, Any] = {"tenant_key": _tenant(session), "mesh_key": mesh_key, "keys": list(keys or ())}
+    selects = []
+    for number, (stretch, table) in enumerate(parts):
+        selects.append(
+            f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
+            + ("stats, sketch" if sketches else "stats, ''::bytea")
+            + f" FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+            f" AND started_at >= %(start{number})s AND started_at < %(end{number})s"
+            + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
+        )
+        parameters |= {f"start{number}": stretch.start, f"end{number}": stretch.end}
+    if not selects:
+        return
+    # Only pointers to the large columns are sorted.
+    sql = " UNION ALL ".join(selects) + (" ORDER BY 1" if by_client else "")
     with _cursor(session, "frames") as cursor:
         try:
             cursor.execute(sql, parameters)

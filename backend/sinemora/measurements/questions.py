@@ -55,8 +55,8 @@ class Question(Write):
     model_config = Write.model_config | {"populate_by_name": True}
 
 
-class MatrixQuestion(Question):
-    """Every path at once. Without `from` and `to`: the newest window of each path."""
+class PathsQuestion(Question):
+    """Every path at once, one number each."""
 
     by: By = By.VM
     metric: Metric = Metric.ONE_WAY_DELAY
@@ -65,7 +65,16 @@ class MatrixQuestion(Question):
     )
 
 
-class ComparisonQuestion(MatrixQuestion):
+class MatrixQuestion(PathsQuestion):
+    """Every path at once. Without `from` and `to`: the newest window of each path."""
+
+    more: Annotated[
+        list[Statistic],
+        Field(max_length=7, description="Further statistics of the same windows, repeatable; read and merged once"),
+    ] = []  # noqa: RUF012
+
+
+class ComparisonQuestion(PathsQuestion):
     """Every path in a range against a base range (by default the one of equal length just before)."""
 
     base_from: At = None

@@ -18,6 +18,7 @@ from sinemora.measurements.schemas import Span
 from sinemora.measurements.service import check_range, keys_of, read_frames, tiers, utc
 from sinemora.measurements.sheets import Sheet
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier
+from sinemora.measurements.unpacking import DIRECTIONS
 from sinemora.meshes.plan import MeshState
 
 DEFAULT_SPAN = timedelta(hours=1)
@@ -100,7 +101,7 @@ def decoded(
     axis, shifts = keys_of(mesh), corrections.known(session, mesh.key, asked.start, asked.end)
     first_s, last_s = asked.start.timestamp(), asked.end.timestamp()
     for chunk in read_frames(session, mesh.key, parts, sketches=sketches, vm_keys=vm_keys, budget=budget):
-        piece = merging.gathered(chunk, shifts, sketches=sketches)
+        piece = merging.gathered(chunk, shifts, DIRECTIONS if sketches else ())
         started = np.repeat([one.started_at_s for one in chunk], [one.targets.size for one in chunk]).astype(np.int64)
         clients = positions_of(axis, piece.clients)
         if step_s is not None:  # old ranges are only kept in steps that reach beyond their ends

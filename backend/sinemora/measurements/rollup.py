@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.measurements import frame, sketch
+from sinemora.measurements import fast, frame, sketch
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -42,6 +42,10 @@ def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
 
     A group without members comes out as count 0 with sent and lost not known.
     """
+    if loops := fast.loops():
+        merged = np.empty((8, size), np.int32)
+        loops.merge_columns(np.ascontiguousarray(columns), np.ascontiguousarray(groups), merged)
+        return merged
     merged = np.zeros((8, size), np.int32)
     merged[SENT] = merged[LOST] = -1
     order = np.argsort(groups, kind="stable")
@@ -82,7 +86,7 @@ def _losses(sent: Columns, lost: Columns, starts: Ints) -> tuple[Ints, Ints]:
 
 def merge(frames: Sequence[Frame]) -> list[Frame]:
     """One frame per VM that has frames among these, its targets being all that any of them has, ascending."""
-    pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames]
+    pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames] or [np.empty(0, np.int64)]
     return _merge_pairs(np.concatenate(pairs), [part.stats for part in frames], [part.sketches for part in frames])
 
 
@@ -131,11 +135,12 @@ def _merge_pairs(pairs: Ints, stats: Sequence[Stats], sketches: Sequence[Sketche
     """One frame per source; `pairs` are source << 32 | target of every entry of all parts."""
     keys, groups = np.unique(pairs, return_inverse=True)
     merged_stats, merged_sketches = merge_groups(stats, sketches, groups.reshape(-1), keys.size)
-    return _cut(keys, merged_stats, merged_sketches)
+    assert merged_sketches is not None
+    return cut(keys, merged_stats, merged_sketches)
 
 
-def _cut(keys: Ints, stats: Stats, sketches: Sketches | None) -> list[Frame]:
-    assert sketches is not None
+def cut(keys: Ints, stats: Stats, sketches: Sketches) -> list[Frame]:
+    """One frame per source; `keys` are source << 32 | target of every entry, ascending."""
     vms, targets = keys >> 32, keys & 0xFFFFFFFF
     bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))
     merged = []
@@ -146,11 +151,11 @@ def _cut(keys: Ints, stats: Stats, sketches: Sketches | None) -> list[Frame]:
 
 
 def merge_groups(
-    stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int
+    stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int, *, words_too: bool = True
 ) -> tuple[Stats, Sketches | None]:
     """Stats and canonical sketches of `size` groups of targets; `groups` names that of each target of all parts.
 
-    Without sketches there are none and no quantiles.
+    Without sketches there are none and no quantiles; without `words_too` their quantiles are all that is left of them.
     """
     together = frame.concatenate(stats)
     directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
@@ -164,8 +169,8 @@ def merge_groups(
     by_flow = _flows(together, groups, flows)
     if not sketches:
         return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows, ground, by_flow), None
-    merged = merge_sketches(sketches, groups, size)
-    return Stats(columns, frame.quantile_codes(merged), flows, ground, by_flow), merged
+    codes, merged = merge_sketches(sketches, groups, size, words_too=words_too)
+    return Stats(columns, codes, flows, ground, by_flow), merged
 
 
 def _flows(parts: Stats, groups: Ints, flows: Codes) -> Columns:
@@ -188,11 +193,14 @@ def _flows(parts: Stats, groups: Ints, flows: Codes) -> Columns:
     return np.clip(merged, -INT32_MAX, INT32_MAX).astype(np.int32)
 
 
-def merge_sketches(sketches: Sequence[Sketches], groups: Ints, size: int) -> Sketches:
-    """Canonical sketches of `size` groups of targets; `groups` names the group of each target of all parts."""
+def merge_sketches(
+    sketches: Sequence[Sketches], groups: Ints, size: int, *, words_too: bool = True
+) -> tuple[Codes, Sketches | None]:
+    """Quantile codes and canonical sketches of `size` groups; `groups` names the group of each target of all parts."""
     together = frame.concatenate_sketches(sketches)
-    directed = np.arange(3)[:, None] * size + groups
-    words, lengths = sketch.merge(
-        together.words, np.repeat(directed.reshape(-1), together.lengths.reshape(-1)), 3 * size
+    directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
+    merged = sketch.merge_groups(
+        together.words, together.lengths.reshape(-1), directed, 3 * size, frame.QUANTILES, words_too=words_too
     )
-    return Sketches(lengths.reshape(3, size), words)
+    codes = (merged.bins + 1).astype(np.uint16).reshape(len(frame.QUANTILES), 3, size)
+    return codes, None if merged.words is None else Sketches(merged.lengths.reshape(3, size), merged.words)

@@ -68,7 +68,10 @@ class Axis(Read):
 
 
 class MatrixRead(Read):
-    """A matrix in the order of the mesh's roster; all tables are [source][target]."""
+    """A matrix in the order of the mesh's roster; all tables are [source][target].
+
+    `more` has the values of further statistics; states and errors are those of the first.
+    """
 
     mesh_id: UUID
     revision: int
@@ -79,6 +82,7 @@ class MatrixRead(Read):
     window: Span
     axis: list[Axis]
     values: list[list[int | float | None]]
+    more: dict[Statistic, list[list[int | float | None]]]
     clock_error_ns: list[list[int | None]]
     asymmetry_sources: list[list[AsymmetrySource | None]]
     states: list[list[StateName]]

@@ -14,7 +14,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import corrections, matrix, merging, queries, rollup
 from sinemora.measurements.budget import REQUEST, Budget
-from sinemora.measurements.frame import Sketches
+from sinemora.measurements.frame import ROUND_TRIP, Frame, Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.queries import StoredFrame
 from sinemora.measurements.retention import kept_from_of
@@ -31,6 +31,7 @@ from sinemora.measurements.schemas import (
 )
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, cover
+from sinemora.measurements.unpacking import ONE_WAY
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import mesh_state, zone_runs
 
@@ -45,35 +46,47 @@ YEARS = range(1970, 2200)
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What a matrix is asked for; `start` and `end` are None for the newest window of every path."""
+    """What a matrix is asked for; `start` and `end` are None for the newest window of every path.
+
+    `more` are further statistics of the same windows.
+    """
 
     by: By
     metric: Metric
     statistic: Statistic
     start: datetime | None = None
     end: datetime | None = None
+    more: tuple[Statistic, ...] = ()
 
     @property
-    def needs_sketches(self) -> bool:
-        """Whether the statistic is a quantile that must be merged from several windows."""
-        quantile = self.statistic.quantile is not None and self.metric not in (Metric.LOSS, Metric.CLOCK_ERROR)
-        return quantile and (self.by is By.ZONE or self.start is not None)
+    def merged_directions(self) -> tuple[int, ...]:
+        """Directions whose sketches must be merged, since a statistic is a quantile of several windows."""
+        quantile = any(statistic.quantile is not None for statistic in (self.statistic, *self.more))
+        if not quantile or self.metric in (Metric.LOSS, Metric.CLOCK_ERROR):
+            return ()
+        if self.by is not By.ZONE and self.start is None:
+            return ()
+        return (ROUND_TRIP,) if self.metric is Metric.ROUND_TRIP else ONE_WAY
 
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A matrix with what its axes are and when it is from; `ended_at` is the end of its newest window."""
+    """A matrix with what its axes are and when it is from; `ended_at` is the end of its newest window.
+
+    `more` are those of further statistics.
+    """
 
     mesh: MeshState
     axis: list[Axis]
     matrix: Matrix
     started_at: datetime | None
     ended_at: datetime | None
+    more: tuple[Matrix, ...] = ()
 
     def binary(self) -> bytes:
-        """The octet-stream form."""
+        """The octet-stream form: all matrices, one after the other."""
         ended_at_ms = 0 if self.ended_at is None else round(self.ended_at.timestamp() * 1000)
-        return self.matrix.binary(self.mesh.revision, ended_at_ms)
+        return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in (self.matrix, *self.more))
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,15 +110,14 @@ def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget =
         mesh,
         wanted.start,
         wanted.end,
-        sketches=wanted.needs_sketches and by_zone,
-        quantiles=wanted.needs_sketches,
+        sketches_of=wanted.merged_directions if by_zone else (),
+        quantiles_of=wanted.merged_directions,
         budget=budget,
     )
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
     if by_zone:
         cells, axis = _by_zone(mesh, cells, found.sketches)
-    measured = matrix.measure(cells, wanted.metric, wanted.statistic)
-    return Picture(mesh, axis, measured, found.started_at, found.ended_at)
+    return _picture(mesh, axis, cells, wanted, found.started_at, found.ended_at)
 
 
 def windows(
@@ -114,29 +126,29 @@ def windows(
     start: datetime | None,
     end: datetime | None,
     *,
-    sketches: bool,
-    quantiles: bool = False,
+    sketches_of: Collection[int] = (),
+    quantiles_of: Collection[int] = (),
     vm_keys: Collection[int] | None = None,
     budget: Budget = REQUEST,
 ) -> Windows:
     """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
 
-    Without `sketches` merged windows have no quantiles unless `quantiles` asks for them alone.
+    Merged windows have quantiles of the directions `quantiles_of` and `sketches_of` only, and sketches of the latter.
 
     ProductError `range_invalid`, `range_too_large`.
     """
     now_s = None
     if start is None or end is None:
-        stored = queries.latest(session, mesh.key, sketches=sketches, vm_keys=vm_keys)
+        stored = queries.latest(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
         shifts = corrections.known_now(session, mesh.key)
-        pairs, merged = merging.newest(stored, sketches=sketches, corrections=shifts)
+        pairs, merged = merging.newest(stored, corrections=shifts, sketches_of=sketches_of)
         now_s = time.time()
         newest = max(stored, key=lambda one: one.started_at_s + one.window_s, default=None)
         started_at = None if newest is None else utc(newest.started_at_s)
         ended_at = None if newest is None else utc(newest.started_at_s + newest.window_s)
     else:
         started_at, ended_at, pairs, merged = _range(
-            session, mesh, start, end, vm_keys, budget, sketches=sketches, quantiles=quantiles
+            session, mesh, start, end, vm_keys, budget, sketches_of, {*sketches_of, *quantiles_of}
         )
     cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
     if now_s is None:  # what was measured then was planned then
@@ -159,6 +171,10 @@ def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
         window=Span(from_=picture.started_at, to=picture.ended_at),
         axis=picture.axis,
         values=matrix.nullable(found.values, found.valued),
+        more={
+            statistic: matrix.nullable(one.values, one.valued)
+            for statistic, one in zip(wanted.more, picture.more, strict=True)
+        },
         clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
         asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
         states=names[found.states].tolist(),
@@ -227,13 +243,17 @@ def read_frames(
     sketches: bool,
     vm_keys: Collection[int] | None,
     budget: Budget,
+    by_client: bool = False,
 ) -> Iterator[list[StoredFrame]]:
-    """The frames of stretches, in pieces, within a budget that hears how far it is. ProductError `range_too_large`."""
+    """The frames of stretches, in pieces, within a budget that hears how far it is; all of one VM together `by_client`.
+
+    ProductError `range_too_large`.
+    """
     found = sum(queries.count_frames(session, mesh_key, part, vm_keys) for part in parts)
     budget.check(found)
     read = 0
-    for part in parts:
-        for chunk in queries.frames(session, mesh_key, part, sketches=sketches, vm_keys=vm_keys):
+    for some in [list(parts)] if by_client else [[part] for part in parts]:
+        for chunk in queries.frames(session, mesh_key, some, sketches=sketches, vm_keys=vm_keys, by_client=by_client):
             yield chunk
             read += len(chunk)
             budget.tell(read / max(found, 1))
@@ -246,19 +266,22 @@ def _range(
     end: datetime,
     vm_keys: Collection[int] | None,
     budget: Budget,
-    *,
-    sketches: bool,
-    quantiles: bool,
+    sketches_of: Collection[int],
+    quantiles_of: Collection[int],
 ) -> tuple[datetime, datetime, Pairs, Sketches | None]:
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
+    ended_at_s, shifts = round(end.timestamp()), corrections.known(session, mesh.key, start, end)
     one_step = len(parts) == 1 and parts[0].is_step
-    words = sketches or (quantiles and not one_step)
-    chunks = read_frames(session, mesh.key, parts, sketches=words, vm_keys=vm_keys, budget=budget)
-    shifts = corrections.known(session, mesh.key, start, end)
-    read = merging.whole if one_step else merging.merged
-    pairs, merged = read(chunks, round(end.timestamp()), sketches=words, corrections=shifts)
-    return start, end, pairs, merged
+    words = bool(sketches_of if one_step else quantiles_of)
+    chunks = read_frames(
+        session, mesh.key, parts, sketches=words, vm_keys=vm_keys, budget=budget, by_client=not one_step
+    )
+    if one_step:
+        return start, end, *merging.whole(chunks, ended_at_s, corrections=shifts, sketches_of=sketches_of)
+    words_too = bool(sketches_of)
+    merged = merging.merged(chunks, ended_at_s, corrections=shifts, quantiles_of=quantiles_of, words_too=words_too)
+    return start, end, *merged
 
 
 def _zone_range(
@@ -268,27 +291,40 @@ def _zone_range(
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
     raw = [part for part in parts if part.tier is Tier.RAW]
-    between = merging.frames_of(
-        stored
+    sketches = bool(wanted.merged_directions)
+    stored = [
+        one
         for part in parts
         if part.tier is not Tier.RAW
-        for chunk in queries.zone_frames(session, mesh.key, part, sketches=True)
-        for stored in chunk
-    )
+        for chunk in queries.zone_frames(session, mesh.key, part, sketches=sketches)
+        for one in chunk
+    ]
     zones = queries.zones_of_vms(session, session.info["tenant_key"])
     shifts = corrections.known(session, mesh.key, start, end)
+    between: list[Frame] = []
     for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget):
         decoded = zip(chunk, merging.frames_of(chunk), strict=True)
         frames = [merging.corrected(plain, one.started_at_s, shifts) for one, plain in decoded]
         between += rollup.merge_zones(frames, *zones)
-    merged = rollup.merge(between) if between else []
+    merged = merging.merged_zones(stored, between, wanted.merged_directions)
     runs = zone_runs(mesh)
     keys = queries.zone_keys(session, [run.id for run in runs])
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
-    cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged)
+    cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged.clients, merged.targets, merged.stats)
     cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
-    measured = matrix.measure(cells, wanted.metric, wanted.statistic)
-    return Picture(mesh, [Axis(id=run.id, name=run.name) for run in runs], measured, start, end)
+    return _picture(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, wanted, start, end)
+
+
+def _picture(
+    mesh: MeshState,
+    axis: list[Axis],
+    cells: Cells,
+    wanted: Selection,
+    started_at: datetime | None,
+    ended_at: datetime | None,
+) -> Picture:
+    measured = [matrix.measure(cells, wanted.metric, statistic) for statistic in (wanted.statistic, *wanted.more)]
+    return Picture(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
 
 
 def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[Cells, list[Axis]]:

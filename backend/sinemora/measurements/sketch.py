@@ -11,9 +11,14 @@ other, and how many words each group has.
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from sinemora.measurements import fast
 
 Words = npt.NDArray[np.uint16]
 Ints = npt.NDArray[np.int64]
@@ -88,6 +93,60 @@ def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
 def canonical(words: Words, lengths: Ints) -> tuple[Words, Ints]:
     """The same distributions in canonical form."""
     return merge(words, owners_of(lengths), lengths.size)
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """Distributions by group: how many values, bins at the quantiles asked for, shape (quantiles, groups).
+
+    `words` are their canonical sketches of `lengths` words each, None where nobody asked for them.
+    """
+
+    totals: Ints
+    bins: Ints
+    words: Words | None
+    lengths: Ints
+
+
+def merge_groups(
+    words: Words, lengths: Ints, owners: Ints, groups: int, at: Sequence[float], *, words_too: bool = True
+) -> Merged:
+    """Sketches of `lengths` words each merged into `groups` groups; `owners` names the group of each, `EMPTY` none.
+
+    `at` are quantiles, ascending.
+    """
+    if loops := fast.loops():
+        return _merge_fast(loops, words, lengths, owners, groups, at, words_too)
+    of_word = np.repeat(owners, lengths)
+    if (owners == EMPTY).any():
+        words, of_word = words[of_word != EMPTY], of_word[of_word != EMPTY]
+    merged, sizes = merge(words, of_word, groups)
+    totals, bins = summarise(merged, sizes, at)
+    return Merged(totals, bins, merged if words_too else None, sizes)
+
+
+def _merge_fast(
+    loops: Any, words: Words, lengths: Ints, owners: Ints, groups: int, at: Sequence[float], words_too: bool
+) -> Merged:
+    words, lengths = np.ascontiguousarray(words), np.ascontiguousarray(lengths)
+    starts = np.cumsum(lengths) - lengths
+    members, bounds = loops.group_members(np.ascontiguousarray(owners), groups)
+    totals, sizes = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
+    bins = np.empty((len(at), groups), np.int64)
+    parts = fast.halves(groups)
+    # Merging never makes more words of a bin than there were.
+    room = [int(lengths[members[bounds[low] : bounds[high]]].sum()) if words_too else 0 for low, high in parts]
+    found = [np.empty(size, np.uint16) for size in room]
+    ranks = np.asarray(at, np.float64)
+    written = fast.each(
+        partial(
+            loops.merge_sketches, words, starts, lengths, members, bounds, low, high, COUNT_OF_CODE, ranks, bins,
+            totals, one, sizes,
+        )
+        for (low, high), one in zip(parts, found, strict=True)
+    )  # fmt: skip
+    together = [one[:size] for one, size in zip(found, written, strict=True)]
+    return Merged(totals, bins, np.concatenate(together) if words_too else None, sizes)
 
 
 def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:

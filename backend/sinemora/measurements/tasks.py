@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.measurements import clocks, corrections, frame, merging, metrics, queries, rollup, writes
+from sinemora.measurements import clocks, corrections, fast, frame, merging, metrics, queries, rollup, writes
 from sinemora.measurements.frame import Frame
 from sinemora.measurements.retention import kept_from_of, kept_tables
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, floor
@@ -33,6 +33,7 @@ _rosters = RosterKeys()
 @celery.task(name="measurements.roll_up")
 def roll_up() -> None:
     """Merge the frames of every step that is over and has new ones, tier by tier."""
+    fast.warm()
     due = datetime.now(UTC) - _GRACE
     for tier in ROLLED:
         with system_session() as session:
@@ -72,7 +73,7 @@ def _roll_up_step(
     for first in range(0, len(vms), _VMS_AT_ONCE):
         some = vms[first : first + _VMS_AT_ONCE]
         stored = queries.frames_within(session, tenant_key, mesh_key, stretch, some)
-        merged = rollup.merge(merging.frames_of(stored))
+        merged = merging.merged_frames(stored)
         counts = Counter(one.vm_key for one in stored)
         learnt |= writes.store_merged(
             session, tier, _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s), counts, _rosters
@@ -81,11 +82,13 @@ def _roll_up_step(
             frames = [merging.corrected(one, started_at_s, known) for one in merged]
             between += rollup.merge_zones(frames, *zones)
     if zones is None:
-        between = merging.frames_of(queries.zone_frames_within(session, tenant_key, mesh_key, stretch))
-    if between:
-        merged = rollup.merge(between)
+        of_zones = queries.zone_frames_within(session, tenant_key, mesh_key, stretch)
+        merged, counts = merging.merged_frames(of_zones), Counter(one.vm_key for one in of_zones)
+    else:
+        merged, counts = rollup.merge(between), Counter(part.vm_key for part in between)
+    if merged:
         rows = _rows(merged, tenant_key, mesh_key, started_at_s, tier.step_s)
-        learnt |= writes.store_merged_zones(session, tier, rows, Counter(part.vm_key for part in between), _rosters)
+        learnt |= writes.store_merged_zones(session, tier, rows, counts, _rosters)
     return learnt
 
 

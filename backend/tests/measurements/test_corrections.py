@@ -7,7 +7,7 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from sinemora.measurements import clocks, frame, sketch, tasks
+from sinemora.measurements import clocks, frame, sketch, tasks, unpacking
 from sinemora.measurements.clocks import SHIFTS, Corrections
 from sinemora.measurements.frame import INBOUND, OUTBOUND, ROUND_TRIP
 from tests.callers import MeshWorld
@@ -154,8 +154,10 @@ def test_a_shift_moves_every_number_of_a_direction_and_none_of_the_round_trip():
     shifts = np.zeros(2, SHIFTS)
     shifts["client"], shifts["target"] = 1, [5, 7]
     shifts["shift_ns"], shifts["bound_ns"] = 20_000, 77_000
-    stats = clocks.corrected(made.stats, 1, made.targets, shifts)
-    sketches = clocks.corrected_sketches(made.sketches, made.stats, 1, made.targets, shifts)
+    known, clients = [Corrections(0, 10, shifts)], np.ones(3, np.int64)
+    found = clocks.shifting(known, [5], [3], clients, made.targets)
+    stats = clocks.corrected(made.stats, found)
+    sketches = unpacking.shifted(made.sketches, found.by(made.stats))
     moved = frame_of(RawWindow(1, {**raws, 5: simple(110_000, 90_000, clock_error_ns=77_000)}))
     exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR, frame.M2]
     for direction in (OUTBOUND, INBOUND):
@@ -167,8 +169,9 @@ def test_a_shift_moves_every_number_of_a_direction_and_none_of_the_round_trip():
     assert stats.asymmetry_source.tolist() == [frame.MESH, frame.ASSUMED, frame.MESH]
     assert np.array_equal(stats.columns[:, ROUND_TRIP], made.stats.columns[:, ROUND_TRIP])
     assert np.array_equal(sketches.lengths[ROUND_TRIP], made.sketches.lengths[ROUND_TRIP])
-    untouched = clocks.corrected(made.stats, 2, made.targets, shifts)
+    untouched = clocks.corrected(made.stats, clocks.shifting(known, [5], [3], clients + 1, made.targets))
     assert untouched is made.stats
+    assert clocks.shifting(known, [1_000], [3], clients, made.targets) is None
 
 
 def test_a_window_is_corrected_by_what_its_time_knew():

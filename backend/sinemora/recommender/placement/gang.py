@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from sinemora.compiled import compiled
 from sinemora.recommender.placement import costs as points
 from sinemora.recommender.placement import exact
-from sinemora.recommender.placement.compiled import compiled
 from sinemora.recommender.placement.costs import CostTable, Objective
 from sinemora.recommender.placement.pairs import fill
 from sinemora.recommender.placement.plan import Plan

@@ -13,7 +13,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.recommender.placement.compiled import compiled
+from sinemora.compiled import compiled
 from sinemora.recommender.placement.longest_link import tighten
 from sinemora.recommender.placement.problem import Ints, ProblemError
 

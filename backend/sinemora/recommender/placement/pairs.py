@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.recommender.placement.compiled import compiled
+from sinemora.compiled import compiled
 from sinemora.recommender.placement.simplex import Int32s, Int64s
 
 CostMatrix = npt.NDArray[Any]

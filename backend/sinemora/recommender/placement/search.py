@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.recommender.placement.compiled import compiled
+from sinemora.compiled import compiled
 from sinemora.recommender.placement.problem import Bools, Ints, ProblemError, Shares
 
 WAITING = -1

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sinemora.recommender.placement.compiled import compiled
+from sinemora.compiled import compiled
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]

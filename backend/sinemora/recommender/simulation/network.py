@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.ndimage import percentile_filter, uniform_filter1d
 
-from sinemora.recommender.placement.compiled import compiled
+from sinemora.compiled import compiled
 from sinemora.recommender.placement.problem import Ints, Machines, Nanoseconds
 
 SAME_MACHINE_NS = 5_000

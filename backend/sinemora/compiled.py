@@ -1,4 +1,4 @@
-"""The decorator of compiled loops."""
+"""The decorator of compiled loops. Importing it imports numba, which takes a second: import what uses it lazily."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar

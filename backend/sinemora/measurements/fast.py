@@ -1,0 +1,95 @@
+"""Compiled loops where this process has them: long-running ones load them in the background, the others go without.
+
+Until they are loaded, and in short-lived commands, the same is done in numpy, with the same results. Work is shared by
+`THREADS` threads, for the loops let go of the interpreter's lock.
+"""
+
+import fcntl
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import structlog
+
+log = structlog.get_logger(__name__)
+
+THREADS = 2
+
+_lock = threading.Lock()
+_loops: Any = None
+_pool: ThreadPoolExecutor | None = None
+_asked = threading.Event()
+
+
+def loops() -> Any:
+    """The module of compiled loops, None while there is none."""
+    return _loops
+
+
+def warm(delay_s: float = 0) -> None:
+    """Load the loops in the background, once a process; nobody waits for it."""
+    if _asked.is_set():
+        return
+    _asked.set()
+    timer = threading.Timer(delay_s, _load_calmly)
+    timer.daemon = True
+    timer.start()
+
+
+def load() -> None:
+    """Load the loops now: from the cache, or compiled, which takes many seconds of processor time."""
+    global _loops, _pool
+    with _lock:
+        if _loops is not None:
+            return
+        from sinemora.measurements import loops as found
+
+        # One process compiles, the others find what it leaves.
+        with open(found.__file__, "rb") as code:
+            fcntl.flock(code, fcntl.LOCK_EX)
+            _exercise(found)
+        _pool = ThreadPoolExecutor(THREADS, "loops")
+        _loops = found
+
+
+def each(work: Iterable[Callable[[], Any]]) -> list[Any]:
+    """What these return, in their order; run side by side."""
+    assert _pool is not None
+    return [future.result() for future in [_pool.submit(one) for one in work]]
+
+
+def halves(size: int) -> list[tuple[int, int]]:
+    """[0, size) cut for the threads."""
+    cuts = [size * part // THREADS for part in range(THREADS + 1)]
+    return list(pairwise(cuts))
+
+
+def _load_calmly() -> None:
+    try:
+        load()
+    except Exception:
+        log.exception("compiled loops not loaded; numpy does their work")
+
+
+def _exercise(found: Any) -> None:
+    """Call every loop with nothing to do, so that it is compiled for the types it is used with."""
+    # Bytes that are read cannot be written: another type.
+    bytes_, ints, words = np.frombuffer(b"", np.uint8), np.empty(0, np.int64), np.empty(0, np.uint16)
+    empty = np.empty((3, 0), np.int64)
+    columns = np.empty((8, 3, 0), np.int32)
+    versions = np.empty(0, np.uint8)
+    found.decode_stats(
+        bytes_, ints, versions, ints, ints, 0, 0, columns, np.empty((4, 3, 0), np.uint16), words, versions
+    )
+    found.decode_lengths(bytes_, ints, ints, ints, ints, empty)
+    found.decode_words(bytes_, ints, ints, ints, ints, 0, 0, empty, empty, ints, ints, words)
+    found.merge_columns(columns.reshape(8, 0), ints, np.empty((8, 0), np.int32))
+    members, bounds = found.group_members(ints, 0)
+    found.merge_sketches(
+        words, ints, ints, members, bounds, 0, 0, np.empty(32, np.int32), np.empty(0), np.empty((0, 0), np.int64),
+        ints, words, ints,
+    )  # fmt: skip
+    found.newest_last(ints, ints, ints, np.empty((0, 0), np.int64))

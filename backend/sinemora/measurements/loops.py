@@ -1,0 +1,355 @@
+"""Loops over frames and sketches, compiled: what `frame`, `sketch` and `rollup` say in numpy, for many frames at once.
+
+Nothing is decided here. Layouts are those of `frame.py`, rules of merging those of `rollup.py` and `sketch.py`; the
+results are the same, counts to the last one. Every loop lets go of the interpreter's lock, so two threads can share the
+work. Import this lazily, through `fast`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sinemora.compiled import compiled
+from sinemora.measurements.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    INBOUND,
+    INT32_MAX,
+    LOST,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    OUTBOUND,
+    ROUND_TRIP,
+    SENT,
+)
+from sinemora.measurements.sketch import BINS, EMPTY, VALUE_MAX
+
+# Compiled code knows arrays by their element type and shape; their types are checked where they are made, in `fast`.
+Array = Any
+
+_BITS_M2 = 3.4e38
+
+
+@compiled
+def decode_stats(
+    bodies: Array,
+    at: Array,
+    versions: Array,
+    sizes: Array,
+    first: Array,
+    low: int,
+    high: int,
+    columns: Array,
+    quantiles: Array,
+    flows: Array,
+    sources: Array,
+) -> None:
+    """Stats of the frames `low` … `high`-1, whose bodies start at `at`, into `columns` (8, 3, N) and the others.
+
+    `sizes` are their numbers of targets, `first` the position of the first of these among all N.
+    """
+    number: Any
+    for f in range(low, high):
+        n, base, to = sizes[f], at[f], first[f]
+        planes = 24 * n
+        for which in range(8):
+            for direction in range(3):
+                start = base + (which * 3 + direction) * n
+                row = columns[which, direction]
+                for p in range(n):
+                    i = start + p
+                    number = (
+                        np.uint32(bodies[i])
+                        | np.uint32(bodies[i + planes]) << np.uint32(8)
+                        | np.uint32(bodies[i + 2 * planes]) << np.uint32(16)
+                        | np.uint32(bodies[i + 3 * planes]) << np.uint32(24)
+                    )
+                    row[to + p] = np.int32(number)
+        for p in range(to, to + n):
+            error = columns[CLOCK_ERROR, INBOUND, p]
+            columns[CLOCK_ERROR, INBOUND, p] = _unzigzag(error) + columns[CLOCK_ERROR, OUTBOUND, p]
+            for direction in range(2):
+                columns[MEAN, direction, p] += columns[MIN, direction, p]
+                columns[MAX, direction, p] += columns[MEAN, direction, p]
+            mean = np.int32(
+                _unzigzag(columns[MEAN, ROUND_TRIP, p]) + columns[MEAN, OUTBOUND, p] + columns[MEAN, INBOUND, p]
+            )
+            columns[MEAN, ROUND_TRIP, p] = mean
+            columns[MIN, ROUND_TRIP, p] = mean - columns[MIN, ROUND_TRIP, p]
+            columns[MAX, ROUND_TRIP, p] += mean
+        kept = 3 if versions[f] == 1 else 4
+        short, planes = base + 96 * n, (3 * kept + 1) * n
+        for which in range(kept):
+            for direction in range(3):
+                start = short + (which * 3 + direction) * n
+                for p in range(n):
+                    number = np.uint16(bodies[start + p] | bodies[start + p + planes] << 8)
+                    if which > 0:
+                        number = np.uint16(number + quantiles[which - 1, direction, to + p])
+                    quantiles[which, direction, to + p] = number
+        start = short + 3 * kept * n
+        for p in range(n):
+            flows[to + p] = np.uint16(bodies[start + p] | bodies[start + p + planes] << 8)
+            sources[to + p] = 0 if versions[f] == 1 else bodies[short + 2 * planes + p]
+        if versions[f] == 1:
+            for direction in range(3):
+                for p in range(to, to + n):
+                    few = 0 < columns[COUNT, direction, p] < 1000
+                    code = _bin_of(np.int64(columns[MAX, direction, p])) + 1 if few else 0
+                    quantiles[3, direction, p] = np.uint16(code)
+
+
+@compiled
+def decode_lengths(bodies: Array, at: Array, ends: Array, sizes: Array, first: Array, lengths: Array) -> int:
+    """Words of each sketch into `lengths` (3, N); the first frame whose bytes do not fit its words, or -1."""
+    for f in range(at.size):
+        n, base, to = sizes[f], at[f], first[f]
+        if ends[f] - base < 6 * n or (ends[f] - base) % 2:
+            return f
+        total: Any = 0
+        for direction in range(3):
+            for p in range(n):
+                i = base + direction * n + p
+                length = np.int64(bodies[i]) | np.int64(bodies[i + 3 * n]) << 8
+                lengths[direction, to + p] = length
+                total += length
+        if 6 * n + 2 * total != ends[f] - base:
+            return f
+    return -1
+
+
+@compiled
+def decode_words(
+    bodies: Array,
+    at: Array,
+    ends: Array,
+    sizes: Array,
+    first: Array,
+    low: int,
+    high: int,
+    lengths: Array,
+    starts: Array,
+    shifts: Array,
+    values: Array,
+    words: Array,
+) -> None:
+    """Words of the sketches of the frames `low` … `high`-1 into `words`, each sketch from its `starts` (3, N) on.
+
+    A sketch that starts at -1 is passed over. `shifts` (N, or empty), ns, are added to outbound delays and taken from
+    inbound ones: each word moves to the bin its value (`values` by bin) is in then.
+    """
+    for f in range(low, high):
+        n, to = sizes[f], first[f]
+        source = at[f] + 6 * n
+        planes = (ends[f] - source) // 2
+        for direction in range(3):
+            for p in range(n):
+                length, target = lengths[direction, to + p], starts[direction, to + p]
+                if target < 0:
+                    source += length
+                    continue
+                by: Any = np.int64(0)
+                if shifts.size and direction != ROUND_TRIP:
+                    by = shifts[to + p] if direction == OUTBOUND else -shifts[to + p]
+                running: Any = 0
+                if by == 0:
+                    for i in range(length):
+                        word = np.int64(bodies[source + i]) | np.int64(bodies[source + i + planes]) << 8
+                        running += word & 0xFFE0
+                        words[target + i] = np.uint16(running & 0xFFE0 | word & 31)
+                else:
+                    for i in range(length):
+                        word = np.int64(bodies[source + i]) | np.int64(bodies[source + i + planes]) << 8
+                        running += word >> 5
+                        moved = _bin_of(values[running & (BINS - 1)] + by)
+                        words[target + i] = np.uint16(moved << 5 | word & 31)
+                source += length
+
+
+@compiled
+def merge_columns(columns: Array, groups: Array, merged: Array) -> None:
+    """Columns (8, m) merged into `merged` (8, size), by the group of each: `rollup.merge_columns`."""
+    m, size = columns.shape[1], merged.shape[1]
+    total, weighted = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    low, high = np.full(size, INT32_MAX, np.int64), np.full(size, -INT32_MAX, np.int64)
+    error = np.full(size, -INT32_MAX - 1, np.int64)
+    sent, alone, lost = np.zeros(size, np.int64), np.zeros(size, np.int64), np.zeros(size, np.int64)
+    both, either = np.zeros(size, np.bool_), np.zeros(size, np.bool_)
+    for i in range(m):
+        g, count = groups[i], np.int64(columns[COUNT, i])
+        if count > 0:
+            total[g] += count
+            weighted[g] += count * columns[MEAN, i]
+            low[g] = min(low[g], columns[MIN, i])
+            high[g] = max(high[g], columns[MAX, i])
+            error[g] = max(error[g], columns[CLOCK_ERROR, i])
+        else:
+            error[g] = max(error[g], 0)
+        if columns[SENT, i] >= 0:
+            either[g] = True
+            alone[g] += columns[SENT, i]
+            if columns[LOST, i] >= 0:
+                both[g] = True
+                sent[g] += columns[SENT, i]
+                lost[g] += columns[LOST, i]
+    squares = np.zeros(size, np.float64)
+    deviations = columns[M2].view(np.float32)
+    for i in range(m):
+        g = groups[i]
+        away = columns[MEAN, i] - weighted[g] / max(total[g], 1)
+        squares[g] += deviations[i] + columns[COUNT, i] * away * away
+    capped = np.empty(size, np.float32)
+    for g in range(size):
+        some = total[g] > 0
+        capped[g] = min(squares[g], _BITS_M2) if some else 0.0
+        merged[COUNT, g] = min(total[g], INT32_MAX)
+        merged[MIN, g] = low[g] if some else 0
+        merged[MEAN, g] = np.rint(weighted[g] / total[g]) if some else 0
+        merged[MAX, g] = high[g] if some else 0
+        merged[CLOCK_ERROR, g] = error[g] if error[g] >= -INT32_MAX else 0
+        merged[SENT, g] = sent[g] if both[g] else alone[g] if either[g] else -1
+        merged[LOST, g] = lost[g] if both[g] else -1
+    bits = capped.view(np.int32)
+    for g in range(size):
+        merged[M2, g] = (bits[g] + 0x80) & ~0xFF
+
+
+@compiled
+def group_members(owners: Array, groups: int) -> tuple[Array, Array]:
+    """Members of each group in their order, one group after the other, and where each begins; owner -1 is left out."""
+    bounds = np.zeros(groups + 1, np.int64)
+    for owner in owners:
+        if owner >= 0:
+            bounds[owner + 1] += 1
+    for g in range(groups):
+        bounds[g + 1] += bounds[g]
+    free, members = bounds[:-1].copy(), np.empty(bounds[groups], np.int64)
+    for i in range(owners.size):
+        if owners[i] >= 0:
+            members[free[owners[i]]] = i
+            free[owners[i]] += 1
+    return members, bounds
+
+
+@compiled
+def merge_sketches(
+    words: Array,
+    starts: Array,
+    lengths: Array,
+    members: Array,
+    bounds: Array,
+    low: int,
+    high: int,
+    counts: Array,
+    at: Array,
+    bins: Array,
+    totals: Array,
+    merged: Array,
+    sizes: Array,
+) -> Any:
+    """Merge the sketches of the groups `low` … `high`-1; returns how many words were written.
+
+    `bins` (quantiles, groups) and `totals` get the bins at the quantiles `at` and the numbers of values. Canonical
+    words go to `merged`, and how many each group has to `sizes`; an empty `merged` means that nobody wants them.
+    """
+    held = np.zeros(BINS, np.int64)
+    written: Any = 0
+    least: Any
+    most: Any
+    total: Any
+    running: Any
+    place: Any
+    rank: Any
+    q: Any
+    before: Any
+    for g in range(low, high):
+        least, most, total = BINS, -1, 0
+        for m in range(bounds[g], bounds[g + 1]):
+            for i in range(starts[members[m]], starts[members[m]] + lengths[members[m]]):
+                word = words[i]
+                place, count = np.int64(word >> 5), counts[word & 31]
+                held[place] += count
+                total += count
+                least = min(least, place)
+                most = max(most, place)
+        totals[g] = total
+        for q in range(at.size):
+            bins[q, g] = EMPTY
+        if total == 0:
+            continue
+        running, q = np.int64(0), 0
+        rank = max(np.int64(1), np.int64(np.ceil(at[0] * total))) if at.size else np.int64(-1)
+        for place in range(least, most + 1):
+            running += held[place]
+            while q < at.size and running >= rank:
+                bins[q, g] = place
+                q += 1
+                if q < at.size:
+                    rank = max(np.int64(1), np.int64(np.ceil(at[q] * total)))
+            if q == at.size:
+                break
+        before = written
+        if merged.size:
+            for place in range(least, most + 1):
+                if held[place]:
+                    written = _write(merged, written, place, held[place])
+            sizes[g] = written - before
+        held[least : most + 1] = 0
+    return written
+
+
+@compiled
+def newest_last(sources: Array, targets: Array, ended: Array, at: Array) -> None:
+    """Positions into `at` (size, size) of the newest window of each path; of equals the last, inbound after outbound.
+
+    `sources` and `targets` are those of n pairs, -1 off the axis; inbound windows have positions n … 2n-1.
+    """
+    n = sources.size
+    for turn in range(2):
+        for i in range(n):
+            row, column = (sources[i], targets[i]) if turn == 0 else (targets[i], sources[i])
+            if row < 0 or column < 0 or row == column:
+                continue
+            before = at[row, column]
+            if before < 0 or ended[i] >= ended[before % n]:
+                at[row, column] = turn * n + i
+
+
+@compiled
+def _unzigzag(number: Any) -> Any:
+    return np.int32((np.uint32(number) >> np.uint32(1)) ^ -(np.uint32(number) & np.uint32(1)))
+
+
+@compiled
+def _bin_of(value: Any) -> Any:
+    value = min(max(value, 0), VALUE_MAX)
+    shift = 0
+    while value >> shift >= 128:
+        shift += 1
+    return 64 * shift + (value >> shift)
+
+
+@compiled
+def _write(merged: Array, written: Any, place: Any, count: Any) -> Any:
+    """Canonical words of one bin; the position after them."""
+    while count >= 1 << 21:
+        merged[written] = np.uint16(place << 5 | 31)
+        written += 1
+        count -= 1 << 20
+    code = 31
+    while count > 16 and code > 15:
+        if count >= 1 << (code - 11):
+            merged[written] = np.uint16(place << 5 | code)
+            written += 1
+            count -= 1 << (code - 11)
+        code -= 1
+    if count > 16:
+        merged[written] = np.uint16(place << 5 | 15)
+        written += 1
+        count -= 16
+    if count > 0:
+        merged[written] = np.uint16(place << 5 | (count - 1))
+        written += 1
+    return written

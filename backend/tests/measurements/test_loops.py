@@ -1,0 +1,214 @@
+"""Compiled loops against numpy: the same bytes in, the same numbers out."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinemora.measurements import fast, frame, matrix, merging, rollup, sketch, unpacking
+from sinemora.measurements.clocks import SHIFTS, Corrections
+from sinemora.measurements.frame import Frame, FrameError
+from sinemora.measurements.queries import StoredFrame
+from sinemora.measurements.unpacking import DIRECTIONS, ONE_WAY
+from tests.measurements.worlds import Raw, RawWindow, frame_of, silent
+
+GOLDEN = Path(__file__).parent / "golden"
+SEEDS = range(6)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Iterator[None]:
+    """The loops, for the tests of this file only: all others are about numpy."""
+    fast.load()
+    yield
+    fast._loops = None
+
+
+@pytest.fixture
+def both(compiled: None, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], tuple[object, object]]:
+    """What a call returns with compiled loops, and without."""
+
+    def call(asked: Callable[[], object]) -> tuple[object, object]:
+        assert fast.loops() is not None
+        quick = asked()
+        with monkeypatch.context() as patch:
+            patch.setattr(fast, "_loops", None)
+            return quick, asked()
+
+    return call
+
+
+def same(one: object, other: object) -> None:
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    elif isinstance(one, tuple | list):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            same(a, b)
+    elif hasattr(one, "__dataclass_fields__"):
+        same(tuple(getattr(one, name) for name in one.__dataclass_fields__),
+             tuple(getattr(other, name) for name in one.__dataclass_fields__))  # fmt: skip
+    else:
+        assert one == other
+
+
+def raw(rng: np.random.Generator) -> Raw:
+    """One peer's window: sometimes silent, sometimes with delays at and below zero, sometimes with heavy tails."""
+    if rng.random() < 0.15:
+        return silent()
+    base = rng.choice([-500, 40, 60_000, 2_000_000])
+    out, into = (
+        np.rint(base + 900 * rng.pareto(1.2, rng.integers(0, 40))).clip(-5_000, 2e9).astype(int).tolist()
+        for _ in range(2)
+    )
+    both = [a + b for a, b in zip(out, into, strict=False)]
+    sent = tuple(int(rng.choice([-1, 50])) for _ in range(3))
+    lost = tuple(-1 if s < 0 else int(rng.integers(-1, 10)) for s in sent)
+    return Raw((out, into, both), sent, lost, int(rng.integers(0, 90_000)), int(rng.integers(1, 4)))
+
+
+def frames(rng: np.random.Generator, size: int) -> list[Frame]:
+    """Windows of three VMs towards some of eight."""
+    found = []
+    for at in range(size):
+        peers = {int(key): raw(rng) for key in rng.choice(np.arange(10, 18), rng.integers(1, 8), replace=False)}
+        made = frame_of(RawWindow(1 + at % 3, peers))
+        if at % 2:
+            widths = frame.widths_of(made.stats.flows)
+            counts = [np.repeat(made.stats.columns[frame.COUNT, d], widths) for d in range(2)]
+            flows = np.zeros((3, 2, int(widths.sum())), np.int32)
+            flows[frame.FLOW_COUNT] = counts
+            flows[frame.FLOW_MIN :] = 1_000 * (flows[frame.FLOW_COUNT] > 0)
+            made = Frame(made.vm_key, made.targets, frame.Stats(*astuple_of(made.stats)[:4], flows), made.sketches)
+        found.append(made)
+    return found
+
+
+def astuple_of(stats: frame.Stats) -> tuple:
+    return stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow
+
+
+def stored(parts: list[Frame], rng: np.random.Generator) -> list[StoredFrame]:
+    return [
+        StoredFrame(
+            part.vm_key, int(rng.integers(0, 4)) * 10, 10, part.targets, frame.encode_stats(part.stats),
+            frame.encode_sketches(part.sketches),
+        )
+        for part in parts
+    ]  # fmt: skip
+
+
+def corrections(rng: np.random.Generator) -> list[Corrections]:
+    """Two stretches of time, in each most pairs have a correction."""
+    found = []
+    for start in (0, 20):
+        pairs = [(client, target) for client in (1, 2, 3) for target in range(10, 18) if rng.random() < 0.7]
+        shifts = np.zeros(len(pairs), SHIFTS)
+        shifts["client"], shifts["target"] = np.array(pairs).T
+        shifts["shift_ns"], shifts["bound_ns"] = rng.integers(-90_000, 90_000, (2, len(pairs)))
+        found.append(Corrections(start, start + 20, shifts))
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("directions", [(), ONE_WAY, (frame.ROUND_TRIP,), DIRECTIONS])
+def test_blocks_decode_alike_corrected_or_not(both, seed, directions):
+    rng = np.random.default_rng(seed)
+    blocks = stored(frames(rng, 7), rng)
+    same(*both(lambda: merging.gathered(blocks, (), directions)))
+    same(*both(lambda: merging.gathered(blocks, corrections(np.random.default_rng(seed)), directions)))
+
+
+def test_stats_of_the_first_version_decode_alike(both):
+    old = (GOLDEN / "stats.v1").read_bytes()
+    new = frame.encode_stats(frames(np.random.default_rng(1), 1)[0].stats)
+    same(*both(lambda: unpacking.stats_of([old, new, old])))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("words_too", [True, False])
+def test_ranges_merge_alike(both, seed, words_too):
+    rng = np.random.default_rng(seed)
+    blocks = sorted(stored(frames(rng, 30), rng), key=lambda one: one.vm_key)
+    chunks, known = [blocks[:11], blocks[11:12], blocks[12:]], corrections(rng)
+    quick, slow = both(
+        lambda: merging.merged(chunks, 100, corrections=known, quantiles_of=DIRECTIONS, words_too=words_too)
+    )
+    counts = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR]
+    same(quick[0].stats.columns[counts], slow[0].stats.columns[counts])
+    assert np.allclose(quick[0].stats.m2, slow[0].stats.m2, rtol=2e-5)
+    same((quick[0].clients, quick[0].targets, quick[0].stats.quantiles, quick[0].stats.by_flow, quick[1]),
+         (slow[0].clients, slow[0].targets, slow[0].stats.quantiles, slow[0].stats.by_flow, slow[1]))  # fmt: skip
+
+
+def test_a_range_larger_than_what_is_decoded_at_once_merges_alike(both, monkeypatch):
+    rng = np.random.default_rng(3)
+    blocks = sorted(stored(frames(rng, 40), rng), key=lambda one: one.vm_key)
+    whole = merging.merged([blocks], 100, quantiles_of=DIRECTIONS)
+    monkeypatch.setattr(merging, "_TARGETS_AT_ONCE", 12)
+    pieces = [blocks[at : at + 3] for at in range(0, len(blocks), 3)]
+    for found in both(lambda: merging.merged(pieces, 100, quantiles_of=DIRECTIONS)):
+        same((found[0].clients, found[0].targets, found[0].stats.quantiles),
+             (whole[0].clients, whole[0].targets, whole[0].stats.quantiles))  # fmt: skip
+        same(found[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]],
+             whole[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]])  # fmt: skip
+
+
+def test_sketches_of_very_many_values_merge_alike(both):
+    rng = np.random.default_rng(4)
+    words = (rng.integers(0, 40, 4_000) << 5 | rng.integers(0, 32, 4_000)).astype(np.uint16)
+    lengths = np.full(400, 10)
+    owners = rng.integers(-1, 5, 400)
+    at = (0.01, 0.5, 0.9, 0.999, 1.0)
+    quick, slow = both(lambda: sketch.merge_groups(words, lengths, owners, 7, at))
+    same(quick, slow)
+    assert quick.totals.max() > 1 << 24
+    assert (quick.bins[:, 5:] == sketch.EMPTY).all()
+    canonical = sketch.canonical(quick.words, quick.lengths)
+    same(canonical, (quick.words, quick.lengths))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_columns_merge_alike(both, seed):
+    rng = np.random.default_rng(seed)
+    parts = frame.concatenate(part.stats for part in frames(rng, 20))
+    columns = parts.columns[:, :, ::1].reshape(8, -1)
+    groups = rng.integers(0, 9, columns.shape[1])
+    quick, slow = both(lambda: rollup.merge_columns(columns, groups, 11))
+    same(quick[:7], slow[:7])
+    assert np.allclose(quick[7].view(np.float32), slow[7].view(np.float32), rtol=2e-5)
+
+
+def test_the_newest_window_of_a_path_is_found_alike(both):
+    rng = np.random.default_rng(5)
+    rows, columns = rng.integers(-1, 6, (2, 200))
+    ended = rng.integers(0, 5, 200)
+    same(*both(lambda: matrix._newest(rows, columns, ended, 6)))
+
+
+@pytest.mark.parametrize("kind", ["stats", "sketches"])
+@pytest.mark.parametrize("harm", ["cut", "garbled", "kind", "too long"])
+def test_broken_blocks_are_named_alike(both, kind, harm):
+    part = frames(np.random.default_rng(6), 1)[0]
+    encode, decode = (
+        (lambda: frame.encode_stats(part.stats), unpacking.stats_of)
+        if kind == "stats"
+        else (lambda: frame.encode_sketches(part.sketches), unpacking.sketches_of)
+    )
+    good = encode()
+    bad = {
+        "cut": good[:-3],
+        "garbled": good[:9] + bytes(255 - byte for byte in good[9:]),
+        "kind": good[:1] + b"\x07" + good[2:],
+        "too long": good[:2] + (part.targets.size + 1).to_bytes(2, "little") + good[4:],
+    }[harm]
+
+    def said() -> str:
+        with pytest.raises(FrameError) as found:
+            decode([good, bad, good])
+        return str(found.value)
+
+    quick, slow = both(said)
+    assert quick == slow
