@@ -4160,6 +4160,8 @@ export interface components {
         /**
          * MatrixRead
          * @description A matrix in the order of the mesh's roster; all tables are [source][target].
+         *
+         *     `more` has the values of further statistics; states and errors are those of the first.
          */
         MatrixRead: {
             /**
@@ -4182,6 +4184,10 @@ export interface components {
             axis: components["schemas"]["Axis"][];
             /** Values */
             values: (number | null)[][];
+            /** More */
+            more: {
+                [key: string]: (number | null)[][];
+            };
             /** Clock Error Ns */
             clock_error_ns: (number | null)[][];
             /** Asymmetry Sources */
@@ -10433,6 +10439,8 @@ export interface operations {
                 metric?: components["schemas"]["Metric"];
                 /** @description Loss and clock error have one number and ignore it */
                 statistic?: components["schemas"]["Statistic"];
+                /** @description Further statistics of the same windows, repeatable; read and merged once */
+                more?: components["schemas"]["Statistic"][];
             };
             header?: {
                 accept?: string;
