@@ -37,9 +37,9 @@ def window(session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, be
     """What the frames of one window say."""
     start, end = utc(ended_at_s - mesh.window_s), utc(ended_at_s)
     stretch = Stretch(Tier.RAW, start, end)
-    stored = [one for chunk in frames.frames(session, mesh.key, stretch, sketches=False) for one in chunk]
+    stored = [one for chunk in frames.frames(session, mesh.key, [stretch], sketches=False) for one in chunk]
     shifts = corrections.known(session, mesh.key, start, end)
-    pairs, _ = merging.newest(stored, sketches=False, corrections=shifts)
+    pairs, _ = merging.newest(stored, corrections=shifts)
     paths = planned(mesh.members)
     cells = matrix.vm_cells(keys_of(mesh), paths, pairs, None, settings().stale_windows)
     return Window(ended_at_s, mesh.window_s, keys_of(mesh), zone_of(mesh), paths, values_of(cells), silent, below)
