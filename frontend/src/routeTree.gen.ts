@@ -26,6 +26,8 @@ import { Route as AppApplicationsNewRouteImport } from './routes/_app.applicatio
 import { Route as AppCurvesIndexRouteImport } from './routes/_app.curves.index'
 import { Route as AppCurvesLearningRouteImport } from './routes/_app.curves.learning'
 import { Route as AppCurvesNewRouteImport } from './routes/_app.curves.new'
+import { Route as AppIncidentsIndexRouteImport } from './routes/_app.incidents.index'
+import { Route as AppIncidentsIncidentIdRouteImport } from './routes/_app.incidents.$incidentId'
 import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
 import { Route as AppMeshesMeshIdRouteImport } from './routes/_app.meshes.$meshId'
 import { Route as AppRecommendationsIndexRouteImport } from './routes/_app.recommendations.index'
@@ -123,6 +125,16 @@ const AppCurvesNewRoute = AppCurvesNewRouteImport.update({
   path: '/curves/new',
   getParentRoute: () => AppRoute,
 } as any)
+const AppIncidentsIndexRoute = AppIncidentsIndexRouteImport.update({
+  id: '/incidents/',
+  path: '/incidents/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppIncidentsIncidentIdRoute = AppIncidentsIncidentIdRouteImport.update({
+  id: '/incidents/$incidentId',
+  path: '/incidents/$incidentId',
+  getParentRoute: () => AppRoute,
+} as any)
 const AppMeshesIndexRoute = AppMeshesIndexRouteImport.update({
   id: '/meshes/',
   path: '/meshes/',
@@ -196,11 +208,13 @@ export interface FileRoutesByFullPath {
   '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
+  '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
   '/applications/': typeof AppApplicationsIndexRoute
   '/curves/': typeof AppCurvesIndexRoute
+  '/incidents/': typeof AppIncidentsIndexRoute
   '/meshes/': typeof AppMeshesIndexRoute
   '/recommendations/': typeof AppRecommendationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
@@ -225,10 +239,12 @@ export interface FileRoutesByTo {
   '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
   '/curves/new': typeof AppCurvesNewRoute
+  '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
   '/applications': typeof AppApplicationsIndexRoute
   '/curves': typeof AppCurvesIndexRoute
+  '/incidents': typeof AppIncidentsIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
   '/recommendations': typeof AppRecommendationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
@@ -255,11 +271,13 @@ export interface FileRoutesById {
   '/_app/applications/new': typeof AppApplicationsNewRoute
   '/_app/curves/learning': typeof AppCurvesLearningRoute
   '/_app/curves/new': typeof AppCurvesNewRoute
+  '/_app/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/_app/vms_/$vmId': typeof AppVmsVmIdRoute
   '/_app/applications/': typeof AppApplicationsIndexRoute
   '/_app/curves/': typeof AppCurvesIndexRoute
+  '/_app/incidents/': typeof AppIncidentsIndexRoute
   '/_app/meshes/': typeof AppMeshesIndexRoute
   '/_app/recommendations/': typeof AppRecommendationsIndexRoute
   '/_app/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
@@ -286,11 +304,13 @@ export interface FileRouteTypes {
     | '/applications/new'
     | '/curves/learning'
     | '/curves/new'
+    | '/incidents/$incidentId'
     | '/meshes/$meshId'
     | '/recommendations/$recommendationId'
     | '/vms/$vmId'
     | '/applications/'
     | '/curves/'
+    | '/incidents/'
     | '/meshes/'
     | '/recommendations/'
     | '/curves/$curveId/measure'
@@ -315,10 +335,12 @@ export interface FileRouteTypes {
     | '/applications/new'
     | '/curves/learning'
     | '/curves/new'
+    | '/incidents/$incidentId'
     | '/recommendations/$recommendationId'
     | '/vms/$vmId'
     | '/applications'
     | '/curves'
+    | '/incidents'
     | '/meshes'
     | '/recommendations'
     | '/curves/$curveId/measure'
@@ -344,11 +366,13 @@ export interface FileRouteTypes {
     | '/_app/applications/new'
     | '/_app/curves/learning'
     | '/_app/curves/new'
+    | '/_app/incidents/$incidentId'
     | '/_app/meshes/$meshId'
     | '/_app/recommendations/$recommendationId'
     | '/_app/vms_/$vmId'
     | '/_app/applications/'
     | '/_app/curves/'
+    | '/_app/incidents/'
     | '/_app/meshes/'
     | '/_app/recommendations/'
     | '/_app/curves/$curveId/measure'
@@ -485,6 +509,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppCurvesNewRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/incidents/': {
+      id: '/_app/incidents/'
+      path: '/incidents'
+      fullPath: '/incidents/'
+      preLoaderRoute: typeof AppIncidentsIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/incidents/$incidentId': {
+      id: '/_app/incidents/$incidentId'
+      path: '/incidents/$incidentId'
+      fullPath: '/incidents/$incidentId'
+      preLoaderRoute: typeof AppIncidentsIncidentIdRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/meshes/': {
       id: '/_app/meshes/'
       path: '/meshes'
@@ -597,11 +635,13 @@ interface AppRouteChildren {
   AppApplicationsNewRoute: typeof AppApplicationsNewRoute
   AppCurvesLearningRoute: typeof AppCurvesLearningRoute
   AppCurvesNewRoute: typeof AppCurvesNewRoute
+  AppIncidentsIncidentIdRoute: typeof AppIncidentsIncidentIdRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
   AppVmsVmIdRoute: typeof AppVmsVmIdRoute
   AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
+  AppIncidentsIndexRoute: typeof AppIncidentsIndexRoute
   AppMeshesIndexRoute: typeof AppMeshesIndexRoute
   AppRecommendationsIndexRoute: typeof AppRecommendationsIndexRoute
   AppCurvesCurveIdMeasureRoute: typeof AppCurvesCurveIdMeasureRoute
@@ -622,12 +662,14 @@ const AppRouteChildren: AppRouteChildren = {
   AppApplicationsNewRoute: AppApplicationsNewRoute,
   AppCurvesLearningRoute: AppCurvesLearningRoute,
   AppCurvesNewRoute: AppCurvesNewRoute,
+  AppIncidentsIncidentIdRoute: AppIncidentsIncidentIdRoute,
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
   AppRecommendationsRecommendationIdRoute:
     AppRecommendationsRecommendationIdRoute,
   AppVmsVmIdRoute: AppVmsVmIdRoute,
   AppApplicationsIndexRoute: AppApplicationsIndexRoute,
   AppCurvesIndexRoute: AppCurvesIndexRoute,
+  AppIncidentsIndexRoute: AppIncidentsIndexRoute,
   AppMeshesIndexRoute: AppMeshesIndexRoute,
   AppRecommendationsIndexRoute: AppRecommendationsIndexRoute,
   AppCurvesCurveIdMeasureRoute: AppCurvesCurveIdMeasureRoute,

@@ -15,6 +15,9 @@ export const SPANS = { '5m': 300, ...RANGES, '7d': 604_800, '30d': 2_592_000 } a
 export const VERSUS = { before: 0, day: 86_400, week: 604_800 } as const
 export const QUESTIONS = ['series', 'distribution', 'variability', 'losses', 'movers', 'spikes'] as const
 
+/** Incidents that are looked at; all that are not over when nothing is said. */
+export const SHOWN_INCIDENTS = ['current', 'resolved', 'all'] as const
+
 export type Metric = (typeof METRICS)[number]
 export type Statistic = (typeof STATISTICS)[number]
 export type Granularity = (typeof GRANULARITIES)[number]
@@ -23,6 +26,7 @@ export type Range = keyof typeof RANGES
 export type Span = keyof typeof SPANS
 export type Versus = keyof typeof VERSUS
 export type Question = (typeof QUESTIONS)[number]
+export type ShownIncidents = (typeof SHOWN_INCIDENTS)[number]
 
 /** More than this many lines cannot be told apart. */
 export const COMPARED_MAX = 6
@@ -52,6 +56,10 @@ export interface MatrixSearch {
   versus?: Versus
   /** The difference in percent. */
   percent?: boolean
+}
+
+export interface IncidentsSearch {
+  show?: ShownIncidents
 }
 
 export interface ExploreSearch {
@@ -274,6 +282,10 @@ export function curveSearch(raw: Raw): CurveSearch {
 /** Which curve a new metric source is to refresh. */
 export function learningSearch(raw: Raw): LearningSearch {
   return chosen<LearningSearch>({ curve: word(raw.curve) })
+}
+
+export function incidentsSearch(raw: Raw): IncidentsSearch {
+  return chosen<IncidentsSearch>({ show: oneOf(SHOWN_INCIDENTS, raw.show) }, { show: 'current' })
 }
 
 export function recommendationSearch(raw: Raw): RecommendationSearch {

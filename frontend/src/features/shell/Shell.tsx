@@ -46,6 +46,9 @@ export function Shell() {
               Explore
             </Link>
           )}
+          <Link to="/incidents" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
+            Incidents
+          </Link>
           <Link to="/curves" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
             Curves
           </Link>

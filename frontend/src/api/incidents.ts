@@ -1,0 +1,81 @@
+/** Incidents: what can be asked about them, and what can be done with one. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { useAction } from './actions'
+import { client, unwrap } from './client'
+import type { components } from './schema.gen'
+
+export type IncidentSummary = components['schemas']['IncidentSummary']
+export type Incident = components['schemas']['IncidentRead']
+export type IncidentState = Incident['state']
+
+/** They open and end by themselves: what is shown follows. */
+const REFRESH_MS = 5_000
+
+/** The newest hundred; the rest are in the API. */
+export const incidentsQuery = (meshId: string | undefined, states: IncidentState[]) =>
+  queryOptions({
+    queryKey: ['incidents', { meshId, states }],
+    queryFn: async () => {
+      const query = { limit: 100, state: states, ...(meshId ? { mesh_id: meshId } : {}) }
+      return (await unwrap(client.GET('/v1/incidents', { params: { query } }))).items
+    },
+    refetchInterval: REFRESH_MS,
+  })
+
+/** An incident with the version it was read at, which a change must name. */
+export const incidentQuery = (incidentId: string) =>
+  queryOptions({
+    queryKey: ['incidents', incidentId],
+    queryFn: async () => {
+      const call = await client.GET('/v1/incidents/{incident_id}', { params: { path: { incident_id: incidentId } } })
+      return { incident: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+    },
+    refetchInterval: REFRESH_MS,
+  })
+
+const DECISIONS = {
+  acknowledge: '/v1/incidents/{incident_id}/acknowledge',
+  resolve: '/v1/incidents/{incident_id}/resolve',
+  reopen: '/v1/incidents/{incident_id}/reopen',
+} as const
+export type IncidentDecision = keyof typeof DECISIONS
+
+export const useDecideIncident = (incidentId: string, etag: string) =>
+  useAction(
+    (decision: IncidentDecision) =>
+      unwrap(
+        client.POST(DECISIONS[decision], {
+          params: { path: { incident_id: incidentId } },
+          body: { text: '' },
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['incidents']],
+  )
+
+export const useAssignIncident = (incidentId: string, etag: string) =>
+  useAction(
+    (assignee: string | null) =>
+      unwrap(
+        client.PUT('/v1/incidents/{incident_id}/assignees', {
+          params: { path: { incident_id: incidentId } },
+          body: { assignee },
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['incidents']],
+  )
+
+export const useNoteIncident = (incidentId: string) =>
+  useAction(
+    (text: string, key) =>
+      unwrap(
+        client.POST('/v1/incidents/{incident_id}/notes', {
+          params: { path: { incident_id: incidentId } },
+          body: { text },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    [['incidents']],
+  )

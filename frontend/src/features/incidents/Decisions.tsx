@@ -1,0 +1,34 @@
+import { Button, Group } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { type Incident, useAssignIncident, useDecideIncident } from '~/api/incidents'
+import { sessionQuery } from '~/api/queries'
+import { ActionError } from '~/ui/State'
+
+/** What can be done with an incident as it stands. */
+export function Decisions({ incident, etag }: { incident: Incident; etag: string }) {
+  const { data: session } = useQuery(sessionQuery)
+  const decide = useDecideIncident(incident.id, etag)
+  const assign = useAssignIncident(incident.id, etag)
+  const busy = decide.isPending || assign.isPending
+  const mine = session !== undefined && incident.assignee === session.user.email
+  return (
+    <div>
+      <Group gap="xs">
+        {incident.state !== 'resolved' && session && (
+          <Button variant="default" disabled={busy} onClick={() => assign.mutate(mine ? null : session.user.email)}>
+            {mine ? 'Leave it' : 'Take it'}
+          </Button>
+        )}
+        {incident.state === 'open' && (
+          <Button variant="default" disabled={busy} onClick={() => decide.mutate('acknowledge')}>
+            Acknowledge
+          </Button>
+        )}
+        <Button disabled={busy} onClick={() => decide.mutate(incident.state === 'resolved' ? 'reopen' : 'resolve')}>
+          {incident.state === 'resolved' ? 'Reopen' : 'Resolve'}
+        </Button>
+      </Group>
+      <ActionError error={decide.error ?? assign.error} />
+    </div>
+  )
+}

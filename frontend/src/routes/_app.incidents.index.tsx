@@ -1,0 +1,19 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { IncidentsPage } from '~/features/incidents/IncidentsPage'
+import { incidentsSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/incidents/')({
+  validateSearch: incidentsSearch,
+  component: IncidentsRoute,
+})
+
+function IncidentsRoute() {
+  const navigate = Route.useNavigate()
+  const { show = 'current' } = Route.useSearch()
+  return (
+    <IncidentsPage
+      show={show}
+      onShow={(chosen) => void navigate({ search: (old) => incidentsSearch({ ...old, show: chosen }), replace: true })}
+    />
+  )
+}
