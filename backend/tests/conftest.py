@@ -31,10 +31,14 @@ from sinemora.embedded.valkey import ValkeyServer
 from sinemora.kit import config, db
 from sinemora.kit import redis as kit_redis
 from sinemora.main import create_app
+from sinemora.measurements import fast
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.external import SETTING, ExternalPostgres
+
+# Merging is done in numpy here; `test_loops.py` compares the compiled loops with that.
+fast.stay_without()
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,11 @@ def warm(delay_s: float = 0) -> None:
     timer.start()
 
 
+def stay_without() -> None:
+    """Never load them in the background of this process: a test says itself when they are there."""
+    _asked.set()
+
+
 def load() -> None:
     """Load the loops now: from the cache, or compiled, which takes many seconds of processor time."""
     global _loops, _pool
