@@ -4,6 +4,8 @@ import { expect, expectAccessible, test } from '../support/journey'
 const PAGES = [
   ['/curves', 'Curves'],
   ['/curves/new', 'Add measurements'],
+  ['/alert-rules', 'Rules'],
+  ['/alert-rules/new', 'New rule'],
   ['/vms', 'VMs'],
   ['/zones', 'Zones'],
   ['/meshes', 'Meshes'],

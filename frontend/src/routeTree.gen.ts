@@ -20,6 +20,9 @@ import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
 import { Route as AppZonesRouteImport } from './routes/_app.zones'
+import { Route as AppAlertRulesIndexRouteImport } from './routes/_app.alert-rules.index'
+import { Route as AppAlertRulesRuleIdRouteImport } from './routes/_app.alert-rules.$ruleId'
+import { Route as AppAlertRulesNewRouteImport } from './routes/_app.alert-rules.new'
 import { Route as AppApplicationsIndexRouteImport } from './routes/_app.applications.index'
 import { Route as AppApplicationsApplicationIdRouteImport } from './routes/_app.applications.$applicationId'
 import { Route as AppApplicationsNewRouteImport } from './routes/_app.applications.new'
@@ -92,6 +95,21 @@ const AppWhatIfRoute = AppWhatIfRouteImport.update({
 const AppZonesRoute = AppZonesRouteImport.update({
   id: '/zones',
   path: '/zones',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAlertRulesIndexRoute = AppAlertRulesIndexRouteImport.update({
+  id: '/alert-rules/',
+  path: '/alert-rules/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAlertRulesRuleIdRoute = AppAlertRulesRuleIdRouteImport.update({
+  id: '/alert-rules/$ruleId',
+  path: '/alert-rules/$ruleId',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppAlertRulesNewRoute = AppAlertRulesNewRouteImport.update({
+  id: '/alert-rules/new',
+  path: '/alert-rules/new',
   getParentRoute: () => AppRoute,
 } as any)
 const AppApplicationsIndexRoute = AppApplicationsIndexRouteImport.update({
@@ -204,6 +222,8 @@ export interface FileRoutesByFullPath {
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
+  '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
+  '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
@@ -212,6 +232,7 @@ export interface FileRoutesByFullPath {
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
+  '/alert-rules/': typeof AppAlertRulesIndexRoute
   '/applications/': typeof AppApplicationsIndexRoute
   '/curves/': typeof AppCurvesIndexRoute
   '/incidents/': typeof AppIncidentsIndexRoute
@@ -235,6 +256,8 @@ export interface FileRoutesByTo {
   '/what-if': typeof AppWhatIfRoute
   '/zones': typeof AppZonesRoute
   '/': typeof AppIndexRoute
+  '/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
+  '/alert-rules/new': typeof AppAlertRulesNewRoute
   '/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/applications/new': typeof AppApplicationsNewRoute
   '/curves/learning': typeof AppCurvesLearningRoute
@@ -242,6 +265,7 @@ export interface FileRoutesByTo {
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
+  '/alert-rules': typeof AppAlertRulesIndexRoute
   '/applications': typeof AppApplicationsIndexRoute
   '/curves': typeof AppCurvesIndexRoute
   '/incidents': typeof AppIncidentsIndexRoute
@@ -267,6 +291,8 @@ export interface FileRoutesById {
   '/_app/what-if': typeof AppWhatIfRoute
   '/_app/zones': typeof AppZonesRoute
   '/_app/': typeof AppIndexRoute
+  '/_app/alert-rules/$ruleId': typeof AppAlertRulesRuleIdRoute
+  '/_app/alert-rules/new': typeof AppAlertRulesNewRoute
   '/_app/applications/$applicationId': typeof AppApplicationsApplicationIdRoute
   '/_app/applications/new': typeof AppApplicationsNewRoute
   '/_app/curves/learning': typeof AppCurvesLearningRoute
@@ -275,6 +301,7 @@ export interface FileRoutesById {
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
   '/_app/vms_/$vmId': typeof AppVmsVmIdRoute
+  '/_app/alert-rules/': typeof AppAlertRulesIndexRoute
   '/_app/applications/': typeof AppApplicationsIndexRoute
   '/_app/curves/': typeof AppCurvesIndexRoute
   '/_app/incidents/': typeof AppIncidentsIndexRoute
@@ -300,6 +327,8 @@ export interface FileRouteTypes {
     | '/vms'
     | '/what-if'
     | '/zones'
+    | '/alert-rules/$ruleId'
+    | '/alert-rules/new'
     | '/applications/$applicationId'
     | '/applications/new'
     | '/curves/learning'
@@ -308,6 +337,7 @@ export interface FileRouteTypes {
     | '/meshes/$meshId'
     | '/recommendations/$recommendationId'
     | '/vms/$vmId'
+    | '/alert-rules/'
     | '/applications/'
     | '/curves/'
     | '/incidents/'
@@ -331,6 +361,8 @@ export interface FileRouteTypes {
     | '/what-if'
     | '/zones'
     | '/'
+    | '/alert-rules/$ruleId'
+    | '/alert-rules/new'
     | '/applications/$applicationId'
     | '/applications/new'
     | '/curves/learning'
@@ -338,6 +370,7 @@ export interface FileRouteTypes {
     | '/incidents/$incidentId'
     | '/recommendations/$recommendationId'
     | '/vms/$vmId'
+    | '/alert-rules'
     | '/applications'
     | '/curves'
     | '/incidents'
@@ -362,6 +395,8 @@ export interface FileRouteTypes {
     | '/_app/what-if'
     | '/_app/zones'
     | '/_app/'
+    | '/_app/alert-rules/$ruleId'
+    | '/_app/alert-rules/new'
     | '/_app/applications/$applicationId'
     | '/_app/applications/new'
     | '/_app/curves/learning'
@@ -370,6 +405,7 @@ export interface FileRouteTypes {
     | '/_app/meshes/$meshId'
     | '/_app/recommendations/$recommendationId'
     | '/_app/vms_/$vmId'
+    | '/_app/alert-rules/'
     | '/_app/applications/'
     | '/_app/curves/'
     | '/_app/incidents/'
@@ -465,6 +501,27 @@ declare module '@tanstack/react-router' {
       path: '/zones'
       fullPath: '/zones'
       preLoaderRoute: typeof AppZonesRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/alert-rules/': {
+      id: '/_app/alert-rules/'
+      path: '/alert-rules'
+      fullPath: '/alert-rules/'
+      preLoaderRoute: typeof AppAlertRulesIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/alert-rules/$ruleId': {
+      id: '/_app/alert-rules/$ruleId'
+      path: '/alert-rules/$ruleId'
+      fullPath: '/alert-rules/$ruleId'
+      preLoaderRoute: typeof AppAlertRulesRuleIdRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/alert-rules/new': {
+      id: '/_app/alert-rules/new'
+      path: '/alert-rules/new'
+      fullPath: '/alert-rules/new'
+      preLoaderRoute: typeof AppAlertRulesNewRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/applications/': {
@@ -631,6 +688,8 @@ interface AppRouteChildren {
   AppWhatIfRoute: typeof AppWhatIfRoute
   AppZonesRoute: typeof AppZonesRoute
   AppIndexRoute: typeof AppIndexRoute
+  AppAlertRulesRuleIdRoute: typeof AppAlertRulesRuleIdRoute
+  AppAlertRulesNewRoute: typeof AppAlertRulesNewRoute
   AppApplicationsApplicationIdRoute: typeof AppApplicationsApplicationIdRoute
   AppApplicationsNewRoute: typeof AppApplicationsNewRoute
   AppCurvesLearningRoute: typeof AppCurvesLearningRoute
@@ -639,6 +698,7 @@ interface AppRouteChildren {
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
   AppVmsVmIdRoute: typeof AppVmsVmIdRoute
+  AppAlertRulesIndexRoute: typeof AppAlertRulesIndexRoute
   AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
   AppCurvesIndexRoute: typeof AppCurvesIndexRoute
   AppIncidentsIndexRoute: typeof AppIncidentsIndexRoute
@@ -658,6 +718,8 @@ const AppRouteChildren: AppRouteChildren = {
   AppWhatIfRoute: AppWhatIfRoute,
   AppZonesRoute: AppZonesRoute,
   AppIndexRoute: AppIndexRoute,
+  AppAlertRulesRuleIdRoute: AppAlertRulesRuleIdRoute,
+  AppAlertRulesNewRoute: AppAlertRulesNewRoute,
   AppApplicationsApplicationIdRoute: AppApplicationsApplicationIdRoute,
   AppApplicationsNewRoute: AppApplicationsNewRoute,
   AppCurvesLearningRoute: AppCurvesLearningRoute,
@@ -667,6 +729,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppRecommendationsRecommendationIdRoute:
     AppRecommendationsRecommendationIdRoute,
   AppVmsVmIdRoute: AppVmsVmIdRoute,
+  AppAlertRulesIndexRoute: AppAlertRulesIndexRoute,
   AppApplicationsIndexRoute: AppApplicationsIndexRoute,
   AppCurvesIndexRoute: AppCurvesIndexRoute,
   AppIncidentsIndexRoute: AppIncidentsIndexRoute,

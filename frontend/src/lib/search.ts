@@ -62,6 +62,11 @@ export interface IncidentsSearch {
   show?: ShownIncidents
 }
 
+export interface RulesSearch {
+  /** Id; the first mesh when absent. */
+  mesh?: string
+}
+
 export interface ExploreSearch {
   show?: Question
   /** Selections of paths, comma-separated: `mesh`, `path:A:B`, `zones:A:B`. */
@@ -286,6 +291,10 @@ export function learningSearch(raw: Raw): LearningSearch {
 
 export function incidentsSearch(raw: Raw): IncidentsSearch {
   return chosen<IncidentsSearch>({ show: oneOf(SHOWN_INCIDENTS, raw.show) }, { show: 'current' })
+}
+
+export function rulesSearch(raw: Raw): RulesSearch {
+  return chosen<RulesSearch>({ mesh: word(raw.mesh) })
 }
 
 export function recommendationSearch(raw: Raw): RecommendationSearch {

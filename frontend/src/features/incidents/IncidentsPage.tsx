@@ -1,5 +1,6 @@
-import { SegmentedControl } from '@mantine/core'
+import { Button, Group, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type IncidentState, incidentsQuery } from '~/api/incidents'
 import { SHOWN_INCIDENTS, type ShownIncidents } from '~/lib/search'
 import { Page, pageStyles } from '~/ui/Page'
@@ -33,13 +34,18 @@ export function IncidentsPage({ show, onShow }: Props) {
       title="Incidents"
       lead="What the rules of your meshes found: one incident for one cause, with a suspect. The newest hundred."
       action={
-        <SegmentedControl
-          aria-label="Which incidents"
-          size="xs"
-          value={show}
-          data={SHOWN_INCIDENTS.map((value) => ({ value, label: SHOWN[value].label }))}
-          onChange={(chosen) => onShow(chosen as ShownIncidents)}
-        />
+        <Group gap="xs">
+          <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
+            Rules
+          </Button>
+          <SegmentedControl
+            aria-label="Which incidents"
+            size="xs"
+            value={show}
+            data={SHOWN_INCIDENTS.map((value) => ({ value, label: SHOWN[value].label }))}
+            onChange={(chosen) => onShow(chosen as ShownIncidents)}
+          />
+        </Group>
       }
     >
       {!incidents.data ? (

@@ -1,0 +1,100 @@
+/** Alert rules: what can be asked about them, how they change, and what one would have found. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { useAction } from './actions'
+import { client, everyItem, unwrap } from './client'
+import type { components } from './schema.gen'
+
+type Schemas = components['schemas']
+
+export type Rule = Schemas['RuleRead']
+export type Condition = Schemas['ConditionModel']
+export type Scope = Rule['scope']
+export type Severity = Rule['severity']
+/** What a person says of a rule; where it stands on a mesh comes beside it. */
+export type RuleInput = Omit<Schemas['RuleCreate'], 'mesh_id'>
+
+/** What a back-test answers as the result of its job: incidents the rule would have made. */
+export interface BackTestResult {
+  hours: number
+  incidents: number
+  found: { opened_at: string; seen_at: string; culprit: { words: string }; paths: number }[]
+}
+
+export const rulesQuery = (meshId: string) =>
+  queryOptions({
+    queryKey: ['alert-rules', { meshId }],
+    queryFn: () =>
+      everyItem((cursor) =>
+        unwrap(
+          client.GET('/v1/alert-rules', {
+            params: { query: { mesh_id: meshId, limit: 200, ...(cursor ? { cursor } : {}) } },
+          }),
+        ),
+      ),
+  })
+
+export const ruleQuery = (ruleId: string) =>
+  queryOptions({
+    queryKey: ['alert-rules', ruleId],
+    queryFn: () => unwrap(client.GET('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: ruleId } } })),
+    // Somebody writes into a form made of it.
+    refetchOnWindowFocus: false,
+  })
+
+export const useCreateRule = (meshId: string) =>
+  useAction(
+    (body: RuleInput, key) =>
+      unwrap(
+        client.POST('/v1/alert-rules', { body: { ...body, mesh_id: meshId }, headers: { 'Idempotency-Key': key } }),
+      ),
+    [['alert-rules']],
+  )
+
+export const useChangeRule = () =>
+  useAction(
+    ({ rule: { id, version }, changes }: { rule: Rule; changes: Partial<RuleInput> }) =>
+      unwrap(
+        client.PATCH('/v1/alert-rules/{rule_id}', {
+          params: { path: { rule_id: id } },
+          body: changes,
+          headers: { 'If-Match': `"${version}"` },
+        }),
+      ),
+    [['alert-rules']],
+  )
+
+export const useDeleteRule = () =>
+  useAction(
+    (id: string) => unwrap(client.DELETE('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: id } } })),
+    [['alert-rules']],
+  )
+
+export const useBackTest = (meshId: string) =>
+  useAction(
+    ({ rule, hours }: { rule: RuleInput; hours: number }, key) =>
+      unwrap(
+        client.POST('/v1/alert-back-tests', {
+          body: { ...rule, mesh_id: meshId, hours },
+          headers: { 'Idempotency-Key': key },
+        }),
+      ),
+    [['jobs']],
+  )
+
+/** The rules of a mesh as a file. */
+export const rulesFile = (meshId: string) => `/v1/alert-rules/manifest?mesh_id=${encodeURIComponent(meshId)}`
+
+export const useBringRules = (meshId: string) =>
+  useAction(
+    (yaml: string, key) =>
+      unwrap(
+        client.POST('/v1/alert-rules/manifest', {
+          params: { query: { mesh_id: meshId } },
+          body: yaml,
+          bodySerializer: (text) => text,
+          headers: { 'Content-Type': 'application/yaml', 'Idempotency-Key': key },
+        }),
+      ),
+    [['alert-rules']],
+  )

@@ -1,0 +1,88 @@
+import { NativeSelect } from '@mantine/core'
+import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import { type Draft, type PartProps, unitName } from './draft'
+import { KINDS, TIMESCALE_OPTIONS } from './ruleWords'
+
+/** When a window is a breach: a kind, and what that kind needs to know. */
+export function ConditionFields({ draft, patch, wrong }: PartProps) {
+  const { kind, metric } = draft
+  const unit = unitName(draft)
+  const ofValue = kind === 'threshold' || kind === 'baseline'
+  return (
+    <Panel title="Condition">
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label="What"
+          value={kind}
+          onChange={(event) => patch({ kind: event.currentTarget.value as Draft['kind'] })}
+          data={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
+          error={wrong('condition')}
+          w={300}
+        />
+        {ofValue && (
+          <NativeSelect
+            label="Metric"
+            value={metric}
+            onChange={(event) => patch({ metric: event.currentTarget.value as Draft['metric'] })}
+            data={METRIC_OPTIONS}
+          />
+        )}
+        {ofValue && facts(metric).hasStatistic && (
+          <NativeSelect
+            label="Statistic"
+            value={draft.statistic}
+            onChange={(event) => patch({ statistic: event.currentTarget.value as Draft['statistic'] })}
+            data={STATISTIC_OPTIONS}
+          />
+        )}
+        {(kind === 'threshold' || kind === 'performance') && (
+          <NumberField
+            label={kind === 'threshold' ? `Above, ${unit}` : `Below by more than, ${unit}`}
+            min={0}
+            step="any"
+            required={kind === 'threshold'}
+            value={draft.above}
+            onChange={(event) => patch({ above: event.currentTarget.value })}
+            error={wrong('condition/above')}
+            w={180}
+          />
+        )}
+        {kind === 'baseline' && (
+          <>
+            <NumberField
+              label="Deviations"
+              min={0.1}
+              max={100}
+              step="any"
+              required
+              value={draft.deviations}
+              onChange={(event) => patch({ deviations: event.currentTarget.value })}
+              error={wrong('condition/deviations')}
+              w={120}
+            />
+            <NativeSelect
+              label="Above what is usual over"
+              value={draft.timescale}
+              onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
+              data={TIMESCALE_OPTIONS}
+            />
+          </>
+        )}
+        {(kind === 'baseline' || kind === 'spike') && (
+          <NumberField
+            label={kind === 'spike' ? `Above the median by, ${unit}` : `And by at least, ${unit}`}
+            min={kind === 'spike' ? 0.001 : 0}
+            step="any"
+            required={kind === 'spike'}
+            value={draft.rise}
+            onChange={(event) => patch({ rise: event.currentTarget.value })}
+            error={wrong('condition/rise_ns')}
+            w={180}
+          />
+        )}
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,67 @@
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import type { PartProps } from './draft'
+
+const DAY_S = 86_400
+
+/** How many windows, how many VMs, how long. */
+export function PatienceFields({ draft, patch, wrong }: PartProps) {
+  return (
+    <Panel title="Patience">
+      <div className={pageStyles.form}>
+        <NumberField
+          label="Windows in breach"
+          min={1}
+          max={16}
+          required
+          value={draft.windowsX}
+          onChange={(event) => patch({ windowsX: event.currentTarget.value })}
+          error={
+            Number(draft.windowsX) > Number(draft.windowsY) ? 'Cannot be more than are looked at' : wrong('windows_x')
+          }
+          w={150}
+        />
+        <NumberField
+          label="Of the last"
+          min={1}
+          max={16}
+          required
+          value={draft.windowsY}
+          onChange={(event) => patch({ windowsY: event.currentTarget.value })}
+          error={wrong('windows_y')}
+          w={120}
+        />
+        <NumberField
+          label="Seen by VMs, at least"
+          min={1}
+          max={10_000}
+          required
+          value={draft.sourcesMin}
+          onChange={(event) => patch({ sourcesMin: event.currentTarget.value })}
+          error={wrong('sources_min')}
+          w={160}
+        />
+        <NumberField
+          label="For longer than, s"
+          min={0}
+          max={DAY_S}
+          required
+          value={draft.holdS}
+          onChange={(event) => patch({ holdS: event.currentTarget.value })}
+          error={wrong('hold_s')}
+          w={150}
+        />
+        <NumberField
+          label="Goes on firing for, s"
+          min={0}
+          max={DAY_S}
+          required
+          value={draft.keepFiringS}
+          onChange={(event) => patch({ keepFiringS: event.currentTarget.value })}
+          error={wrong('keep_firing_s')}
+          w={160}
+        />
+      </div>
+    </Panel>
+  )
+}

@@ -1,0 +1,99 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { type FormEvent, useState } from 'react'
+import { type Rule, ruleQuery, useChangeRule, useCreateRule } from '~/api/rules'
+import { Problem } from '~/lib/problem'
+import { Page, Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Failed, Loading } from '~/ui/State'
+import { SEVERITIES } from '../incidents/words'
+import { useEdits } from '../session/useEdits'
+import { BackTest } from './BackTest'
+import { ConditionFields } from './ConditionFields'
+import { type Draft, draftOf, inputOf, NEW_RULE, type PartProps } from './draft'
+import { PatienceFields } from './PatienceFields'
+import { conditionWords, scopeWords } from './ruleWords'
+import { ScopeFields } from './ScopeFields'
+
+/** A rule that exists, to be read or changed. */
+export function RulePage({ ruleId }: { ruleId: string }) {
+  const rule = useQuery(ruleQuery(ruleId))
+  if (rule.error && !rule.data) {
+    return <Failed what="This rule" error={rule.error} retry={() => void rule.refetch()} />
+  }
+  if (!rule.data) return <Loading what="the rule" />
+  return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
+}
+
+/** A rule as a form; a new one where none is given. */
+export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
+  const navigate = useNavigate()
+  const edits = useEdits()
+  const create = useCreateRule(meshId)
+  const change = useChangeRule()
+  const [draft, setDraft] = useState(() => (rule ? draftOf(rule) : NEW_RULE))
+  const saving = rule ? change : create
+  const part: PartProps = {
+    draft,
+    patch: (changes) => setDraft((old) => ({ ...old, ...changes })),
+    wrong: (pointer) => (saving.error instanceof Problem ? saving.error.field(pointer) : undefined),
+  }
+  const input = inputOf(draft)
+  const onSuccess = () => void navigate({ to: '/alert-rules', search: { mesh: meshId } })
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    if (rule) change.mutate({ rule, changes: input }, { onSuccess })
+    else create.mutate(input, { onSuccess })
+  }
+
+  return (
+    <Page
+      title={rule ? rule.name : 'New rule'}
+      lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {})}.`}
+    >
+      <form onSubmit={submit} className={pageStyles.panelForm}>
+        <Panel title="Rule">
+          <div className={pageStyles.form}>
+            <TextInput
+              label="Name"
+              required
+              maxLength={100}
+              value={draft.name}
+              onChange={(event) => part.patch({ name: event.currentTarget.value })}
+              error={part.wrong('name')}
+              w={280}
+            />
+            <NativeSelect
+              label="Severity"
+              value={draft.severity}
+              onChange={(event) => part.patch({ severity: event.currentTarget.value as Draft['severity'] })}
+              data={Object.entries(SEVERITIES).map(([value, { word }]) => ({ value, label: word }))}
+            />
+            <TextInput
+              label="Runbook"
+              type="url"
+              placeholder="https://…"
+              value={draft.runbookUrl}
+              onChange={(event) => part.patch({ runbookUrl: event.currentTarget.value })}
+              error={part.wrong('runbook_url')}
+              w={280}
+            />
+          </div>
+        </Panel>
+        <ConditionFields {...part} />
+        <ScopeFields {...part} meshId={meshId} />
+        <PatienceFields {...part} />
+        <ActionError error={saving.error} />
+        {edits && (
+          <Group>
+            <Button type="submit" loading={saving.isPending}>
+              {rule ? 'Save' : 'Make rule'}
+            </Button>
+          </Group>
+        )}
+      </form>
+      {edits && <BackTest meshId={meshId} rule={input} />}
+    </Page>
+  )
+}

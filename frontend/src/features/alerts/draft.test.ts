@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest'
+import type { Rule } from '~/api/rules'
+import { draftOf, inputOf, NEW_RULE } from './draft'
+import { conditionWords, scopeWords } from './ruleWords'
+
+const ORIGIN = { id: 'r', mesh_id: 'm', origin: null, version: 1, created_at: '', updated_at: '' }
+const asRead = (input: ReturnType<typeof inputOf>) => ({ ...ORIGIN, ...input }) as Rule
+
+test('delays are typed in µs and go as ns', () => {
+  const { condition } = inputOf({ ...NEW_RULE, kind: 'threshold', above: '1500.5' })
+  expect(condition).toMatchObject({ above: 1_500_500, rise_ns: 0 })
+  expect(conditionWords(condition)).toBe('One-way delay, p50 above 1.50 ms')
+})
+
+test('loss is typed in percent and goes as a ratio', () => {
+  const { condition } = inputOf({ ...NEW_RULE, kind: 'threshold', metric: 'loss', above: '15' })
+  expect(condition.above).toBe(0.15)
+  expect(conditionWords(condition)).toBe('Loss above 15.0 %')
+})
+
+test('what belongs to another kind of condition is left at its default', () => {
+  const draft = { ...NEW_RULE, metric: 'loss', statistic: 'p99', above: '7', rise: '9', deviations: '3' } as const
+  expect(inputOf({ ...draft, kind: 'silent' }).condition).toEqual({
+    kind: 'silent',
+    metric: 'one_way_delay',
+    statistic: 'p50',
+    above: 0,
+    deviations: 6,
+    rise_ns: 0,
+    timescale: 'short',
+  })
+  // Whatever metric stood in the form before: a spike is one of delays.
+  expect(inputOf({ ...draft, kind: 'spike', rise: '500' }).condition.rise_ns).toBe(500_000)
+})
+
+test.each(['threshold', 'baseline', 'spike', 'silent', 'performance'] as const)(
+  'a rule of kind %s survives the form',
+  (kind) => {
+    const input = inputOf({
+      ...NEW_RULE,
+      name: 'Slow',
+      kind,
+      above: '12.5',
+      zonePair: ['a', 'b'],
+      vms: ['one'],
+      labels: 'role=db, tier=x=1',
+      application: 'cache',
+      runbookUrl: 'https://example.com/r',
+    })
+    expect(inputOf(draftOf(asRead(input)))).toEqual(input)
+    expect(input.scope?.labels).toEqual({ role: 'db', tier: 'x=1' })
+  },
+)
+
+test('a scope in words says all it names, and an empty one says all paths', () => {
+  expect(scopeWords({})).toBe('all\u00a0paths')
+  expect(scopeWords({ zone_pair: ['a', 'b'], labels: { role: 'db' } })).toBe('between a and b; role=db')
+})

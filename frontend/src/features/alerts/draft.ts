@@ -1,0 +1,154 @@
+/** A rule while somebody writes it: amounts as they are typed, in µs, percent and seconds. */
+
+import type { Condition, Rule, RuleInput } from '~/api/rules'
+
+export interface Draft {
+  name: string
+  enabled: boolean
+  severity: Rule['severity']
+  kind: Condition['kind']
+  metric: Condition['metric']
+  statistic: Condition['statistic']
+  above: string
+  deviations: string
+  rise: string
+  timescale: Condition['timescale']
+  zones: string[]
+  zonePair: string[]
+  vms: string[]
+  path: string[]
+  labels: string
+  application: string
+  windowsX: string
+  windowsY: string
+  sourcesMin: string
+  holdS: string
+  keepFiringS: string
+  runbookUrl: string
+}
+
+/** Parts of the form: the draft, what changes it, what was wrong with a field by its pointer in the body. */
+export interface PartProps {
+  draft: Draft
+  patch: (changes: Partial<Draft>) => void
+  wrong: (pointer: string) => string | undefined
+}
+
+export const NEW_RULE: Draft = {
+  name: '',
+  enabled: true,
+  severity: 'warning',
+  kind: 'baseline',
+  metric: 'one_way_delay',
+  statistic: 'p50',
+  above: '',
+  deviations: '6',
+  rise: '20',
+  timescale: 'short',
+  zones: [],
+  zonePair: [],
+  vms: [],
+  path: [],
+  labels: '',
+  application: '',
+  windowsX: '2',
+  windowsY: '3',
+  sourcesMin: '1',
+  holdS: '0',
+  keepFiringS: '60',
+  runbookUrl: '',
+}
+
+/** What one of the typed unit is on the wire: delays are typed in µs, ratios in percent. */
+function unitOf(kind: Condition['kind'], metric: Condition['metric']): { unit: string; factor: number } {
+  const isRatio = kind === 'performance' || (kind !== 'spike' && metric === 'loss')
+  return isRatio ? { unit: '%', factor: 0.01 } : { unit: 'µs', factor: 1_000 }
+}
+
+export const unitName = ({ kind, metric }: Draft) => unitOf(kind, metric).unit
+
+// Twelve digits: 15 % is 0.15 on the wire, not 0.15000000000000002.
+const precise = (value: number) => Number(value.toPrecision(12))
+
+/** Nothing typed is zero: the fields that must not be zero are required. */
+const numberOf = (text: string) => (text.trim() === '' ? 0 : Number(text))
+
+/** "role=db, tier=1" as labels. */
+function labelsOf(text: string): Record<string, string> {
+  const pairs = text.split(',').flatMap((one) => {
+    const [name = '', ...rest] = one.split('=')
+    return name.trim() === '' ? [] : [[name.trim(), rest.join('=').trim()] as const]
+  })
+  return Object.fromEntries(pairs)
+}
+
+const pairOf = (names: string[]) => (names.length === 0 ? null : names)
+
+/** What is typed, as the API takes it. Fields of other kinds of conditions stay as the API has them by default. */
+export function inputOf(draft: Draft): RuleInput {
+  const { kind, metric, statistic } = draft
+  const { factor } = unitOf(kind, metric)
+  const amount = (text: string) => precise(numberOf(text) * factor)
+  const onPath = kind === 'threshold' || kind === 'baseline'
+  return {
+    name: draft.name.trim(),
+    enabled: draft.enabled,
+    severity: draft.severity,
+    condition: {
+      kind,
+      metric: onPath ? metric : NEW_RULE.metric,
+      statistic: onPath ? statistic : NEW_RULE.statistic,
+      above: kind === 'threshold' || kind === 'performance' ? amount(draft.above) : 0,
+      deviations: Number(kind === 'baseline' ? draft.deviations : NEW_RULE.deviations),
+      rise_ns: kind === 'baseline' || kind === 'spike' ? amount(draft.rise) : 0,
+      timescale: kind === 'baseline' ? draft.timescale : NEW_RULE.timescale,
+    },
+    scope: {
+      zones: draft.zones,
+      zone_pair: pairOf(draft.zonePair),
+      vms: draft.vms,
+      path: pairOf(draft.path),
+      labels: labelsOf(draft.labels),
+      application: draft.application || null,
+    },
+    windows_x: Number(draft.windowsX),
+    windows_y: Number(draft.windowsY),
+    sources_min: Number(draft.sourcesMin),
+    hold_s: Number(draft.holdS),
+    keep_firing_s: Number(draft.keepFiringS),
+    runbook_url: draft.runbookUrl.trim() || null,
+  }
+}
+
+/** A rule as somebody finds it in the form. */
+export function draftOf(rule: Rule): Draft {
+  const { condition, scope } = rule
+  const { factor } = unitOf(condition.kind, condition.metric)
+  const typed = (value: number) => String(precise(value / factor))
+  return {
+    name: rule.name,
+    enabled: rule.enabled,
+    severity: rule.severity,
+    kind: condition.kind,
+    metric: condition.metric,
+    statistic: condition.statistic,
+    above: typed(condition.above),
+    deviations: String(condition.deviations),
+    rise: typed(condition.rise_ns),
+    timescale: condition.timescale,
+    zones: scope.zones ?? [],
+    zonePair: scope.zone_pair ?? [],
+    vms: scope.vms ?? [],
+    path: scope.path ?? [],
+    labels: Object.entries(scope.labels ?? {})
+      .map(([name, value]) => `${name}=${value}`)
+      .join(', '),
+    application: scope.application ?? '',
+    windowsX: String(rule.windows_x),
+    windowsY: String(rule.windows_y),
+    sourcesMin: String(rule.sources_min),
+    holdS: String(rule.hold_s),
+    keepFiringS: String(rule.keep_firing_s),
+    runbookUrl: rule.runbook_url ?? '',
+  }
+}

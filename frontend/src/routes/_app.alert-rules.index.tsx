@@ -1,0 +1,16 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { RulesPage } from '~/features/alerts/RulesPage'
+import { rulesSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/alert-rules/')({ validateSearch: rulesSearch, component: RulesRoute })
+
+function RulesRoute() {
+  const navigate = Route.useNavigate()
+  const { mesh } = Route.useSearch()
+  return (
+    <RulesPage
+      mesh={mesh}
+      onMesh={(chosen) => void navigate({ search: (old) => rulesSearch({ ...old, mesh: chosen }), replace: true })}
+    />
+  )
+}

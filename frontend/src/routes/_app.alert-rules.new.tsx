@@ -1,0 +1,9 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { NewRulePage } from '~/features/alerts/NewRulePage'
+import { rulesSearch } from '~/lib/search'
+
+export const Route = createFileRoute('/_app/alert-rules/new')({ validateSearch: rulesSearch, component: NewRuleRoute })
+
+function NewRuleRoute() {
+  return <NewRulePage mesh={Route.useSearch().mesh} />
+}
