@@ -6,6 +6,7 @@ const PAGES = [
   ['/curves/new', 'Add measurements'],
   ['/alert-rules', 'Rules'],
   ['/alert-rules/new', 'New rule'],
+  ['/receivers', 'Receivers'],
   ['/vms', 'VMs'],
   ['/zones', 'Zones'],
   ['/meshes', 'Meshes'],

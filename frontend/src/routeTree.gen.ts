@@ -16,6 +16,7 @@ import { Route as AppAboutRouteImport } from './routes/_app.about'
 import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
+import { Route as AppReceiversRouteImport } from './routes/_app.receivers'
 import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
@@ -75,6 +76,11 @@ const AppJobsRoute = AppJobsRouteImport.update({
 const AppOnboardingRoute = AppOnboardingRouteImport.update({
   id: '/onboarding',
   path: '/onboarding',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppReceiversRoute = AppReceiversRouteImport.update({
+  id: '/receivers',
+  path: '/receivers',
   getParentRoute: () => AppRoute,
 } as any)
 const AppUsageRoute = AppUsageRouteImport.update({
@@ -218,6 +224,7 @@ export interface FileRoutesByFullPath {
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
+  '/receivers': typeof AppReceiversRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
@@ -251,6 +258,7 @@ export interface FileRoutesByTo {
   '/api-keys': typeof AppApiKeysRoute
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
+  '/receivers': typeof AppReceiversRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
@@ -286,6 +294,7 @@ export interface FileRoutesById {
   '/_app/api-keys': typeof AppApiKeysRoute
   '/_app/jobs': typeof AppJobsRoute
   '/_app/onboarding': typeof AppOnboardingRoute
+  '/_app/receivers': typeof AppReceiversRoute
   '/_app/usage': typeof AppUsageRoute
   '/_app/vms': typeof AppVmsRoute
   '/_app/what-if': typeof AppWhatIfRoute
@@ -323,6 +332,7 @@ export interface FileRouteTypes {
     | '/api-keys'
     | '/jobs'
     | '/onboarding'
+    | '/receivers'
     | '/usage'
     | '/vms'
     | '/what-if'
@@ -356,6 +366,7 @@ export interface FileRouteTypes {
     | '/api-keys'
     | '/jobs'
     | '/onboarding'
+    | '/receivers'
     | '/usage'
     | '/vms'
     | '/what-if'
@@ -390,6 +401,7 @@ export interface FileRouteTypes {
     | '/_app/api-keys'
     | '/_app/jobs'
     | '/_app/onboarding'
+    | '/_app/receivers'
     | '/_app/usage'
     | '/_app/vms'
     | '/_app/what-if'
@@ -473,6 +485,13 @@ declare module '@tanstack/react-router' {
       path: '/onboarding'
       fullPath: '/onboarding'
       preLoaderRoute: typeof AppOnboardingRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/receivers': {
+      id: '/_app/receivers'
+      path: '/receivers'
+      fullPath: '/receivers'
+      preLoaderRoute: typeof AppReceiversRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/usage': {
@@ -683,6 +702,7 @@ interface AppRouteChildren {
   AppApiKeysRoute: typeof AppApiKeysRoute
   AppJobsRoute: typeof AppJobsRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
+  AppReceiversRoute: typeof AppReceiversRoute
   AppUsageRoute: typeof AppUsageRoute
   AppVmsRoute: typeof AppVmsRoute
   AppWhatIfRoute: typeof AppWhatIfRoute
@@ -713,6 +733,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppApiKeysRoute: AppApiKeysRoute,
   AppJobsRoute: AppJobsRoute,
   AppOnboardingRoute: AppOnboardingRoute,
+  AppReceiversRoute: AppReceiversRoute,
   AppUsageRoute: AppUsageRoute,
   AppVmsRoute: AppVmsRoute,
   AppWhatIfRoute: AppWhatIfRoute,

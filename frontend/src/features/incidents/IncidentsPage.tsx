@@ -38,6 +38,9 @@ export function IncidentsPage({ show, onShow }: Props) {
           <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
             Rules
           </Button>
+          <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/receivers" />}>
+            Receivers
+          </Button>
           <SegmentedControl
             aria-label="Which incidents"
             size="xs"

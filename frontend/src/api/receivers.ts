@@ -1,0 +1,65 @@
+/** Receivers of notifications: where they go, who hears what, and what came of each. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { useAction } from './actions'
+import { client, everyItem, unwrap } from './client'
+import type { components } from './schema.gen'
+
+type Schemas = components['schemas']
+
+export type Receiver = Schemas['ReceiverRead']
+export type ReceiverKind = Receiver['kind']
+export type ReceiverInput = Schemas['ReceiverFields']
+export type Route = Schemas['RoutingRead']['root']
+export type Delivery = Schemas['DeliveryRead']
+
+export const receiversQuery = queryOptions({
+  queryKey: ['receivers'],
+  queryFn: () =>
+    everyItem((cursor) =>
+      unwrap(client.GET('/v1/receivers', { params: { query: { limit: 200, ...(cursor ? { cursor } : {}) } } })),
+    ),
+})
+
+/** The newest hundred. They are sent by themselves: what is shown follows. */
+export const deliveriesQuery = queryOptions({
+  queryKey: ['deliveries'],
+  queryFn: async () => (await unwrap(client.GET('/v1/deliveries', { params: { query: { limit: 100 } } }))).items,
+  refetchInterval: 3_000,
+})
+
+/** The tree of routes with the version it was read at, which a change must name. */
+export const routingQuery = queryOptions({
+  queryKey: ['alert-routes'],
+  queryFn: async () => {
+    const call = await client.GET('/v1/alert-routes')
+    const { root } = await unwrap(Promise.resolve(call))
+    return { root, etag: call.response.headers.get('ETag') ?? '*' }
+  },
+})
+
+export const useCreateReceiver = () =>
+  useAction(
+    (body: ReceiverInput, key) => unwrap(client.POST('/v1/receivers', { body, headers: { 'Idempotency-Key': key } })),
+    [['receivers']],
+  )
+
+export const useDeleteReceiver = () =>
+  useAction(
+    (id: string) => unwrap(client.DELETE('/v1/receivers/{receiver_id}', { params: { path: { receiver_id: id } } })),
+    [['receivers'], ['deliveries']],
+  )
+
+/** A test is sent each time it is asked for. */
+export const useTestReceiver = () =>
+  useAction(
+    (id: string) => unwrap(client.POST('/v1/receivers/{receiver_id}/tests', { params: { path: { receiver_id: id } } })),
+    [['deliveries']],
+  )
+
+export const useWriteRouting = () =>
+  useAction(
+    ({ root, etag }: { root: Route; etag: string }) =>
+      unwrap(client.PUT('/v1/alert-routes', { body: { root }, headers: { 'If-Match': etag } })),
+    [['alert-routes']],
+  )

@@ -1,0 +1,55 @@
+import { Anchor } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { serverNow } from '~/api/connection'
+import { type Delivery, deliveriesQuery } from '~/api/receivers'
+import { formatCount } from '~/lib/units'
+import { Age } from '~/ui/Age'
+import { useClock } from '~/ui/clock'
+import { Panel, pageStyles } from '~/ui/Page'
+import { Records } from '~/ui/Records'
+import { ActionError, Loading } from '~/ui/State'
+import { DELIVERY_STATES } from './receiverWords'
+
+/** What was sent, what waits, what failed and why; the newest hundred. */
+export function DeliveryLog() {
+  const clock = useClock()
+  const { data, error } = useQuery(deliveriesQuery)
+  return (
+    <Panel title="Deliveries">
+      {error && !data ? (
+        <ActionError error={error} />
+      ) : !data ? (
+        <Loading what="deliveries" />
+      ) : data.length === 0 ? (
+        <p className={pageStyles.lead}>Nothing has been sent yet.</p>
+      ) : (
+        <Records
+          label="Deliveries"
+          rows={data}
+          id={(one) => one.id}
+          columns={[
+            { title: 'Receiver', cell: (one) => one.receiver, as: 'head' },
+            { title: 'About', cell: (one) => <About delivery={one} /> },
+            { title: 'State', cell: (one) => DELIVERY_STATES[one.state] },
+            { title: 'Attempts', cell: (one) => formatCount(one.attempts), as: 'number' },
+            { title: 'Made', cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} /> },
+            { title: 'Answer', cell: (one) => one.answer, as: 'wrap' },
+          ]}
+        />
+      )}
+    </Panel>
+  )
+}
+
+function About({ delivery: { about, incident_id } }: { delivery: Delivery }) {
+  if (incident_id === null) return about
+  return (
+    <Anchor
+      size="sm"
+      renderRoot={(root) => <Link {...root} to="/incidents/$incidentId" params={{ incidentId: incident_id }} />}
+    >
+      {about.replaceAll('_', ' ')}
+    </Anchor>
+  )
+}

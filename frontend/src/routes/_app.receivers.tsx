@@ -1,0 +1,4 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { ReceiversPage } from '~/features/alerts/ReceiversPage'
+
+export const Route = createFileRoute('/_app/receivers')({ component: ReceiversPage })
