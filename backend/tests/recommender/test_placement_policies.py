@@ -112,7 +112,7 @@ def test_infeasible_limits_say_which_to_relax() -> None:
     problem = dataclasses.replace(problem, jobs=jobs, machines=machines, spread=(Spread(0, "rack", 1),))
     with pytest.raises(limits.InfeasibleError, match="2 tasks find no place \\(web\\)") as refused:
         limits.require_all_placed(problem, policies.solve(problem))
-    assert refused.value.relax == ("let web have more than 1 tasks in a rack",)
+    assert refused.value.relax == ("let web have more than 1 in one rack",)
     few = dataclasses.replace(machines, slots=np.array([1, 1, 1, 1]))
     crowded = dataclasses.replace(problem, machines=few, spread=())
     with pytest.raises(limits.InfeasibleError, match="1 slots too few"):

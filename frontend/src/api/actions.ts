@@ -311,10 +311,10 @@ export const useAskForMoves = () =>
 
 export const useKeepScenario = () =>
   useAction(
-    (input: { name: string; mesh: string; changes: Change[] }, key) =>
+    (input: { name: string; mesh: string; changes: Change[]; place_waiting: boolean }, key) =>
       unwrap(
         client.POST('/v1/scenarios', {
-          body: { ...input, statistic: 'p50', minutes: 30, place_waiting: false },
+          body: { ...input, statistic: 'p50', minutes: 30 },
           headers: once(key),
         }),
       ),
@@ -323,11 +323,11 @@ export const useKeepScenario = () =>
 
 export const useChangeScenario = () =>
   useAction(
-    ({ id, version, changes }: { id: string; version: number; changes: Change[] }) =>
+    ({ id, version, ...body }: { id: string; version: number; changes: Change[]; place_waiting: boolean }) =>
       unwrap(
         client.PATCH('/v1/scenarios/{scenario_id}', {
           params: { path: { scenario_id: id } },
-          body: { changes },
+          body,
           headers: { 'If-Match': `"${version}"` },
         }),
       ),

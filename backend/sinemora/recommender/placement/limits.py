@@ -6,8 +6,9 @@ tenant, and for the jobs of a cluster that have such limits.
 """
 
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 
@@ -17,9 +18,12 @@ from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.flow import Network
 from sinemora.recommender.placement.matrix import cost_matrix, waiting_costs
 from sinemora.recommender.placement.plan import Certificate, Plan, Statistics, moved_tasks
-from sinemora.recommender.placement.problem import Assignment, Ints, Problem, Spread
+from sinemora.recommender.placement.problem import ANYWHERE, Assignment, Ints, Problem, Spread
 
 _LEVELS = ("pod", "rack", "machine")
+LEVEL_WORDS = {level: level for level in _LEVELS}
+TRIED_MOST = 20
+"""Limits given up one by one when tasks find no place."""
 
 
 class InfeasibleError(ValueError):
@@ -87,35 +91,52 @@ def _priced(problem: Problem, objective: Objective, price: int) -> Plan:
     )
 
 
-def require_all_placed(problem: Problem, plan: Plan) -> None:
-    """Raise `InfeasibleError`, naming what to relax, when tasks of the plan wait."""
-    missing = int(plan.waiting.sum())
+def require_all_placed(problem: Problem, plan: Plan, words: Mapping[str, str] = LEVEL_WORDS) -> None:
+    """Raise `InfeasibleError`, naming what to relax, when tasks of the plan wait. `words` name the levels.
+
+    At most `TRIED_MOST` limits are tried, those of the jobs that wait first.
+    """
+    rootless = plan.root == ANYWHERE
+    missing = int(plan.waiting.sum() + rootless.sum())
     if missing == 0:
         return
-    who = ", ".join(problem.jobs.name(int(job)) for job in np.flatnonzero(plan.waiting)[:5])
-    relax = tuple(words for words, looser in _relaxations(problem) if solve(looser).waiting.sum() == 0)
-    advice = f"; it would do to {' or to '.join(relax)}" if relax else "; no single limit is to blame"
-    if not relax:
-        short = int(problem.jobs.size.sum() - problem.free_slots().sum())
-        if short > 0:
-            relax = (f"add {short} slots",)
-            advice = f"; there are {short} slots too few"
-    raise InfeasibleError(f"{missing} tasks find no place ({who}){advice}", relax)
+    who = ", ".join(problem.jobs.name(int(job)) for job in np.flatnonzero((plan.waiting > 0) | rootless)[:5])
+    relax: tuple[str, ...] = ()
+    advice = "; no single limit is to blame"
+    short = int(problem.jobs.size.sum() + rootless.sum() - problem.free_slots().sum())
+    if short > 0:
+        relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
+        advice = f"; there are {short} slots too few"
+    elif not rootless.any():
+        tried = list(islice(_relaxations(problem.with_roots(plan.root), plan, words), TRIED_MOST))
+        relax = tuple(name for name, looser in tried if solve(looser).waiting.sum() == 0)
+        if relax:
+            advice = f"; it would do to {' or to '.join(relax)}"
+        elif len(tried) == TRIED_MOST:
+            advice = f"; none of {TRIED_MOST} limits that were tried is to blame alone"
+    raise InfeasibleError(f"{missing} {'task finds' if missing == 1 else 'tasks find'} no place ({who}){advice}", relax)
 
 
-def _relaxations(problem: Problem) -> list[tuple[str, Problem]]:
-    found = []
-    for limit in problem.spread:
+def _relaxations(problem: Problem, plan: Plan, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
+    """Each limit in words, and the question without it, where moves cost nothing: whether there are places at all."""
+    machine = words["machine"]
+    if problem.most_moves is not None:
+        yield f"allow more than {problem.most_moves} moves", replace(problem, most_moves=None, move_price=0)
+    problem = replace(problem, most_moves=None, move_price=0)
+    if problem.resources is not None:
+        # The flow knows neither: with them it could not tell whether another limit is to blame.
+        yield f"give {machine}s more CPU or memory, or let jobs share them", replace(problem, resources=None)
+        return
+    waits = plan.waiting > 0
+    for limit in sorted(problem.spread, key=lambda limit: not waits[limit.job]):
         rest = tuple(other for other in problem.spread if other is not limit)
-        words = f"let {problem.jobs.name(limit.job)} have more than {limit.most} tasks in a {limit.level}"
-        found.append((words, replace(problem, spread=rest)))
-    for job in problem.allowed:
+        name = problem.jobs.name(limit.job)
+        yield f"let {name} have more than {limit.most} in one {words[limit.level]}", replace(problem, spread=rest)
+    for job in sorted(problem.allowed, key=lambda job: not waits[job]):
         rest_allowed = {other: mask for other, mask in problem.allowed.items() if other != job}
-        words = f"allow {problem.jobs.name(job)} more machines"
-        found.append((words, replace(problem, allowed=rest_allowed)))
+        yield f"allow {problem.jobs.name(job)} more {machine}s", replace(problem, allowed=rest_allowed)
     if problem.pinned is not None and problem.pinned.any():
-        found.append(("unpin tasks", replace(problem, pinned=None)))
-    return found
+        yield "unpin tasks", replace(problem, pinned=None)
 
 
 def _network(

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sinemora.recommender.applications.performance import Indices, Links, reached
-from sinemora.recommender.placement import policies
+from sinemora.recommender.placement import limits, policies
 from sinemora.recommender.placement.costs import FAIR_SCALE, Objective
 from sinemora.recommender.placement.order import Step, TaskMove, ordered, together
 from sinemora.recommender.placement.plan import Plan
@@ -23,11 +23,15 @@ from sinemora.recommender.recommendations.formulate import formulate, stars_of, 
 from sinemora.recommender.recommendations.judge import Gain, Series, gain, series
 from sinemora.recommender.recommendations.limits import Broken, broken
 from sinemora.recommender.recommendations.rest import left_over, searched
-from sinemora.recommender.recommendations.world import Assumed, Deployed, World, filled
+from sinemora.recommender.recommendations.world import WAITING, Assumed, Deployed, World, filled
 
 PROBABILITY = 0.9
 POINTS = 1000
 """Cost points of a whole performance lost (`Objective.loss`)."""
+LEVELS = {"machine": "VM", "rack": "host", "pod": "zone"}
+"""What the solver's levels are to a tenant."""
+PUBLISHED = (Policy.nomora, Policy.nomora_aggregated)
+"""Policies under which a task may wait though there is a place for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +70,14 @@ class Choice:
     searched: int = 0
     """How many tasks were not the solver's but the search's."""
     search: Found | None = None
+    unplaced: str | None = None
+    """Which tasks of the solver's find no place, and which limit is to blame."""
 
 
 def choose(world: World, wish: Wish) -> Choice:
     """The moves worth making. Raises `NothingKnown`, `placement.ProblemError`, `placement.InfeasibleError`.
+
+    The last is raised when tasks find no place and nothing else is worth doing; beside moves worth making it is told.
 
     Stars go to the solver, graphs and tasks of more than a slot to the search, which takes everything under `graph`.
     """
@@ -101,7 +109,18 @@ def choose(world: World, wish: Wish) -> Choice:
     groups, steps = _walkable(world, groups)
     kept = [group for group in groups if group.rejected is None]
     after = moved(here, [move for group in kept for move in group.moves])
-    return Choice(steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, len(movers), search)
+    unplaced = None
+    if problem is not None and plan is not None and wish.policy not in PUBLISHED:
+        try:
+            limits.require_all_placed(problem, plan, LEVELS)
+        except limits.InfeasibleError as error:
+            # Tasks that run where their limits would not have them may stay there.
+            if not steps and any((here[place] == WAITING).any() for place in stars):
+                raise
+            unplaced = str(error)
+    return Choice(
+        steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, len(movers), search, unplaced
+    )
 
 
 def _asked(problem: Problem, wish: Wish, least_gain: float) -> Problem:

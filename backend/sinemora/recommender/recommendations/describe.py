@@ -57,7 +57,8 @@ def answer(world: World, seen: History, question: Question, objective: Objective
         certificate=_certificate(choice),
         front=_front(world, choice, chosen),
         constraints=limits.stated(world),
-        rejected=[_rejected(world, group) for group in choice.groups if group.rejected is not None],
+        rejected=([] if choice.unplaced is None else [f"{choice.unplaced}."])
+        + [_rejected(world, group) for group in choice.groups if group.rejected is not None],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
             statistic=question.statistic,

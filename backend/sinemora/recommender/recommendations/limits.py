@@ -75,7 +75,8 @@ def _overfull(world: World, at: tuple[Indices, ...], machine: int) -> Broken | N
         (vm.memory_mib, memory, "MiB"),
     ):
         if has is not None and takes > has:
-            return Broken(f"{vm.name} has {has} {what}, and {takes} would be needed")
+            unit = "slot" if (has, what) == (1, "slots") else what
+            return Broken(f"{vm.name} has {has} {unit}, and {takes} would be needed")
     return None
 
 

@@ -172,6 +172,45 @@ def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, policy):
     assert {task["name"]: task["vm"]["name"] for task in tasks_now}["new"] == "b-2"
 
 
+def refused(mesh: MeshWorld, worker, **more) -> dict:
+    """Why there is no recommendation for a question."""
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
+    worker()
+    job = mesh.owner.get(answer.headers["Location"]).json()
+    assert job["state"] == "failed"
+    return job["error"]
+
+
+@pytest.mark.parametrize(
+    ("near", "limit", "taken", "relax"),
+    [
+        ("a-2", {"zones": ["a", "c"]}, ("c-1", "c-2"), ["allow cache more VMs"]),
+        ("b-2", {"per_zone_max": 1}, ("a-2", "c-1", "c-2"), ["let cache have more than 1 in one zone"]),
+    ],
+)
+@pytest.mark.parametrize("policy", ["exact", "robust"])
+def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, policy, near, limit, taken, relax):
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": near}, {"name": "new"}]
+    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **limit}
+    mesh.owner.created("/v1/applications", body)
+    declared(mesh, "other", taken)
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, policy=policy, applications=["cache"], moves_max=0)
+    assert error["code"] == "placement_impossible"
+    assert "1 task finds no place (cache)" in error["detail"]
+    assert error["extra"]["relax"] == relax
+
+
+def test_too_few_slots_are_counted(owner: Member, make_mesh, worker):
+    mesh = make_mesh(owner, 2)
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "one", "vm": "b-1"}, {"name": "two"}]
+    mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    )
+    measured(mesh, {})
+    assert refused(mesh, worker)["extra"]["relax"] == ["add 1 slot"]
+
+
 def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
     waiting_for_a_vm(mesh)
     measured(mesh, NEAR)

@@ -90,7 +90,7 @@ def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld):
 
 def test_limits_that_would_not_hold_are_named(mesh: MeshWorld):
     found = asked(mesh, {"kind": "task", "application": "cache", "task": "cache-1", "vm": "c-1"})
-    assert found["broken"] == ["c-1 has 1 slots, and 2 would be needed"]
+    assert found["broken"] == ["c-1 has 1 slot, and 2 would be needed"]
 
 
 @pytest.mark.parametrize(

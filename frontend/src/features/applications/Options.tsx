@@ -1,4 +1,6 @@
+import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
 import { optionsQuery } from '~/api/queries'
 import { formatChange, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
@@ -8,16 +10,20 @@ import { errorText } from '~/ui/State'
 
 const money = (value: number | null) => (value === null ? NO_VALUE : value === 0 ? '±0' : value.toFixed(4))
 
+/** Options shown at first: they come best first. */
+const FIRST = 8
+
 /** What could be done beyond moving tasks: roles swapped, VMs made anew elsewhere, some more rented. */
 export function Options({ applicationId }: { applicationId: string }) {
   const { data, error } = useQuery(optionsQuery(applicationId))
+  const [all, setAll] = useState(false)
   if (error) return <p className={pageStyles.quiet}>Options: {errorText(error)}</p>
   if (!data || data.options.length === 0) return null
   return (
     <Panel title="What else could be done">
       <Records
         label="Options"
-        rows={data.options.slice(0, 12)}
+        rows={all ? data.options : data.options.slice(0, FIRST)}
         id={(one) => one.words}
         columns={[
           { title: 'Option', cell: (one) => one.words, as: 'wrap' },
@@ -25,13 +31,23 @@ export function Options({ applicationId }: { applicationId: string }) {
           { title: 'Change', cell: ({ gain }) => formatChange(gain.gain.mean), as: 'number' },
           {
             title: 'Interval',
-            cell: ({ gain }) => `${formatChange(gain.gain.low)} to ${formatChange(gain.gain.high)}`,
+            cell: ({ gain: { gain } }) =>
+              gain.low <= -1 && gain.high >= 1
+                ? 'not known'
+                : `${formatChange(gain.low)} to ${formatChange(gain.high)}`,
             as: 'number',
           },
           { title: 'An hour', cell: (one) => money(one.price_change_per_hour), as: 'number' },
           { title: 'Once', cell: (one) => money(one.price_once), as: 'number' },
         ]}
       />
+      {data.options.length > FIRST && (
+        <div>
+          <Button variant="default" aria-expanded={all} onClick={() => setAll(!all)}>
+            {all ? `Show the best ${FIRST}` : `Show all ${data.options.length}`}
+          </Button>
+        </div>
+      )}
       <p className={pageStyles.quiet}>
         A VM that does not exist yet is taken to be like those measured in its zone: how they differ makes the interval.
       </p>

@@ -61,19 +61,19 @@ export function Board({ vms, applications, changes, onChange }: Props) {
         )
       })
 
-  const place = (vm: string | null, name: string) => (
+  const place = (vm: string | null, name: string, open = true) => (
     <li
       key={name}
       className={styles.vm}
-      onDragOver={(event) => event.preventDefault()}
+      onDragOver={(event) => open && event.preventDefault()}
       onDrop={(event) => {
         event.preventDefault()
-        put(vm)
+        if (open) put(vm)
       }}
     >
       <span className={pageStyles.quiet}>{name}</span>
       <span className={styles.chips}>{chips(vm)}</span>
-      {held && at.get(`${held.application} ${held.task}`) !== vm && (
+      {open && held && at.get(`${held.application} ${held.task}`) !== vm && (
         <button
           type="button"
           className={styles.here}
@@ -110,7 +110,9 @@ export function Board({ vms, applications, changes, onChange }: Props) {
               )}
             </header>
             <ul className={styles.vms}>
-              {vms.filter(({ name }) => zoneOf.get(name) === zone).map(({ name }) => place(name, name))}
+              {vms
+                .filter(({ name }) => zoneOf.get(name) === zone)
+                .map(({ name }) => place(name, name, !gone.has(zone)))}
             </ul>
           </section>
         ))}

@@ -88,7 +88,10 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
         {grid(trips.before_ns, 'Now')}
         {grid(trips.after_ns, 'Then')}
       </div>
-      <p className={pageStyles.quiet}>Stronger is slower; outlined cells change; a hole is a path nobody knows.</p>
+      <p className={pageStyles.quiet}>
+        From {formatDelay(range[0])} to {formatDelay(range[1])}, stronger is slower. Outlined cells change; a hole is a
+        path nobody knows.
+      </p>
     </Panel>
   )
 }

@@ -12,12 +12,14 @@ import { ActionError } from '~/ui/State'
 interface Props {
   mesh: string
   changes: Change[]
+  /** Whether VMs are looked for for tasks that wait. */
+  place: boolean
   scenario: string | undefined
   onOpen: (scenario: Scenario | null) => void
 }
 
 /** Scenarios that were kept: opened, kept under a name, changed, forgotten. */
-export function Kept({ mesh, changes, scenario, onOpen }: Props) {
+export function Kept({ mesh, changes, place, scenario, onOpen }: Props) {
   const { data: all } = useQuery(scenariosQuery)
   const mine = (all ?? []).filter((one) => one.mesh.id === mesh)
   const open = mine.find(({ id }) => id === scenario)
@@ -29,7 +31,7 @@ export function Kept({ mesh, changes, scenario, onOpen }: Props) {
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
     const name = String(new FormData(event.currentTarget).get('name')).trim()
-    keep.mutate({ name, mesh, changes }, { onSuccess: onOpen })
+    keep.mutate({ name, mesh, changes, place_waiting: place }, { onSuccess: onOpen })
   }
 
   return (
@@ -46,7 +48,7 @@ export function Kept({ mesh, changes, scenario, onOpen }: Props) {
             <Button
               variant="default"
               loading={change.isPending}
-              onClick={() => change.mutate({ id: open.id, version: open.version, changes })}
+              onClick={() => change.mutate({ id: open.id, version: open.version, changes, place_waiting: place })}
             >
               Keep changes
             </Button>

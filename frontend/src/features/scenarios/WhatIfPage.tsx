@@ -56,6 +56,8 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
   const roster = useQuery(rosterQuery(mesh))
   const applications = useQuery(applicationsQuery)
   const found = useQuery(whatIfQuery(mesh, changes, search.place ?? false))
+  const broken = (!roster.data && roster.error) || (!applications.data && applications.error)
+  if (broken) return <Failed what="The mesh" error={broken} />
   if (!roster.data || !applications.data) return <Loading what="the mesh" />
   const { vms } = roster.data
   const mine = applications.data.filter((one) => one.mesh.id === mesh)
@@ -99,6 +101,7 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
         <Kept
           mesh={mesh}
           changes={changes}
+          place={search.place ?? false}
           scenario={search.scenario}
           onOpen={(scenario) =>
             onSearch(

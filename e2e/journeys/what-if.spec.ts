@@ -1,0 +1,50 @@
+import { expect, expectAccessible, read, remove, test } from '../support/journey'
+
+test('slower paths between two zones show in what an application would keep', async ({ inside: page, mesh }) => {
+  test.setTimeout(240_000)
+  const name = `what if ${Date.now()}`
+  const { vms } = await read<{ vms: { name: string; zone_name: string }[] }>(page, `/v1/meshes/${mesh.id}/roster`)
+  const root = vms[0] as (typeof vms)[number]
+  const other = vms.find(({ zone_name }) => zone_name !== root.zone_name) as (typeof vms)[number]
+  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+  const declared = await page.request.post('/v1/applications', {
+    headers: { 'X-CSRF-Token': csrf_token },
+    data: {
+      name,
+      mesh: mesh.name,
+      curve: 'memcached-server',
+      tasks: [
+        { name: 'server', vm: root.name, root: true },
+        { name: 'client', vm: other.name },
+      ],
+    },
+  })
+  expect(declared.ok(), await declared.text()).toBe(true)
+  const { id } = (await declared.json()) as { id: string }
+
+  const row = page
+    .getByRole('region', { name: 'Applications before and after' })
+    .getByRole('row', { name: new RegExp(name) })
+  const [now, then, , change] = [0, 1, 2, 3].map((at) => row.getByRole('cell').nth(at))
+  // What is kept is told once some windows know the path.
+  await expect(async () => {
+    await page.goto(`/what-if?mesh=${mesh.id}`)
+    await expect(then as NonNullable<typeof then>).toContainText(' %')
+  }).toPass({ timeout: 90_000 })
+  const slower = page.getByRole('form', { name: 'Slower paths' })
+  await slower.getByRole('combobox', { name: 'Between zone' }).selectOption(root.zone_name)
+  await slower.getByRole('combobox', { name: 'and zone' }).selectOption(other.zone_name)
+  await slower.getByLabel('Added, µs').fill('200')
+  await slower.getByRole('button', { name: 'Add latency' }).click()
+  await expect(page.getByRole('list', { name: 'Changes in order' })).toContainText('+200 µs')
+  await expect(change as NonNullable<typeof change>).toContainText('−', { timeout: 30_000 })
+  const share = async (cell: typeof now) => Number.parseFloat((await cell?.innerText()) ?? '')
+  expect(await share(then)).toBeLessThan(await share(now))
+  // The question is in the address.
+  await page.reload()
+  await expect(change as NonNullable<typeof change>).toContainText('−', { timeout: 30_000 })
+  await expectAccessible(page)
+  await page.getByRole('button', { name: 'Undo all' }).click()
+  await expect(change as NonNullable<typeof change>).not.toContainText('−', { timeout: 30_000 })
+  await remove(page, `/v1/applications/${id}`)
+})
