@@ -7,6 +7,7 @@ const PAGES = [
   ['/alert-rules', 'Rules'],
   ['/alert-rules/new', 'New rule'],
   ['/receivers', 'Receivers'],
+  ['/silences', 'Silences'],
   ['/vms', 'VMs'],
   ['/zones', 'Zones'],
   ['/meshes', 'Meshes'],

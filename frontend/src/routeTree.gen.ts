@@ -17,6 +17,7 @@ import { Route as AppApiKeysRouteImport } from './routes/_app.api-keys'
 import { Route as AppJobsRouteImport } from './routes/_app.jobs'
 import { Route as AppOnboardingRouteImport } from './routes/_app.onboarding'
 import { Route as AppReceiversRouteImport } from './routes/_app.receivers'
+import { Route as AppSilencesRouteImport } from './routes/_app.silences'
 import { Route as AppUsageRouteImport } from './routes/_app.usage'
 import { Route as AppVmsRouteImport } from './routes/_app.vms'
 import { Route as AppWhatIfRouteImport } from './routes/_app.what-if'
@@ -81,6 +82,11 @@ const AppOnboardingRoute = AppOnboardingRouteImport.update({
 const AppReceiversRoute = AppReceiversRouteImport.update({
   id: '/receivers',
   path: '/receivers',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppSilencesRoute = AppSilencesRouteImport.update({
+  id: '/silences',
+  path: '/silences',
   getParentRoute: () => AppRoute,
 } as any)
 const AppUsageRoute = AppUsageRouteImport.update({
@@ -225,6 +231,7 @@ export interface FileRoutesByFullPath {
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
   '/receivers': typeof AppReceiversRoute
+  '/silences': typeof AppSilencesRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
@@ -259,6 +266,7 @@ export interface FileRoutesByTo {
   '/jobs': typeof AppJobsRoute
   '/onboarding': typeof AppOnboardingRoute
   '/receivers': typeof AppReceiversRoute
+  '/silences': typeof AppSilencesRoute
   '/usage': typeof AppUsageRoute
   '/vms': typeof AppVmsRoute
   '/what-if': typeof AppWhatIfRoute
@@ -295,6 +303,7 @@ export interface FileRoutesById {
   '/_app/jobs': typeof AppJobsRoute
   '/_app/onboarding': typeof AppOnboardingRoute
   '/_app/receivers': typeof AppReceiversRoute
+  '/_app/silences': typeof AppSilencesRoute
   '/_app/usage': typeof AppUsageRoute
   '/_app/vms': typeof AppVmsRoute
   '/_app/what-if': typeof AppWhatIfRoute
@@ -333,6 +342,7 @@ export interface FileRouteTypes {
     | '/jobs'
     | '/onboarding'
     | '/receivers'
+    | '/silences'
     | '/usage'
     | '/vms'
     | '/what-if'
@@ -367,6 +377,7 @@ export interface FileRouteTypes {
     | '/jobs'
     | '/onboarding'
     | '/receivers'
+    | '/silences'
     | '/usage'
     | '/vms'
     | '/what-if'
@@ -402,6 +413,7 @@ export interface FileRouteTypes {
     | '/_app/jobs'
     | '/_app/onboarding'
     | '/_app/receivers'
+    | '/_app/silences'
     | '/_app/usage'
     | '/_app/vms'
     | '/_app/what-if'
@@ -492,6 +504,13 @@ declare module '@tanstack/react-router' {
       path: '/receivers'
       fullPath: '/receivers'
       preLoaderRoute: typeof AppReceiversRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/silences': {
+      id: '/_app/silences'
+      path: '/silences'
+      fullPath: '/silences'
+      preLoaderRoute: typeof AppSilencesRouteImport
       parentRoute: typeof AppRoute
     }
     '/_app/usage': {
@@ -703,6 +722,7 @@ interface AppRouteChildren {
   AppJobsRoute: typeof AppJobsRoute
   AppOnboardingRoute: typeof AppOnboardingRoute
   AppReceiversRoute: typeof AppReceiversRoute
+  AppSilencesRoute: typeof AppSilencesRoute
   AppUsageRoute: typeof AppUsageRoute
   AppVmsRoute: typeof AppVmsRoute
   AppWhatIfRoute: typeof AppWhatIfRoute
@@ -734,6 +754,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppJobsRoute: AppJobsRoute,
   AppOnboardingRoute: AppOnboardingRoute,
   AppReceiversRoute: AppReceiversRoute,
+  AppSilencesRoute: AppSilencesRoute,
   AppUsageRoute: AppUsageRoute,
   AppVmsRoute: AppVmsRoute,
   AppWhatIfRoute: AppWhatIfRoute,

@@ -41,6 +41,9 @@ export function IncidentsPage({ show, onShow }: Props) {
           <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/receivers" />}>
             Receivers
           </Button>
+          <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/silences" />}>
+            Silences
+          </Button>
           <SegmentedControl
             aria-label="Which incidents"
             size="xs"

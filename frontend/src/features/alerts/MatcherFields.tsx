@@ -1,0 +1,84 @@
+import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
+import type { Matcher } from '~/api/silences'
+import { pageStyles } from '~/ui/Page'
+import { LABELS } from './silenceWords'
+
+/** A matcher while it is typed; `id` tells rows apart. */
+export interface TypedMatcher extends Matcher {
+  id: number
+}
+
+interface Props {
+  matchers: TypedMatcher[]
+  onChange: (matchers: TypedMatcher[]) => void
+  wrong: (pointer: string) => string | undefined
+}
+
+const MOST = 20
+
+/** What an incident must be to match; all must hold. */
+export function MatcherFields({ matchers, onChange, wrong }: Props) {
+  const patch = (id: number, changes: Partial<Matcher>) =>
+    onChange(matchers.map((one) => (one.id === id ? { ...one, ...changes } : one)))
+  return (
+    <>
+      {matchers.map(({ id, label, value, negate }, place) => (
+        <div key={id} className={pageStyles.form}>
+          <NativeSelect
+            aria-label={`Label ${place + 1}`}
+            value={label}
+            onChange={(event) => patch(id, { label: event.currentTarget.value as Matcher['label'] })}
+            data={Object.entries(LABELS).map(([one, words]) => ({ value: one, label: words }))}
+            w={140}
+          />
+          <NativeSelect
+            aria-label={`Comparison ${place + 1}`}
+            value={negate ? 'not' : 'is'}
+            onChange={(event) => patch(id, { negate: event.currentTarget.value === 'not' })}
+            data={[
+              { value: 'is', label: 'is' },
+              { value: 'not', label: 'is not' },
+            ]}
+            w={100}
+          />
+          <TextInput
+            aria-label={`Value ${place + 1}`}
+            placeholder="name, * for anything"
+            required
+            maxLength={200}
+            value={value}
+            onChange={(event) => patch(id, { value: event.currentTarget.value })}
+            error={wrong(`matchers/${place}/value`)}
+            w={260}
+          />
+          {matchers.length > 1 && (
+            <Button
+              variant="subtle"
+              size="sm"
+              aria-label={`Remove matcher ${place + 1}`}
+              onClick={() => onChange(matchers.filter((one) => one.id !== id))}
+            >
+              Remove
+            </Button>
+          )}
+        </div>
+      ))}
+      {matchers.length < MOST && (
+        <Group>
+          <Button
+            variant="subtle"
+            size="compact-sm"
+            onClick={() =>
+              onChange([
+                ...matchers,
+                { id: Math.max(...matchers.map((one) => one.id)) + 1, label: 'vm', value: '', negate: false },
+              ])
+            }
+          >
+            And…
+          </Button>
+        </Group>
+      )}
+    </>
+  )
+}

@@ -1,0 +1,146 @@
+import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { type SilenceInput, useCreateSilence, usePreviewSilence } from '~/api/silences'
+import { Problem } from '~/lib/problem'
+import { formatCount } from '~/lib/units'
+import { NumberField } from '~/ui/NumberField'
+import { Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Notice } from '~/ui/State'
+import { IncidentList } from '../incidents/IncidentList'
+import { MatcherFields, type TypedMatcher } from './MatcherFields'
+import { minuteOfDay, WEEKDAYS } from './silenceWords'
+
+const HOUR_MS = 3_600_000
+const LASTS = [
+  { value: '1', label: '1 hour' },
+  { value: '4', label: '4 hours' },
+  { value: '24', label: '1 day' },
+  { value: '168', label: '1 week' },
+  { value: '720', label: '30 days' },
+  { value: '8760', label: '1 year' },
+]
+
+const FIRST: TypedMatcher[] = [{ id: 0, label: 'mesh', value: '', negate: false }]
+
+/** A silence from now on: what it mutes is shown before it is made. */
+export function NewSilence() {
+  const create = useCreateSilence()
+  const preview = usePreviewSilence()
+  const [matchers, setMatchers] = useState(FIRST)
+  const [weekly, setWeekly] = useState(false)
+  const failed = create.error ?? preview.error
+  const wrong = (pointer: string) => (failed instanceof Problem ? failed.field(pointer) : undefined)
+
+  function inputOf(form: FormData): SilenceInput {
+    return {
+      comment: String(form.get('comment')).trim(),
+      matchers: matchers.map(({ label, value, negate }) => ({ label, value: value.trim(), negate })),
+      ends_at: new Date(Date.now() + Number(form.get('hours')) * HOUR_MS).toISOString(),
+      weekly: weekly
+        ? {
+            weekday: Number(form.get('weekday')),
+            minute: minuteOfDay(String(form.get('time'))),
+            lasts_min: Number(form.get('lasts_min')),
+          }
+        : null,
+    }
+  }
+
+  function submit(event: FormEvent<HTMLFormElement>) {
+    event.preventDefault()
+    const element = event.currentTarget
+    const input = inputOf(new FormData(element))
+    // Both buttons send the form, so that the browser checks its fields for both.
+    const { submitter } = event.nativeEvent as SubmitEvent
+    create.reset()
+    preview.reset()
+    if (submitter?.getAttribute('value') === 'preview') {
+      preview.mutate(input)
+      return
+    }
+    create.mutate(input, {
+      onSuccess: () => {
+        element.reset()
+        setMatchers(FIRST)
+        setWeekly(false)
+      },
+    })
+  }
+
+  return (
+    <Panel title="New silence">
+      <form className={pageStyles.panelForm} onSubmit={submit}>
+        <MatcherFields
+          matchers={matchers}
+          onChange={(changed) => {
+            setMatchers(changed)
+            preview.reset()
+          }}
+          wrong={wrong}
+        />
+        <div className={pageStyles.form}>
+          <TextInput
+            name="comment"
+            label="Why"
+            placeholder="switches are exchanged"
+            required
+            withAsterisk={false}
+            maxLength={1000}
+            error={wrong('comment')}
+            w={320}
+          />
+          <NativeSelect name="hours" label="Ends in" data={LASTS} defaultValue="4" error={wrong('ends_at')} w={120} />
+          <Checkbox
+            label="Only weekly"
+            checked={weekly}
+            onChange={(event) => setWeekly(event.currentTarget.checked)}
+            mb={8}
+          />
+          {weekly && (
+            <>
+              <NativeSelect
+                name="weekday"
+                label="On"
+                data={WEEKDAYS.map((label, day) => ({ value: String(day), label }))}
+                w={140}
+              />
+              <TextInput name="time" type="time" label="At, UTC" required withAsterisk={false} defaultValue="02:00" />
+              <NumberField
+                name="lasts_min"
+                label="For, min"
+                min={1}
+                max={10_080}
+                required
+                withAsterisk={false}
+                defaultValue={120}
+                error={wrong('weekly/lasts_min')}
+                w={110}
+              />
+            </>
+          )}
+        </div>
+        <Group gap="xs">
+          <Button type="submit" name="do" value="create" size="sm" loading={create.isPending}>
+            Silence
+          </Button>
+          <Button type="submit" name="do" value="preview" size="sm" variant="default" loading={preview.isPending}>
+            What would it mute?
+          </Button>
+        </Group>
+        <ActionError error={failed} />
+      </form>
+      {preview.data && (
+        <>
+          <Notice tone="info">
+            {preview.data.incidents.length === 0
+              ? 'No incident of the last week matches.'
+              : `Of the last week it matches ${formatCount(preview.data.incidents.length)} ${preview.data.incidents.length === 1 ? 'incident' : 'incidents'}.`}
+          </Notice>
+          {preview.data.incidents.length > 0 && (
+            <IncidentList label="Incidents it would have muted" incidents={preview.data.incidents} />
+          )}
+        </>
+      )}
+    </Panel>
+  )
+}

@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest'
+import { matcherWords, minuteOfDay, weeklyWords } from './silenceWords'
+
+test('a weekly silence is said with its day, time and length, and typed times mean the same', () => {
+  expect(weeklyWords({ weekly: { weekday: 6, minute: minuteOfDay('23:05'), lasts_min: 90 } })).toBe(
+    'Sundays 23:05 UTC for 90 min',
+  )
+  expect(weeklyWords({ weekly: null })).toBe('all the time')
+})
+
+test('a matcher is read as a sentence', () => {
+  expect(matcherWords({ label: 'zone', value: 'eu-*', negate: true })).toBe('zone is not eu-*')
+  expect(matcherWords({ label: 'mesh', value: 'prod', negate: false })).toBe('mesh is prod')
+})

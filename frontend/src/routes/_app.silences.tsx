@@ -1,0 +1,4 @@
+import { createFileRoute } from '@tanstack/react-router'
+import { SilencesPage } from '~/features/alerts/SilencesPage'
+
+export const Route = createFileRoute('/_app/silences')({ component: SilencesPage })
