@@ -31,7 +31,7 @@ export function Evidence({ incident: { evidence } }: { incident: Incident }) {
               describe={(row, column) => `${names[row]} → ${names[column]}: ${inWords(shown[row]?.[column])}`}
             />
             <figcaption>
-              From each row to each column: {names.join(', ')}. The darkest is {inWords(worst)}.
+              From each row to each column: {names.join(', ')}. At most {inWords(worst)}.
             </figcaption>
           </figure>
         )}
