@@ -8,14 +8,13 @@ from typing import Any
 from uuid import UUID
 
 import yaml
-from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from sinemora.alerts import evaluating, queries, service
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
-from sinemora.kit.errors import ProductError
 from sinemora.kit.etag import IfMatch
+from sinemora.kit.manifest import declared
 from sinemora.tenants.access import Actor
 
 
@@ -29,7 +28,7 @@ def written(session: Session, mesh_id: UUID) -> str:
 
 def bring(session: Session, actor: Actor, mesh_id: UUID, text: bytes) -> RulesBrought:
     """Make rules of a mesh what a document says, all or nothing. ProductError `manifest_invalid`, `mesh_unknown`."""
-    bodies = _parsed(text)
+    bodies = declared(text, "rules", RuleFields, "name and condition")
     evaluating.watch(session, mesh_id)
     done = RulesBrought(created=[], changed=[], unchanged=[])
     for body in bodies:
@@ -54,33 +53,3 @@ def _declared(row: AlertRule) -> dict[str, Any]:
     """What its owner would write to get this rule."""
     body = RuleFields.model_validate(_said(row)).model_dump(mode="json", exclude_defaults=True)
     return {**body, "condition": {"kind": row.condition["kind"], **body["condition"]}}
-
-
-def _parsed(text: bytes) -> list[RuleFields]:
-    try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        raise ProductError("manifest_invalid", 422, f"This is no YAML{where}.") from None
-    declared = document.get("rules") if isinstance(document, dict) else None
-    if not isinstance(declared, list) or set(document) != {"rules"}:
-        raise ProductError(
-            "manifest_invalid", 422, "A document of rules has one key: rules: a list, each with name and condition."
-        )
-    bodies, complaints = [], []
-    for place, one in enumerate(declared):
-        try:
-            bodies.append(RuleFields.model_validate(one))
-        except ValidationError as error:
-            complaints += [
-                {
-                    "pointer": "/".join(["#/rules", str(place), *map(str, found["loc"])]),
-                    "message": str(found["msg"]).removeprefix("Value error, "),
-                }
-                for found in error.errors()
-            ]
-    if complaints:
-        first = complaints[0]
-        raise ProductError("manifest_invalid", 422, f"{first['pointer']}: {first['message']}", errors=complaints)
-    return bodies

@@ -151,7 +151,7 @@ def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
         raise GivenUpError(str(error)) from None
     except OutboundError as error:
         raise LaterError(str(error)) from None
-    said = f"{answer.status} {answer.body[:200]}".strip()
+    said = f"{answer.status} {answer.body[:200].decode(errors='replace')}".strip()
     if answer.status in (408, 425, 429) or answer.status >= 500:
         raise LaterError(said, answer.retry_after_s)
     if not 200 <= answer.status < 300:

@@ -297,6 +297,7 @@ def update_receiver(
     precondition.check(row)
     if body.name is not None and body.name != row.name:
         _receiver_name_free(session, body.name)
+        _reroute(session, row.name, body.name)
         row.name = body.name
     secret = vault.unseal(row.secret) if body.secret is None else body.secret
     settings = row.settings if body.settings is None else body.settings
@@ -310,9 +311,10 @@ def update_receiver(
 
 
 def delete_receiver(session: Session, actor: Actor, receiver_id: UUID, precondition: IfMatch) -> None:
-    """Delete a receiver with its deliveries. ProductError `receiver_unknown`."""
+    """Delete a receiver with its deliveries and its places in the routes. ProductError `receiver_unknown`."""
     row = get_receiver(session, receiver_id)
     precondition.check(row)
+    _reroute(session, row.name, None)
     session.delete(row)
     audit.record(session, actor, "receiver.deleted", row.id, row.name)
 
@@ -372,6 +374,23 @@ def write_routing(session: Session, actor: Actor, body: RoutingWrite, preconditi
 
 def _receivers_of(route: Route) -> list[str]:
     return [*route.receivers, *(name for branch in route.routes for name in _receivers_of(branch))]
+
+
+def _reroute(session: Session, name: str, to: str | None) -> None:
+    """Call a receiver by its new name wherever routes name it, or no more at all."""
+    row, shown = routing_read(session)
+    if row is not None and name in _receivers_of(shown.root):
+        row.tree = {**row.tree, "root": _renamed(shown.root, name, to).model_dump(mode="json")}
+
+
+def _renamed(route: Route, name: str, to: str | None) -> Route:
+    named = [to if one == name else one for one in route.receivers]
+    return route.model_copy(
+        update={
+            "receivers": [one for one in named if one is not None],
+            "routes": [_renamed(branch, name, to) for branch in route.routes],
+        }
+    )
 
 
 def _receiver_name_free(session: Session, name: str) -> None:

@@ -27,12 +27,20 @@ class Answer:
     """What came back: status, the beginning of the body, and after how many seconds to come back, if it says so."""
 
     status: int
-    body: str
+    body: bytes
     retry_after_s: int | None
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], networks: str) -> Answer:
-    """POST to a URL. `networks`: `public`, `private` or `local`. Raises `OutboundError`, `RefusedError`."""
+    """POST to a URL; 64 KiB of the answer are read. Raises like `ask`."""
+    return ask("POST", url, networks, headers, body, _LIMIT_BYTES)
+
+
+def ask(method: str, url: str, networks: str, headers: Mapping[str, str], body: bytes | None, limit: int) -> Answer:
+    """Ask a URL; at most `limit` bytes of the answer are read.
+
+    `networks`: `public`, `private` or `local`. Raises `OutboundError`, `RefusedError`.
+    """
     parts = urlsplit(url)
     host = parts.hostname or ""
     try:
@@ -48,15 +56,15 @@ def post(url: str, body: bytes, headers: Mapping[str, str], networks: str) -> An
             connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
             try:
                 path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
-                connection.request("POST", path, body=body, headers=dict(headers))
+                connection.request(method, path, body=body, headers=dict(headers))
                 answer = connection.getresponse()
-                said = answer.read(_LIMIT_BYTES).decode(errors="replace")
+                said = answer.read(limit)
             finally:
                 connection.close()
     except (OSError, http.client.HTTPException) as error:
         raise OutboundError(f"{host}:{port} cannot be reached: {error}") from None
     after = answer.headers.get("Retry-After", "")
-    return Answer(answer.status, said[:500], int(after) if after.isdigit() else None)
+    return Answer(answer.status, said, int(after) if after.isdigit() else None)
 
 
 def resolved(host: str, port: int, networks: str) -> str:

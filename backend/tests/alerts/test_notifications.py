@@ -245,6 +245,21 @@ def test_without_a_key_no_secret_is_taken(owner: Member, hooks: Hooks):
     assert owner.post("/v1/receivers", json=wrong).json()["code"] == "receiver_invalid"
 
 
+def test_routes_follow_the_names_of_receivers(local: None, owner: Member, hooks: Hooks):
+    made = [receiver(owner, name, hooks) for name in ("webhook", "slack")]
+    root = {"receivers": ["webhook"], "routes": [{"receivers": ["webhook", "slack"]}]}
+    assert owner.put("/v1/alert-routes", json={"root": root}).status_code == 200
+
+    def named() -> tuple[list[str], list[str]]:
+        told = owner.get("/v1/alert-routes").json()["root"]
+        return told["receivers"], told["routes"][0]["receivers"]
+
+    assert owner.patch(f"/v1/receivers/{made[0]['id']}", json={"name": "hook"}).status_code == 200
+    assert named() == (["hook"], ["hook", "slack"])
+    assert owner.delete(f"/v1/receivers/{made[0]['id']}").status_code == 204
+    assert named() == ([], ["slack"])
+
+
 def test_routes_name_receivers_there_are(local: None, owner: Member):
     answer = owner.put("/v1/alert-routes", json={"root": {"receivers": ["nobody"]}})
     assert (answer.status_code, answer.json()["code"]) == (404, "receiver_unknown")

@@ -7,11 +7,11 @@ makes what is new by name and changes what differs; what the file does not name 
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
 from sinemora.kit.etag import IfMatch
+from sinemora.kit.manifest import declared
 from sinemora.recommender.applications import queries, reading, service
 from sinemora.recommender.applications.schemas import (
     ApplicationCreate,
@@ -34,7 +34,6 @@ _WHEN_SAID = (
 )
 _OF_TASK = ("root", "pinned", "slots", "cpu_millicores", "memory_mib")
 _DEFAULT_OF_TASK = {"root": False, "pinned": False, "slots": 1, "cpu_millicores": 0, "memory_mib": 0}
-_EXAMPLE = "applications: a list, each with name, mesh, curve and tasks"
 
 
 def written(applications: list[ApplicationRead]) -> str:
@@ -51,7 +50,7 @@ def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
     ProductError `manifest_invalid` and those of `service`, with pointers into the document.
     """
     done = ManifestResult(created=[], changed=[], unchanged=[])
-    for place, body in enumerate(_parsed(text)):
+    for place, body in enumerate(declared(text, "applications", ApplicationCreate, "name, mesh, curve and tasks")):
         try:
             _bring_one(session, actor, body, done)
         except ProductError as error:
@@ -83,36 +82,6 @@ def _bring_one(session: Session, actor: Actor, body: ApplicationCreate, done: Ma
             done.unchanged.append(body.name)
             return
     done.changed.append(body.name)
-
-
-def _parsed(text: bytes) -> list[ApplicationCreate]:
-    try:
-        document = yaml.safe_load(text)
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        mark = getattr(error, "problem_mark", None)
-        where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
-        raise ProductError(
-            "manifest_invalid", 422, f"This is no YAML{where}: {getattr(error, 'problem', None) or error}"
-        ) from None
-    declared = document.get("applications") if isinstance(document, dict) else None
-    if not isinstance(declared, list) or set(document) != {"applications"}:
-        raise ProductError("manifest_invalid", 422, f"A manifest is one document with one key: {_EXAMPLE}.")
-    bodies, complaints = [], []
-    for place, one in enumerate(declared):
-        try:
-            bodies.append(ApplicationCreate.model_validate(one))
-        except ValidationError as error:
-            complaints += [
-                {
-                    "pointer": "/".join(["#/applications", str(place), *map(str, found["loc"])]),
-                    "message": str(found["msg"]).removeprefix("Value error, "),
-                }
-                for found in error.errors()
-            ]
-    if complaints:
-        first = complaints[0]
-        raise ProductError("manifest_invalid", 422, f"{first['pointer']}: {first['message']}", errors=complaints)
-    return bodies
 
 
 def _declared(one: ApplicationRead) -> dict[str, Any]:

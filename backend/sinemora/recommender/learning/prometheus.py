@@ -1,23 +1,15 @@
-"""Reading one query of a Prometheus HTTP API (also Thanos, Mimir, VictoriaMetrics). A tenant chose the address, so:
+"""Reading one query of a Prometheus HTTP API (also Thanos, Mimir, VictoriaMetrics), at an address a tenant chose."""
 
-It is resolved once, refused if it leads where the operator does not let it, and connected to as resolved; no redirect
-is followed, and an answer is read up to a limit.
-"""
-
-import http.client
 import json
 import math
-import socket
-import ssl
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from sinemora.kit.outbound import allowed
+from sinemora.kit import outbound
 
-_LIMIT_S = 10.0
 _LIMIT_BYTES = 16 << 20
 # Prometheus answers at most 11,000 points.
 _CHUNK = timedelta(days=5)
@@ -51,7 +43,7 @@ def query_range(
     while start <= end:
         until = min(end, start + _CHUNK)
         asked = urlencode({"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60})
-        yield from _values(_get(url, f"/api/v1/query_range?{asked}", networks, headers_of(authentication)))
+        yield from _values(_get(f"{url}/api/v1/query_range?{asked}", networks, headers_of(authentication)))
         start = until + timedelta(minutes=1)
 
 
@@ -70,44 +62,20 @@ def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
         raise ReadError("the answer is not that of a Prometheus HTTP API") from None
 
 
-def _get(url: str, path: str, networks: str, headers: Mapping[str, str]) -> Any:
-    parts = urlsplit(url)
-    host = parts.hostname or ""
-    port = parts.port or (443 if parts.scheme == "https" else 80)
-    address = _resolved(host, port, networks)
+def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
+    host = urlsplit(url).netloc.rpartition("@")[2]
     try:
-        with socket.create_connection((address, port), _LIMIT_S) as plain:
-            plain.settimeout(_LIMIT_S)
-            secure = parts.scheme == "https"
-            connection = http.client.HTTPConnection(host, port)
-            connection.sock = ssl.create_default_context().wrap_socket(plain, server_hostname=host) if secure else plain
-            try:
-                connection.request("GET", parts.path + path, headers={"Accept": "application/json", **headers})
-                answer = connection.getresponse()
-                body = answer.read(_LIMIT_BYTES + 1)
-            finally:
-                connection.close()
-    except (OSError, http.client.HTTPException) as error:
-        raise ReadError(f"{host}:{port} cannot be read: {error}") from None
+        answer = outbound.ask("GET", url, networks, {"Accept": "application/json", **headers}, None, _LIMIT_BYTES + 1)
+    except outbound.RefusedError as error:
+        raise ReadError(f"{error} (docs/curves.md)") from None
+    except outbound.OutboundError as error:
+        raise ReadError(str(error)) from None
     if answer.status in (401, 403):
         refused = "refuses these credentials" if headers else "wants credentials"
-        raise ReadError(f"{host}:{port} {refused} ({answer.status})")
-    if len(body) > _LIMIT_BYTES:
+        raise ReadError(f"{host} {refused} ({answer.status})")
+    if len(answer.body) > _LIMIT_BYTES:
         raise ReadError(f"the answer is larger than {_LIMIT_BYTES >> 20} MiB")
     try:
-        found = json.loads(body)
+        return json.loads(answer.body)
     except ValueError:
-        raise ReadError(f"{host}:{port} answers {answer.status} and no JSON") from None
-    return found
-
-
-def _resolved(host: str, port: int, networks: str) -> str:
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except OSError as error:
-        raise ReadError(f"{host} is not known: {error.strerror}") from None
-    addresses = [str(one[4][0]) for one in found]
-    for address in addresses:
-        if not allowed(address, networks):
-            raise ReadError(f"{host} leads to {address}; only {networks} networks are allowed (docs/curves.md)")
-    return addresses[0]
+        raise ReadError(f"{host} answers {answer.status} and no JSON") from None

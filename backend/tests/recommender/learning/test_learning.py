@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 from sinemora.kit.db import system_session
+from sinemora.kit.outbound import allowed
 from sinemora.recommender.curves.library import published
 from sinemora.recommender.learning import tasks
-from sinemora.recommender.learning.prometheus import allowed
 from tests.callers import Member, MeshWorld
 from tests.conftest import forget_settings
 from tests.measurements.reports import add_window, report_of, sent
