@@ -28,7 +28,7 @@ fn answered(message: &Message) {
     responder.admit([(client, 320)].into_iter(), now);
     if let Ok(answer) = responder.request(message, client, now) {
         responder.synced(&answer);
-        let _ = responder.delay_resp(&answer, message.source, 1, Some(1));
+        let _ = responder.delay_resp(&answer, message.source, 1, Some(1), None);
     }
 }
 
