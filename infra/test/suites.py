@@ -16,6 +16,7 @@ import sys
 import tempfile
 import time
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from common import environment  # noqa: E402
 LIMIT_S = 1800
 # More failures than this are no accident, and are not tried again.
 AGAIN_AT_MOST = 10
+# Stands for the names of the tests that failed, where a runner does not remember them.
+FAILED_NAMES = "{failed}"
 PYTEST_AGAIN = ("--last-failed", "--last-failed-no-failures=none")
 NPX = ("npx", "--no-install")
 # Where Python of ours is, from the backend.
@@ -93,7 +96,13 @@ SUITES = [
     Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit")),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
     Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
-    Suite("cargo-test", "agent", ("cargo", "test", "--locked"), "cargo"),
+    Suite(
+        "cargo-test",
+        "agent",
+        ("cargo", "test", "--locked", "--no-fail-fast"),
+        "cargo",
+        again=("--", "--exact", FAILED_NAMES),
+    ),
     Suite("fuzz", "agent/fuzz", (sys.executable, "run.py", "5")),
     Suite("interop", "agent/interop", ("pytest", "--junitxml={report}"), "junit", again=PYTEST_AGAIN),
     Suite(
@@ -136,10 +145,12 @@ def main(arguments: list[str]) -> int:
 
 def run(suite: Suite) -> Tally:
     """Run one suite, its output shown as it comes; a few failed tests once more where the suite can."""
-    tally = _once(suite, suite.name)
+    tally, output = _once(suite, suite.name)
     if not suite.again or tally.note or not 0 < tally.failed <= AGAIN_AT_MOST:
         return tally
-    second = _once(suite, f"{suite.name}, again", suite.again)
+    names = re.findall(r"^test (\S+) \.\.\. FAILED$", output, re.MULTILINE)
+    more = [part for given in suite.again for part in (names if given == FAILED_NAMES else [given])]
+    second, _ = _once(suite, f"{suite.name}, again", more)
     tally.took_s += second.took_s
     if second.failed == 0:
         tally.note = f"({tally.failed} passed only when run again)"
@@ -147,13 +158,14 @@ def run(suite: Suite) -> Tally:
     return tally
 
 
-def _once(suite: Suite, title: str, more: tuple[str, ...] = ()) -> Tally:
+def _once(suite: Suite, title: str, more: Sequence[str] = ()) -> tuple[Tally, str]:
     print(f"\n── {title} " + "─" * max(0, 56 - len(title)), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
-        command = [part.format(report=report) for part in (*suite.command, *more)]
+        command = [part.format(report=report) for part in suite.command]
         if suite.counts != "one":
             command += shlex.split(os.environ.get("ARGS", ""))
+        command += more
         env = environment() | {key: value.format(report=report) for key, value in suite.env.items()}
         started = time.monotonic()
         code, output = _shown(command, ROOT / suite.folder, env)
@@ -163,7 +175,7 @@ def _once(suite: Suite, title: str, more: tuple[str, ...] = ()) -> Tally:
         tally.failed, tally.note = 1, "(ran no test)"
     elif code != 0 and tally.failed == 0:
         tally.failed, tally.note = 1, f"(ended with {code})"
-    return tally
+    return tally, output
 
 
 def _shown(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:

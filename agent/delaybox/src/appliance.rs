@@ -42,6 +42,8 @@ pub enum Command {
     Reset,
     /// Keep durations or not; counters go on.
     Record(bool),
+    /// Say that everything asked before is done.
+    Tell(Sender<()>),
     Stop,
 }
 
@@ -145,6 +147,7 @@ impl Appliance {
             Command::Record(recording) => self.recording = recording,
             // Whoever asked may have gone away.
             Command::Statistics(to) => drop(to.send(self.snapshot())),
+            Command::Tell(to) => drop(to.send(())),
             // Ends the loop itself.
             Command::Stop => {}
         }

@@ -100,22 +100,26 @@ pub fn follow_input(remote: Remote, sides: Arc<Sides>) -> Result<(), Error> {
 }
 
 fn answer(line: &str, remote: &Remote, sides: &Sides) -> serde_json::Value {
+    let ended = || serde_json::json!({ "error": "the box has ended" });
+    // Only what the next packet will meet is done.
     let done = |command| {
-        if remote.send(command) {
+        let (to, from) = channel();
+        if remote.send(command) && remote.send(Command::Tell(to)) && from.recv().is_ok() {
             serde_json::json!({ "done": line })
         } else {
-            serde_json::json!({ "error": "the box has ended" })
+            ended()
         }
     };
     match line {
-        "stop" => done(Command::Stop),
+        "stop" if remote.send(Command::Stop) => serde_json::json!({ "done": line }),
+        "stop" => ended(),
         "reset" => done(Command::Reset),
         "statistics" => {
             let (to, from) = channel();
             remote.send(Command::Statistics(to));
             match from.recv() {
                 Ok(snapshot) => serde_json::json!({ "statistics": snapshot.report(sides) }),
-                Err(_) => serde_json::json!({ "error": "the box has ended" }),
+                Err(_) => ended(),
             }
         }
         _ => match Order::parse(line) {

@@ -180,6 +180,17 @@ def test_what_failed_runs_once_more_alone(
     assert (tmp_path / "runs").read_text() == "b"
 
 
+def test_names_are_given_to_a_runner_that_forgets_them(suites: ModuleType, tmp_path: Path) -> None:
+    (tmp_path / "runner").write_text(
+        'if [ "$1" = only ]; then test "$2 $3" = "a::b c" && echo "test result: ok. 2 passed; 0 failed; 0 ignored"\n'
+        "else echo 'test a::b ... FAILED\ntest d ... ok\ntest c ... FAILED'\n"
+        "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored'; exit 101; fi\n"
+    )
+    again = ("only", suites.FAILED_NAMES)
+    tally = suites.run(suites.Suite("any", ".", ("sh", str(tmp_path / "runner")), "cargo", again=again))
+    assert (tally.passed, tally.failed) == (3, 0)
+
+
 def test_make_alone_lists_every_target() -> None:
     makefile = (ROOT / "Makefile").read_text()
     shown = subprocess.run(["make", "-C", ROOT], capture_output=True, text=True, check=True).stdout
