@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
-from sinemora.alerts import backtest, evaluating, manifest, service
+from sinemora.alerts import backtest, evaluating, manifest, receiving, service
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import AlertRule, Delivery, Incident, IncidentState, Receiver, Silence
 from sinemora.alerts.schemas import (
@@ -227,23 +227,23 @@ def end_silence(silence_id: UUID, session: SessionDep, actor: Editor) -> None:
 def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ReceiverRead]:
     """Receivers by name, without their secrets."""
     found = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
-    return Slice([service.receiver_read(row) for row in found.items], found.next_cursor)
+    return Slice([receiving.receiver_read(row) for row in found.items], found.next_cursor)
 
 
 @router.post("/receivers", status_code=201, responses=responses(409, 422))
 def create_receiver(request: Request, body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
     """Add a receiver; it hears nothing until a route names it."""
-    row = service.create_receiver(session, actor, body)
+    row = receiving.create_receiver(session, actor, body)
     tag(request, row)
-    return service.receiver_read(row)
+    return receiving.receiver_read(row)
 
 
 @router.get("/receivers/{receiver_id}", responses=responses(404))
 def read_receiver(request: Request, receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
     """One receiver, without its secret."""
-    row = service.get_receiver(session, receiver_id)
+    row = receiving.get_receiver(session, receiver_id)
     tag(request, row)
-    return service.receiver_read(row)
+    return receiving.receiver_read(row)
 
 
 @router.patch("/receivers/{receiver_id}", responses=responses(404, 409, 412, 422, 428))
@@ -256,27 +256,27 @@ def update_receiver(
     precondition: Precondition,
 ) -> ReceiverRead:
     """Change a receiver; a secret that is left out stays."""
-    row = service.update_receiver(session, actor, receiver_id, body, precondition)
+    row = receiving.update_receiver(session, actor, receiver_id, body, precondition)
     tag(request, row)
-    return service.receiver_read(row)
+    return receiving.receiver_read(row)
 
 
 @router.delete("/receivers/{receiver_id}", status_code=204, responses=responses(404, 412))
 def delete_receiver(receiver_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
     """Delete a receiver with its log."""
-    service.delete_receiver(session, actor, receiver_id, precondition)
+    receiving.delete_receiver(session, actor, receiver_id, precondition)
 
 
 @router.post("/receivers/{receiver_id}/tests", status_code=201, responses=responses(404))
 def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> DeliveryRead:
     """Send a test; what came of it is in the log of deliveries."""
-    return service.test_receiver(session, actor, receiver_id)
+    return receiving.test_receiver(session, actor, receiver_id)
 
 
 @router.get("/alert-routes")
 def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
     """The tree that says which receivers hear of what."""
-    row, shown = service.routing_read(session)
+    row, shown = receiving.routing_read(session)
     if row is not None:
         tag(request, row)
     return shown
@@ -287,8 +287,8 @@ def write_alert_routes(
     request: Request, body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RoutingRead:
     """Replace the tree."""
-    tag(request, service.write_routing(session, actor, body, precondition))
-    return service.routing_read(session)[1]
+    tag(request, receiving.write_routing(session, actor, body, precondition))
+    return receiving.routing_read(session)[1]
 
 
 @router.get("/deliveries", response_model=Page[DeliveryRead])
@@ -303,7 +303,7 @@ def list_deliveries(
     if incident_id is not None:
         wanted = wanted.where(Delivery.incident_id == incident_id)
     found = paginate(session, wanted, page, Delivery.created_at, Delivery.id, descending=True)
-    return Slice(service.deliveries_read(session, found.items), found.next_cursor)
+    return Slice(receiving.deliveries_read(session, found.items), found.next_cursor)
 
 
 def _shown(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
