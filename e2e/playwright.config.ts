@@ -10,8 +10,8 @@ export default defineConfig({
   globalSetup: './support/product.ts',
   // Real agents, real packets and one product: the journeys take turns.
   workers: 1,
-  timeout: 90_000,
-  expect: { timeout: 10_000 },
+  timeout: 300_000,
+  expect: { timeout: 30_000 },
   forbidOnly: true,
   reporter: 'list',
   use: {

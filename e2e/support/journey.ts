@@ -64,14 +64,18 @@ interface Violation {
   nodes: { html: string }[]
 }
 
-/** No violation of any rule of axe on the page as it stands. */
+/** No violation of any rule of axe on the page, once what fades in or out on it has come to rest. */
 export async function expectAccessible(page: Page) {
   await page.evaluate(AXE)
-  const found = await page.evaluate(async () => {
-    const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }
-    return (await axe.run()).violations
-  })
-  expect(found.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map((node) => node.html).join('\n')}`)).toEqual([])
+  await expect(async () => {
+    const found = await page.evaluate(async () => {
+      const { axe } = window as unknown as { axe: { run: () => Promise<{ violations: Violation[] }> } }
+      return (await axe.run()).violations
+    })
+    expect(found.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map((node) => node.html).join('\n')}`)).toEqual(
+      [],
+    )
+  }).toPass({ timeout: 20_000 })
 }
 
 const UNITS: Record<string, number> = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 }

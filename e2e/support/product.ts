@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 
 const ROOT = resolve(import.meta.dirname, '../..')
+const START_PATIENCE_MS = 300_000
 const STOP_PATIENCE_MS = 60_000
 
 export default async function start(): Promise<(() => Promise<void>) | undefined> {
@@ -49,7 +50,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
 
   try {
     await Promise.race([
-      answering(`http://127.0.0.1:${port}/readyz`, 120_000),
+      answering(`http://127.0.0.1:${port}/readyz`, START_PATIENCE_MS),
       ended.then(() => Promise.reject(new Error('The product ended while it started.'))),
     ])
     await run('sinemora', ['wait'], env)

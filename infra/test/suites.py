@@ -28,6 +28,9 @@ from common import environment  # noqa: E402
 LIMIT_S = 1800
 # More failures than this are no accident, and are not tried again.
 AGAIN_AT_MOST = 10
+# The sum names this many failed tests of a suite, each with this much of its message: it may be all that is kept.
+SHOWN_AT_MOST = 10
+SHOWN_CHARACTERS = 600
 # Stands for the names of the tests that failed, where a runner does not remember them.
 FAILED_NAMES = "{failed}"
 PYTEST_AGAIN = ("--last-failed", "--last-failed-no-failures=none")
@@ -60,6 +63,8 @@ class Tally:
     skipped: int = 0
     took_s: float = 0.0
     note: str = ""
+    # Name and message of each test that failed, as far as its runner tells.
+    failures: list[str] = field(default_factory=list)
 
 
 SUITES = [
@@ -136,6 +141,8 @@ def main(arguments: list[str]) -> int:
     for name, tally in results.items():
         word = "FAILED" if tally.failed else "ok"
         print(f"{name:16}{tally.passed:6} passed {tally.failed:4} failed {tally.took_s:7.1f} s  {word} {tally.note}")
+        for failure in tally.failures[:SHOWN_AT_MOST]:
+            print(f"    {failure}")
     passed = sum(tally.passed for tally in results.values())
     failed = sum(tally.failed for tally in results.values())
     skipped = sum(tally.skipped for tally in results.values())
@@ -145,20 +152,20 @@ def main(arguments: list[str]) -> int:
 
 def run(suite: Suite) -> Tally:
     """Run one suite, its output shown as it comes; a few failed tests once more where the suite can."""
-    tally, output = _once(suite, suite.name)
+    tally = _once(suite, suite.name)
     if not suite.again or tally.note or not 0 < tally.failed <= AGAIN_AT_MOST:
         return tally
-    names = re.findall(r"^test (\S+) \.\.\. FAILED$", output, re.MULTILINE)
-    more = [part for given in suite.again for part in (names if given == FAILED_NAMES else [given])]
-    second, _ = _once(suite, f"{suite.name}, again", more)
+    more = [part for given in suite.again for part in (tally.failures if given == FAILED_NAMES else [given])]
+    second = _once(suite, f"{suite.name}, again", more)
     tally.took_s += second.took_s
     if second.failed == 0:
         tally.note = f"({tally.failed} passed only when run again)"
         tally.passed, tally.failed = tally.passed + tally.failed, 0
+    tally.failures += [f"(again) {failure}" for failure in second.failures]
     return tally
 
 
-def _once(suite: Suite, title: str, more: Sequence[str] = ()) -> tuple[Tally, str]:
+def _once(suite: Suite, title: str, more: Sequence[str] = ()) -> Tally:
     print(f"\n── {title} " + "─" * max(0, 56 - len(title)), flush=True)
     with tempfile.TemporaryDirectory() as scratch:
         report = Path(scratch) / "report.xml"
@@ -175,7 +182,7 @@ def _once(suite: Suite, title: str, more: Sequence[str] = ()) -> tuple[Tally, st
         tally.failed, tally.note = 1, "(ran no test)"
     elif code != 0 and tally.failed == 0:
         tally.failed, tally.note = 1, f"(ended with {code})"
-    return tally, output
+    return tally
 
 
 def _shown(command: list[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
@@ -231,13 +238,22 @@ def _junit(report: Path) -> Tally:
         return Tally()
     tally = Tally()
     for case in root.iter("testcase"):
-        if case.find("failure") is not None or case.find("error") is not None:
+        trouble = [part for part in case if part.tag in ("failure", "error")]
+        if trouble:
             tally.failed += 1
+            tally.failures.append(_told(case, trouble[0]))
         elif case.find("skipped") is not None:
             tally.skipped += 1
         else:
             tally.passed += 1
     return tally
+
+
+def _told(case: ElementTree.Element, trouble: ElementTree.Element) -> str:
+    """Name of a test and what its runner says of it in brief and then at length, cut, in one line."""
+    parts = [re.sub(r"\x1b\[[0-9;]*m", "", part or "") for part in (trouble.get("message"), trouble.text)]
+    brief, long = (" ".join(part.split())[:SHOWN_CHARACTERS] for part in parts)
+    return f"{case.get('classname')} {case.get('name')}: {brief} | {long}"
 
 
 def _cargo(output: str) -> Tally:
@@ -247,6 +263,7 @@ def _cargo(output: str) -> Tally:
         tally.passed += int(passed)
         tally.failed += int(failed)
         tally.skipped += int(ignored)
+    tally.failures = sorted(set(re.findall(r"^test (\S+) \.\.\. FAILED$", output, re.MULTILINE)))
     return tally
 
 

@@ -1,5 +1,5 @@
 import { Modal } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useState } from 'react'
 
 interface Props {
   title: string
@@ -10,13 +10,16 @@ interface Props {
 
 /** A dialog over the page. Its head is no banner: a page has one already. */
 export function Dialog({ title, opened, onClose, children }: Props) {
+  // What it is about may be forgotten the moment it is closed; its title stays until it has faded.
+  const [shown, setShown] = useState(title)
+  if (opened && shown !== title) setShown(title)
   return (
     <Modal.Root opened={opened} onClose={onClose}>
       <Modal.Overlay />
       <Modal.Content>
         <Modal.Header role="none">
           <Modal.Title>
-            <strong>{title}</strong>
+            <strong>{shown}</strong>
           </Modal.Title>
           <Modal.CloseButton aria-label="Close" />
         </Modal.Header>
