@@ -119,6 +119,27 @@ def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Col
     return int(found or 0)
 
 
+def starts(session: Session, mesh_key: int, stretch: Stretch) -> list[datetime]:
+    """When the windows of a mesh in a stretch began, ascending."""
+    key = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at < :end"
+    first, following = (
+        f"SELECT started_at FROM {stretch.tier} WHERE {key} AND started_at {after} ORDER BY started_at LIMIT 1"
+        for after in (">= :start", "> found.started_at")
+    )
+    # From one to the next along the key, which has them in this order: as many steps as windows, however many blocks.
+    sql = (
+        f"WITH RECURSIVE found AS (({first}) UNION ALL SELECT ({following}) FROM found"
+        " WHERE found.started_at IS NOT NULL) SELECT started_at FROM found WHERE started_at IS NOT NULL"
+    )
+    parameters = {
+        "tenant_key": _tenant(session),
+        "mesh_key": mesh_key,
+        "start": stretch.start,
+        "end": stretch.end,
+    }
+    return list(session.scalars(text(sql), parameters))
+
+
 def frames(
     session: Session,
     mesh_key: int,

@@ -55,6 +55,32 @@ def stats_of(blobs: Sequence[bytes]) -> Stats:
     return Stats(columns, quantiles, flows, sources, by_flow)
 
 
+def round_trip_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
+    """One of p50, p90, p99 (by its place in `frame.QUANTILES`) of the round trips of all targets of all blocks, in
+    their order: LLQ16 bin + 1, 0 for no value; what `stats_of` says, with nothing else unpacked. FrameError."""
+    if not blobs:
+        return np.empty(0, np.uint16)
+    heads = frame.heads_of(frame.STATS, blobs)
+    bodies, ends = _bodies(blobs)
+    lows: list[list[Any]] = [[] for _ in range(quantile + 1)]
+    highs: list[list[Any]] = [[] for _ in range(quantile + 1)]
+    start = 0
+    for number, ((version, n), end) in enumerate(zip(heads, ends.tolist(), strict=True)):
+        kept = 3 if version == 1 else len(frame.QUANTILES)
+        codes, plane = start + 96 * n, (3 * kept + 1) * n
+        if codes + 2 * plane > end:
+            frame.decode_stats(blobs[number])  # says what is wrong
+        for which in range(quantile + 1):
+            at = codes + (3 * which + frame.ROUND_TRIP) * n
+            lows[which].append(bodies[at : at + n])
+            highs[which].append(bodies[at + plane : at + plane + n])
+        start = end
+    found = np.zeros(sum(n for _, n in heads), np.uint16)
+    for low, high in zip(lows, highs, strict=True):  # each is stored as what it has more than the one before
+        found += np.concatenate(low) | np.concatenate(high).astype(np.uint16) << np.uint16(8)
+    return found
+
+
 def sketches_of(
     blobs: Sequence[bytes], directions: Collection[int] = DIRECTIONS, shifts_ns: Ints = _NO_SHIFTS
 ) -> Sketches:

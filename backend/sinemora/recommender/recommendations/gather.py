@@ -20,12 +20,11 @@ from sinemora.recommender.applications.reading import links_of
 from sinemora.recommender.recommendations.schemas import Policy, Question
 from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING, Deployed, Machine, Need, World
 
-FRAMES_BUDGET = 12_000
+BLOCKS_BUDGET = 12_000
 """Blocks read at most: a large mesh is judged on fewer windows, so that the answer comes at once."""
 WINDOWS_LEAST = 2
 TAILS = {Statistic.P50: 0.7, Statistic.P90: 0.25, Statistic.P99: 0.05}
 """What of a window's exchanges each percentile it keeps stands for, up to half way to the next."""
-_BLOCK = 256
 
 
 def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, History]:
@@ -56,13 +55,9 @@ def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, H
 
 
 def recent(session: Session, mesh: MeshState, statistic: Statistic, minutes: int) -> History:
-    """The newest windows of a mesh, at most `minutes` back and no more than `FRAMES_BUDGET` allows."""
+    """The windows of the last `minutes`; of a large mesh as many as `BLOCKS_BUDGET` allows, spread over them."""
     now = datetime.now(UTC)
-    size = max(len(mesh.members), 1)
-    blocks = size * -(-size // (2 * _BLOCK))
-    affordable = max(FRAMES_BUDGET // blocks, 4)
-    span = timedelta(minutes=min(minutes, affordable))
-    return history.round_trips(session, mesh, now - span, now, statistic)
+    return history.round_trips(session, mesh, now - timedelta(minutes=minutes), now, statistic, BLOCKS_BUDGET)
 
 
 def _chosen(applications: list[Application], named: list[str]) -> set[UUID]:

@@ -168,7 +168,8 @@ def verify(session: Session, recommendation_id: UUID) -> bool:
     question, answer = Question.model_validate(found.question), Answer.model_validate(found.answer)
     start = found.applied_at + SETTLED
     mesh = mesh_state(session, found.mesh_id)
-    seen = history.round_trips(session, mesh, start, datetime.now(UTC), Statistic(question.statistic))
+    statistic = Statistic(question.statistic)
+    seen = history.round_trips(session, mesh, start, datetime.now(UTC), statistic, gather.BLOCKS_BUDGET)
     observed = _observed(session, found, seen, {axis.id: at for at, axis in enumerate(mesh.members)})
     if observed is None or answer.total is None or seen.span is None:
         return False
