@@ -54,7 +54,7 @@ test('what a delay costs on a measured path', async ({ inside: page, mesh }) => 
   await page.getByLabel('From', { exact: true }).selectOption(source.id)
   await page.getByLabel('To', { exact: true }).selectOption(target.id)
   await expect(page).toHaveURL(new RegExp(`source=${source.id}&target=${target.id}`))
-  await expect(page.getByText(/^From \d+ round trips between/)).toContainText(`${source.name} and ${target.name}`)
+  await expect(page.getByText(/^From [\d,]+ round trips between/)).toContainText(`${source.name} and ${target.name}`)
   await expectAccessible(page)
 })
 

@@ -8,7 +8,6 @@ const EVENT_PORT = 31_319
 test('two machines enrol with the shown command, turn green, and their delay is on the heatmap', async ({
   inside: page,
 }) => {
-  test.setTimeout(180_000)
   const agents: Agent[] = []
   try {
     await page.goto('/')
@@ -37,11 +36,11 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     const line = await command.innerText()
     agents.push(startAgent(line, `${name}-1`, `${NETWORK}1`, EVENT_PORT))
     const arrivals = page.getByRole('list', { name: 'Machines of this mesh' })
-    await expect(arrivals.getByRole('listitem')).toContainText([`${name}-1`], { timeout: 30_000 })
+    await expect(arrivals.getByRole('listitem')).toContainText([`${name}-1`], { timeout: 60_000 })
     await expect(page.getByText('A path needs two ends: run the command on a second machine.')).toBeVisible()
 
     agents.push(startAgent(line, `${name}-2`, `${NETWORK}2`, EVENT_PORT))
-    await expect(arrivals.getByText('First window received')).toHaveCount(2, { timeout: 60_000 })
+    await expect(arrivals.getByText('First window received')).toHaveCount(2, { timeout: 120_000 })
     await expectAccessible(page)
 
     await page.getByRole('link', { name: 'Open the heatmap' }).click()
@@ -49,7 +48,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     const meshId = new URL(page.url()).pathname.split('/').at(-1)
     await page.getByRole('grid').focus()
     const cell = page.getByRole('gridcell')
-    await expect(cell).toHaveText(new RegExp(`^${name}-1 to ${name}-2, p50 [\\d.]+ (ns|µs|ms)$`), { timeout: 30_000 })
+    await expect(cell).toHaveText(new RegExp(`^${name}-1 to ${name}-2, p50 [\\d.]+ (ns|µs|ms)$`), { timeout: 60_000 })
     await expect(async () => {
       const shown = nanoseconds(await cell.innerText())
       const { values } = await read<{ values: number[][] }>(page, `/v1/meshes/${meshId}/matrix`)
@@ -65,7 +64,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
       await expect(row).toContainText('Revoked')
       await expectAccessible(page)
-      await expect.poll(() => agents[1]?.said(), { timeout: 45_000 }).toContain('revoked')
+      await expect.poll(() => agents[1]?.said(), { timeout: 120_000 }).toContain('revoked')
     })
 
     await test.step('the mesh is deleted again', async () => {

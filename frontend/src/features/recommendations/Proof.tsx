@@ -25,7 +25,8 @@ export function Proof({ found }: { found: Recommendation }) {
         </p>
       )}
       <p className={pageStyles.lead}>
-        Chosen on {formatCount(evidence.chosen_on)} windows, judged on {formatCount(evidence.judged_on)} others
+        Chosen on {formatCount(evidence.chosen_on)} {evidence.chosen_on === 1 ? 'window' : 'windows'}, judged on{' '}
+        {formatCount(evidence.judged_on)} {evidence.judged_on === 1 ? 'other' : 'others'}
         {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}; {formatCount(evidence.paths_known)} of{' '}
         {formatCount(evidence.paths)} paths were measured, the rest taken from their zones. A move must gain its task{' '}
         {formatShare(evidence.hysteresis)} at least, or it would follow noise.
