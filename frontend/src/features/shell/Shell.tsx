@@ -6,14 +6,14 @@ import { Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import { ClockSwitch } from './ClockSwitch'
 import { LiveMark } from './LiveMark'
-import { MeshPicker, useCurrentMesh } from './MeshPicker'
+import { MeshPicker } from './MeshPicker'
+import { Navigation } from './Navigation'
 import styles from './shell.module.css'
 import { ThemeSwitch } from './ThemeSwitch'
 import { UserMenu } from './UserMenu'
 
 /** What surrounds every page: where you are, in which mesh, whether it is live. */
 export function Shell() {
-  const mesh = useCurrentMesh()
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
@@ -25,63 +25,7 @@ export function Shell() {
           Sinemora
         </Link>
         <MeshPicker />
-        <nav className={styles.nav} aria-label="Main">
-          {mesh && (
-            <Link
-              to="/meshes/$meshId"
-              params={{ meshId: mesh.id }}
-              activeOptions={{ exact: true, includeSearch: false }}
-              activeProps={{ 'aria-current': 'page' }}
-            >
-              Heatmap
-            </Link>
-          )}
-          {mesh && (
-            <Link
-              to="/meshes/$meshId/explore"
-              params={{ meshId: mesh.id }}
-              activeOptions={{ includeSearch: false }}
-              activeProps={{ 'aria-current': 'page' }}
-            >
-              Explore
-            </Link>
-          )}
-          <Link to="/incidents" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
-            Incidents
-          </Link>
-          <Link to="/curves" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
-            Curves
-          </Link>
-          <Link to="/applications" activeProps={{ 'aria-current': 'page' }}>
-            Applications
-          </Link>
-          <Link to="/recommendations" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
-            Recommendations
-          </Link>
-          <Link to="/what-if" activeOptions={{ includeSearch: false }} activeProps={{ 'aria-current': 'page' }}>
-            What if
-          </Link>
-          <Link to="/vms" activeProps={{ 'aria-current': 'page' }}>
-            VMs
-          </Link>
-          <Link to="/zones" activeProps={{ 'aria-current': 'page' }}>
-            Zones
-          </Link>
-          <Link to="/jobs" activeProps={{ 'aria-current': 'page' }}>
-            Jobs
-          </Link>
-          <Link to="/meshes" activeOptions={{ exact: true }} activeProps={{ 'aria-current': 'page' }}>
-            Meshes
-          </Link>
-          <Link
-            to="/onboarding"
-            search={mesh ? { mesh: mesh.id } : {}}
-            activeOptions={{ includeSearch: false }}
-            activeProps={{ 'aria-current': 'page' }}
-          >
-            Add a VM
-          </Link>
-        </nav>
+        <Navigation />
         <div className={styles.end}>
           <LiveMark />
           <ClockSwitch />
