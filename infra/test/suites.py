@@ -4,7 +4,8 @@ The last line is `N passed, N failed`. A check that fails counts as one failed t
 too long or runs no test at all. The exit code is 0 only when nothing failed.
 
 Tests with real packets, databases and browsers now and then fail for what the machine did meanwhile. So the few tests
-that failed in such a suite run once more, alone; one that passes then counts as passed, and the sum says how many did.
+that failed in such a suite run again, alone, at most twice; when all pass then, they count as passed, and the sum
+names them.
 """
 
 import os
@@ -28,6 +29,7 @@ from common import environment  # noqa: E402
 LIMIT_S = 1800
 # More failures than this are no accident, and are not tried again.
 AGAIN_AT_MOST = 10
+AGAIN_TIMES = 2
 # The sum names this many failed tests of a suite, each with this much of its message: it may be all that is kept.
 SHOWN_AT_MOST = 10
 SHOWN_CHARACTERS = 600
@@ -151,17 +153,20 @@ def main(arguments: list[str]) -> int:
 
 
 def run(suite: Suite) -> Tally:
-    """Run one suite, its output shown as it comes; a few failed tests once more where the suite can."""
+    """Run one suite, its output shown as it comes; a few failed tests again where the suite can."""
     tally = _once(suite, suite.name)
     if not suite.again or tally.note or not 0 < tally.failed <= AGAIN_AT_MOST:
         return tally
-    more = [part for given in suite.again for part in (tally.failures if given == FAILED_NAMES else [given])]
-    second = _once(suite, f"{suite.name}, again", more)
-    tally.took_s += second.took_s
-    if second.failed == 0:
-        tally.note = f"({tally.failed} passed only when run again)"
-        tally.passed, tally.failed = tally.passed + tally.failed, 0
-    tally.failures += [f"(again) {failure}" for failure in second.failures]
+    left = tally
+    for _ in range(AGAIN_TIMES):
+        more = [part for given in suite.again for part in (left.failures if given == FAILED_NAMES else [given])]
+        left = _once(suite, f"{suite.name}, again", more)
+        tally.took_s += left.took_s
+        tally.failures += [f"(again) {failure}" for failure in left.failures]
+        if left.failed == 0:
+            tally.note = f"({tally.failed} passed only when run again)"
+            tally.passed, tally.failed = tally.passed + tally.failed, 0
+            break
     return tally
 
 
