@@ -59,7 +59,8 @@ lint: ## Linters, formatters and type checks, changing nothing
 packages: ## Build the agent's packages, install script and checksums (signed: SINEMORA_SIGNING_KEY=…)
 	$(PREPARE) packages
 	@$(PYTHON) infra/packages/build.py
-test-packages: packages ## Install the .deb in a tree of its own, run it, upgrade it and remove it (root; Debian)
+test-packages: packages ## Install .deb and .rpm in a copy of the machine, run, upgrade and remove them (root; Debian)
+	$(PREPARE) test-packages
 	@$(PYTHON) infra/packages/trial.py
 
 ##@ Change

@@ -1,7 +1,7 @@
 """Installs the agent from its packages as a stranger would, in a copy of this machine that vanishes.
 
-The copy is an overlay over `/` in a mount namespace of its own: dpkg, the maintainer scripts and the install script are
-the real ones, and nothing of it touches the machine. Needs root, Debian's dpkg and overlayfs.
+The copy is an overlay over `/` in a mount namespace of its own: dpkg, rpm, the maintainer scripts and the install
+script are the real ones, and nothing of it touches the machine. Needs root, Debian's dpkg and rpm, and overlayfs.
 """
 
 import functools
@@ -20,8 +20,8 @@ INSIDE = "SINEMORA_TRIAL_ROOT"
 
 def main() -> None:
     """Enter a mount namespace, then try everything in the copy."""
-    if os.geteuid() != 0 or not shutil.which("dpkg"):
-        sys.exit("This needs root and dpkg.\nWhat to do: run it as root on Debian or its kin")
+    if os.geteuid() != 0 or not shutil.which("dpkg") or not shutil.which("rpm"):
+        sys.exit("This needs root, dpkg and rpm.\nWhat to do: make test-packages as root on Debian or its kin")
     if INSIDE not in os.environ:
         with tempfile.TemporaryDirectory(prefix="sinemora-trial-") as folder:
             command = ["unshare", "--mount", "--propagation", "private", sys.executable, *sys.argv]
@@ -36,14 +36,15 @@ def main() -> None:
     for place in ("proc", "sys", "dev"):
         run("mount", "--rbind", f"/{place}", str(root / place))
     try:
-        trial(root)
+        deb(root)
+        rpm(root)
     finally:
         run("umount", "--recursive", "--lazy", str(root))
     print("The packages install, run, upgrade and go.")
 
 
-def trial(root: Path) -> None:
-    """From nothing to an agent that is purged."""
+def deb(root: Path) -> None:
+    """By the install script, from nothing to an agent that is purged."""
     handler = functools.partial(Quiet, directory=str(DIST.parent))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -76,6 +77,27 @@ def trial(root: Path) -> None:
     expect(not (root / "usr/bin/sinemora-agent").exists() and env_file.exists(), "secrets stay", "")
     inside(root, ["dpkg", "--purge", "sinemora-agent"])
     expect(not env_file.exists(), "nothing left after the purge", "")
+
+
+def rpm(root: Path) -> None:
+    """By rpm itself, from nothing over an upgrade with settings of one's own to an agent that is erased."""
+    (package,) = DIST.glob("*.rpm")
+    copy = root / "var/tmp" / package.name
+    shutil.copy(package, copy)
+    settings, inside_copy = root / "etc/sinemora/agent.toml", f"/var/tmp/{package.name}"
+    # Where the machine is a Debian there is no database of rpm's yet.
+    inside(root, ["rpm", "--initdb"])
+    inside(root, ["rpm", "--install", inside_copy])
+    version = inside(root, ["sinemora-agent", "--version"])
+    expect(version.startswith("sinemora-agent "), "a version from the rpm", version)
+    said = inside(root, ["rpm", "--verify", "sinemora-agent"])
+    expect(said == "", "every file as it was packed", said)
+    settings.write_text('backend = "https://sinemora.example.com"\n', "utf-8")
+    inside(root, ["rpm", "--upgrade", "--replacepkgs", inside_copy])
+    expect("sinemora.example.com" in settings.read_text("utf-8"), "own settings kept by an upgrade", "")
+    inside(root, ["rpm", "--erase", "sinemora-agent"])
+    left = [str(path) for path in (root / "usr/bin/sinemora-agent", settings) if path.exists()]
+    expect(not left, "nothing in force after it is erased", " ".join(left))
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):

@@ -41,6 +41,11 @@ def certificates(log: Log) -> str:
     return _present("openssl", ["openssl"], "certificates are made with", log)
 
 
+def rpm(log: Log) -> str:
+    """rpm, with which packages of that kind are tried on a Debian."""
+    return _present("rpm", ["rpm"], "packages are tried with", log)
+
+
 def _of_go(name: str, log: Log) -> str:
     wanted = VERSIONS[name]
     folder = TOOLS / name / wanted["pinned"]

@@ -42,6 +42,7 @@ DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
 MEMCACHED = ("memcached", "memcached", laboratory.memcached)
 
 NFPM = ("nfpm", "nfpm", laboratory.nfpm)
+RPM = ("rpm", "rpm", laboratory.rpm)
 
 GOALS = {
     "uv": [UV],
@@ -54,6 +55,7 @@ GOALS = {
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, GO, NFPM, OPENSSL],
+    "test-packages": [RPM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],
