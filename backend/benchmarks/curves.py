@@ -12,18 +12,21 @@ import sys
 import tempfile
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from fractions import Fraction
+from multiprocessing import get_context
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from scipy.optimize import curve_fit
 
 from sinemora.recommender.curves.curve import Curve, Floats
-from sinemora.recommender.curves.fit import Fit, fit
+from sinemora.recommender.curves.fit import Fit, Threshold, fit
 from sinemora.recommender.curves.library import LIBRARY, Published, published
-from sinemora.recommender.curves.observations import Metric, normalise
+from sinemora.recommender.curves.observations import Metric, Samples, normalise
 from sinemora.recommender.curves.table import tabulate
 from sinemora.recommender.profiler.journal import Journal
 from sinemora.recommender.profiler.machine import awake
@@ -42,6 +45,10 @@ PRINTED = {
     "spark-glm": (200, ("1.0199", "-1.161e-4")),
     "tensorflow-mnist": (40, ("1.005", "-5.146e-4", "5.837e-7", "-3.46e-10")),
 }
+
+
+Given, Found = TypeVar("Given"), TypeVar("Found")
+_kept: dict[str, ProcessPoolExecutor] = {}
 
 
 @dataclass(frozen=True)
@@ -120,6 +127,15 @@ def stated_points() -> None:
     report("curves_stated_points_rmse", value, "print", counted=len(errors), points=points)
 
 
+def shared(work: Callable[[Given], Found], given: list[Given]) -> list[Found]:
+    """What `work` makes of each, in their order; by as many processes as there are processors."""
+    if "pool" not in _kept:
+        # Each process is to keep to one processor; read when it loads numpy.
+        os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+        _kept["pool"] = ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"))
+    return list(_kept["pool"].map(work, given, chunksize=max(1, len(given) // 200)))
+
+
 def cases(rng: np.random.Generator, count: int, samples: int | None, noise: float | None) -> Iterator[Case]:
     for index in range(count):
         truth = TRUTHS[index % len(TRUTHS)]
@@ -143,33 +159,35 @@ def fitted(case: Case) -> Fit:
 
 
 def recovery(rng: np.random.Generator) -> None:
-    ours, cubic, covered = [], [], []
-    by_truth: dict[str, tuple[list[float], list[float]]] = {truth.key: ([], []) for truth in TRUTHS}
-    for case in cases(rng, CASES, None, None):
-        found = fitted(case)
-        ours.append(case.rmse(found.curve) / case.noise)
-        scale = case.added_us / 1000
-        plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), scale, case.performance)
-        cubic.append(case.rmse(np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])) / case.noise)
-        at = case.grid()
-        truth, band = case.truth.curve(at), found.at(at)
-        # The curve's own knots are rounded in the last digits.
-        covered.append(float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9))))
-        by_truth[case.truth.key][0].append(ours[-1])
-        by_truth[case.truth.key][1].append(covered[-1])
-    medians = {key: round(float(np.median(part)), 3) for key, (part, _) in by_truth.items()}
-    report("curves_refit_rmse", float(np.median(ours)), "≤ 0.5 × noise", lambda v: v <= 0.5, by_curve=medians)
-    ratio = float(np.median(ours) / np.median(cubic))
+    made = list(cases(rng, CASES, None, None))
+    errors, cubic, covered = zip(*shared(recovered, made), strict=True)
+    by_truth = {truth.key: [at for at, case in enumerate(made) if case.truth is truth] for truth in TRUTHS}
+    medians = {key: round(float(np.median(np.take(errors, part))), 3) for key, part in by_truth.items()}
+    report("curves_refit_rmse", float(np.median(errors)), "≤ 0.5 × noise", lambda v: v <= 0.5, by_curve=medians)
+    ratio = float(np.median(errors) / np.median(cubic))
     report("curves_refit_rmse_ratio_to_cubic", ratio, "≤ 0.8", lambda v: v <= 0.8, cubic=round(np.median(cubic), 3))
-    shares = {key: round(100 * float(np.mean(part)), 1) for key, (_, part) in by_truth.items()}
+    shares = {key: round(100 * float(np.mean(np.take(covered, part))), 1) for key, part in by_truth.items()}
     value = 100 * float(np.mean(covered))
     also = {name: other(rng, name) for name in ("measured baseline", "3 repeats", "5000 rows")}
     report("curves_band_coverage_percent", value, "93-97", lambda v: 93 <= v <= 97, by_curve=shares, also=also)
 
 
+def recovered(case: Case) -> tuple[float, float, float]:
+    """Error of the fit and of a plain cubic, in units of the noise, and the share of the truth in the band."""
+    found = fitted(case)
+    scale = case.added_us / 1000
+    plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), scale, case.performance)
+    cubic = case.rmse(np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])) / case.noise
+    at = case.grid()
+    truth, band = case.truth.curve(at), found.at(at)
+    # The curve's own knots are rounded in the last digits.
+    inside = (band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)
+    return case.rmse(found.curve) / case.noise, cubic, float(np.mean(inside))
+
+
 def other(rng: np.random.Generator, name: str) -> dict[str, float]:
     """The same for rows as tenants have them: a baseline as noisy as the rest, repeats, or natural variation."""
-    errors, covered = [], []
+    rows = []
     for case in cases(rng, OTHER_CASES, None, None):
         curve = case.truth.curve
         x = np.concatenate(([0.0], case.added_us))
@@ -178,19 +196,26 @@ def other(rng: np.random.Generator, name: str) -> dict[str, float]:
         elif name == "5000 rows":
             x = np.concatenate(([0.0], np.minimum(rng.gamma(2, curve.end_us / 10, 5000), curve.end_us)))
         y = 1e5 * np.maximum(curve(x) * (1 + case.noise * rng.standard_normal(x.size)), 1e-3)
-        found = fit(normalise(x, y, baseline=1e5 if name == "5000 rows" else None))
-        at = np.linspace(0, found.curve.end_us, 201)
-        truth, band = curve(at), found.at(at)
-        errors.append(float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise)
-        covered.append(float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9))))
+        rows.append((case, x, y, 1e5 if name == "5000 rows" else None))
+    errors, covered = zip(*shared(of_rows, rows), strict=True)
     return {"rmse": round(float(np.median(errors)), 3), "coverage_percent": round(100 * float(np.mean(covered)), 1)}
+
+
+def of_rows(given: tuple[Case, Floats, Floats, float | None]) -> tuple[float, float]:
+    """Error in units of the noise and share of the truth in the band, for rows in the unit of an application."""
+    case, x, y, baseline = given
+    found = fit(normalise(x, y, baseline=baseline))
+    at = np.linspace(0, found.curve.end_us, 201)
+    truth, band = case.truth.curve(at), found.at(at)
+    error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
+    return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
 
 
 def thresholds(rng: np.random.Generator) -> None:
     errors: dict[str, list[float]] = {truth.key: [] for truth in TRUTHS}
     inside = []
-    for case in cases(rng, THRESHOLD_CASES, 20, 0.05):
-        found = fitted(case).threshold
+    made = list(cases(rng, THRESHOLD_CASES, 20, 0.05))
+    for case, found in zip(made, shared(threshold, made), strict=True):
         errors[case.truth.key].append(abs(found.at_us - case.truth.flat_until_us))
         inside.append(found.low_us <= case.truth.flat_until_us <= found.high_us)
     value = float(np.median(np.concatenate(list(errors.values()))))
@@ -199,9 +224,14 @@ def thresholds(rng: np.random.Generator) -> None:
     report("curves_threshold_error_us", value, "≤ 20", lambda v: v <= 20, by_curve=medians, interval_percent=covered)
 
 
+def threshold(case: Case) -> Threshold:
+    """The one found."""
+    return fitted(case).threshold
+
+
 def violations(rng: np.random.Generator) -> None:
     """Inputs nobody should send: rising, scattered over orders of magnitude, few points, with and without spread."""
-    broken = 0
+    made = []
     for _ in range(RANDOM_INPUTS):
         n = int(rng.integers(3, 25))
         x = rng.uniform(0, 10 ** rng.uniform(0, 5), n)
@@ -211,14 +241,22 @@ def violations(rng: np.random.Generator) -> None:
         if baseline is None:
             x[0] = 0.0
         metric: Metric = "rate" if rng.random() < 0.5 else "duration"
-        found = fit(normalise(x, y, metric=metric, spread=spread, baseline=baseline))
         at = np.sort(np.concatenate((np.linspace(0, 1.5 * x.max(), 400), rng.uniform(0, x.max(), 100))))
-        for curve in (found.curve, found.low, found.high):
-            p = curve(at)
-            broken += not bool((p > 0).all() and (p <= 1).all() and (np.diff(p) <= 0).all())
-        band = found.at(at[at <= found.curve.end_us])
-        broken += not bool((band.low <= band.performance).all() and (band.performance <= band.high).all())
+        made.append((normalise(x, y, metric=metric, spread=spread, baseline=baseline), at))
+    broken = sum(shared(unlawful, made))
     report("curves_violations", broken, "0", lambda v: v == 0, inputs=RANDOM_INPUTS)
+
+
+def unlawful(given: tuple[Samples, Floats]) -> int:
+    """How many of the curve, the ends of its band and their order break the law at these latencies."""
+    samples, at = given
+    found = fit(samples)
+    broken = 0
+    for curve in (found.curve, found.low, found.high):
+        p = curve(at)
+        broken += not bool((p > 0).all() and (p <= 1).all() and (np.diff(p) <= 0).all())
+    band = found.at(at[at <= found.curve.end_us])
+    return broken + (not bool((band.low <= band.performance).all() and (band.performance <= band.high).all()))
 
 
 def speed(rng: np.random.Generator) -> None:

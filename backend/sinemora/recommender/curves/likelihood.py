@@ -27,36 +27,44 @@ def log_without_each(samples: Samples, p: Floats) -> Floats:
 
 def _log(samples: Samples, p: Floats, each: bool) -> Floats:
     if samples.errors is not None:
-        return _marginal(samples, p, samples.errors[None, :] ** -2.0, 1.0, _SCALE_WEIGHT, each)
-    even = _marginal(samples, p, samples.repeats[None, :], _NOISE, _NOISE_WEIGHT, each)
-    proportional = _marginal(samples, p, samples.repeats / (p * p), _NOISE, _NOISE_WEIGHT, each)
+        return _marginal(samples, p, samples.errors**-2.0, False, 1.0, _SCALE_WEIGHT, each)
+    even = _marginal(samples, p, samples.repeats, False, _NOISE, _NOISE_WEIGHT, each)
+    proportional = _marginal(samples, p, samples.repeats, True, _NOISE, _NOISE_WEIGHT, each)
     return np.asarray(np.logaddexp(even, proportional) - np.log(2))
 
 
-def _marginal(samples: Samples, p: Floats, w: Floats, scale: float, weight: float, each: bool) -> Floats:
-    """With weights w ((m or 1), n) and noise of `scale`, known as well as from `weight` observations: of all samples
-    in column 0, then, for `each`, of all but one."""
+def _marginal(
+    samples: Samples, p: Floats, w: Floats, proportional: bool, scale: float, weight: float, each: bool
+) -> Floats:
+    """With weights w (n,), divided by p² when noise is `proportional`, and noise of `scale`, known as well as from
+    `weight` observations: of all samples in column 0, then, for `each`, of all but one."""
     y = samples.performance
     prior = weight * scale**2
-    log_w = _totals(0.5 * np.log(w), each)
+    # Sums over samples are products with the weights: of matrices as narrow as these, sums by rows are slow.
+    log_w = _totals(np.log(p), np.full(w.size, -1.0), each) if proportional else np.zeros((1, 1 + each * w.size))
+    log_w = log_w + _totals(0.5 * np.log(w)[None, :], np.ones(w.size), each)
     freedom = np.full(log_w.shape[1], y.size + weight)
     freedom[1:] -= 1
     if samples.measured:
         # The baseline has an error of its own: its factor is integrated out, which costs one degree of freedom.
-        wp = w * p
-        pp = np.maximum(_totals(wp * p, each), 1e-300)
-        chi2 = _totals(w * y * y, each) - _totals(wp * y, each) ** 2 / pp
+        against = y / p if proportional else y[None, :]
+        pp = _totals(np.ones((1, w.size)) if proportional else p * p, w, each)
+        py = _totals(against if proportional else against * p, w, each)
+        pp = np.maximum(pp, 1e-300)
+        chi2 = _totals(against * against, w, each) - py**2 / pp
         log_w = log_w - 0.5 * np.log(pp)
         freedom -= 1
     else:
-        chi2 = _totals(w * (y - p) ** 2, each)
+        off = y / p - 1 if proportional else y - p
+        chi2 = _totals(off * off, w, each)
     constant = gammaln(freedom / 2) - 0.5 * (freedom - weight) * np.log(np.pi) + 0.5 * weight * np.log(prior)
     return np.asarray(log_w + constant - 0.5 * freedom * np.log(prior + np.maximum(chi2, 0)))
 
 
-def _totals(terms: Floats, each: bool) -> Floats:
-    total = terms.sum(axis=1, keepdims=True)
-    return np.concatenate((total, total - terms), axis=1) if each else total
+def _totals(terms: Floats, w: Floats, each: bool) -> Floats:
+    """Sums of w times the terms (m, n) by row, shape (m, 1); for `each`, then those without each of them."""
+    total = (terms @ w)[:, None]
+    return np.concatenate((total, total - terms * w), axis=1) if each else total
 
 
 def baseline_factor(samples: Samples, p: Floats) -> Floats:
@@ -65,7 +73,7 @@ def baseline_factor(samples: Samples, p: Floats) -> Floats:
         return np.ones(len(p))
     y = samples.performance
     w = samples.repeats if samples.errors is None else samples.errors**-2.0
-    return np.asarray((w * p * y).sum(axis=1) / (w * p * p).sum(axis=1))
+    return np.asarray(p @ (w * y) / ((p * p) @ w))
 
 
 def noise_scale(samples: Samples, p: Floats) -> float:

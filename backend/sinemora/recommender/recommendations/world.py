@@ -136,22 +136,32 @@ def filled(trips: Trips, zones: Indices) -> Assumed:
     Raises `NothingKnown`.
     """
     size = zones.size
-    counted = np.isfinite(trips).sum(axis=0)
-    known = counted > 0
-    if not (known & ~np.eye(size, dtype=bool)).any():
-        raise NothingKnown("no path of the mesh was measured")
-    median = np.full((size, size), np.nan)
-    median[known] = np.nanmedian(trips[:, known], axis=0)
-    np.fill_diagonal(median, np.nan)
-    everywhere = float(np.nanmedian(median))
-    pairs = zones[:, None] * (int(zones.max()) + 1) + zones[None, :]
-    of_pair = np.full(int(pairs.max()) + 1, everywhere)
+    own = np.eye(size, dtype=bool)
+    median = _medians(trips)
+    median[own] = np.nan
     measured = np.isfinite(median)
-    for pair in np.unique(pairs[measured]):
-        of_pair[pair] = np.median(median[measured & (pairs == pair)])
-    round_trips = np.where(measured, median, of_pair[pairs])
-    np.fill_diagonal(round_trips, 0.0)
-    return Assumed(round_trips, measured | np.eye(size, dtype=bool))
+    if not measured.any():
+        raise NothingKnown("no path of the mesh was measured")
+    if not (measured | own).all():
+        # Only gaps need what is usual between zones.
+        everywhere = float(np.median(median[measured]))
+        pairs = zones[:, None] * (int(zones.max()) + 1) + zones[None, :]
+        of_pair = np.full(int(pairs.max()) + 1, everywhere)
+        gaps = ~measured & ~own
+        for pair in np.unique(pairs[gaps]):
+            of_pair[pair] = np.median(found) if (found := median[measured & (pairs == pair)]).size else everywhere
+        median[gaps] = of_pair[pairs[gaps]]
+    median[own] = 0.0
+    return Assumed(median, measured | own)
+
+
+def _medians(trips: Trips) -> Floats:
+    """`np.nanmedian` over windows, which takes ten times as long for a few windows of many pairs."""
+    ranked = np.sort(trips, axis=0)  # NaN come last
+    counted = np.isfinite(trips).sum(axis=0)
+    middle = [np.maximum(counted - more, 0) // 2 for more in (1, 0)]
+    low, high = (np.take_along_axis(ranked, at[None], axis=0)[0].astype(np.float64) for at in middle)
+    return np.where(counted > 0, (low + high) / 2, np.nan)
 
 
 def _numbered(names: list[Any]) -> Indices:
