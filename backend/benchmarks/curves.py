@@ -90,9 +90,22 @@ def formulas() -> None:
 
 def report(figure: str, value: float, bar: str, met: object = None, **detail: object) -> None:
     verdict = met(value) if callable(met) else None
-    line = {"figure": figure, "value": float(f"{value:.6g}"), "bar": bar, "met": verdict, **detail}
+    line = {
+        "figure": figure,
+        "value": float(f"{value:.6g}"),
+        "unit": unit(figure),
+        "bar": bar,
+        "met": verdict,
+        **detail,
+    }
     sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
     sys.stdout.flush()
+
+
+def unit(figure: str) -> str:
+    """From the name of a figure."""
+    ends = {"_percent": "%", "_us": "µs", "_per_s": "1/s"}
+    return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
 
 
 def formula_error() -> float:

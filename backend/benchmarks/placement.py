@@ -47,13 +47,14 @@ def main(only: str | None) -> None:
 
 def full_size() -> None:
     """The figures of a whole cluster, in one run."""
-    problem, bases = cluster(MACHINES, sizes())
+    size = sizes()
+    problem, bases = cluster(MACHINES, size)
     small, _ = cluster(300, np.array([5, 30, 200]))
     exact.solve(small)
     moves.front(small, (5, 0))
-    plan = full(problem, bases)
-    aged = front(problem)
-    quality(problem, plan, aged)
+    full(problem, bases)
+    front(problem)
+    quality(size)
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     report("placement_rss_mib_full", peak, "≤ 1500", lambda v: v <= 1500)
 
@@ -136,9 +137,9 @@ def sizes() -> Any:
     )
 
 
-def cluster(machines: int, size: Any) -> tuple[Problem, Any]:
+def cluster(machines: int, size: Any, seed: int = 1) -> tuple[Problem, Any]:
     """Jobs with roots on random machines, and the base latencies in µs."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(seed)
     places = Machines.regular(machines, SLOTS)
     root = rng.choice(np.repeat(np.arange(machines), SLOTS), len(size), replace=False)
     bases = network.bases(rng)
@@ -152,7 +153,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, float, Any]:
     return time.perf_counter() - started, time.process_time() - cpu, result
 
 
-def full(problem: Problem, bases: Any) -> Any:
+def full(problem: Problem, bases: Any) -> None:
     runs = [timed(lambda: exact.solve(problem)) for _ in range(3)]
     plan = runs[0][2]
     proven(plan.certificate)
@@ -195,7 +196,6 @@ def full(problem: Problem, bases: Any) -> Any:
     report("placement_full_beta0_warm_s", seconds, "≤ 0.3", lambda v: v <= 0.3, cpu_s=round(cpu, 3), worst_s=slowest)
     ms, cpu = (1000 * float(np.median([run[at] for run in rounds])) for at in (0, 1))
     report("placement_round_1000_tasks_ms", ms, "≤ 50", lambda v: v <= 50, cpu_ms=round(cpu, 1))
-    return plan
 
 
 def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
@@ -238,13 +238,18 @@ def arrivals(problem: Problem) -> list[tuple[float, float, Any]]:
     return runs
 
 
-def front(problem: Problem) -> Any:
-    """The front of 20 points from a placement that grew job by job."""
+def aged(problem: Problem) -> Problem:
+    """With the placement of tasks that grew job by job."""
     tables = costs.table(problem.curves)[problem.jobs.curve]
     costs_of = matrix.cost_matrix(problem, tables, 1001)
     current = arrival.in_order(problem, costs_of, Parameters(), np.random.default_rng(4))
-    aged = dataclasses.replace(problem, current=current)
-    seconds, cpu, points = timed(lambda: moves.front(aged))
+    return dataclasses.replace(problem, current=current)
+
+
+def front(problem: Problem) -> None:
+    """The front of 20 points from an aged placement."""
+    old = aged(problem)
+    seconds, cpu, points = timed(lambda: moves.front(old))
     for point in points:
         proven(point.plan.certificate)
     shown = [[point.price, point.moves, point.gain] for point in points]
@@ -257,22 +262,34 @@ def front(problem: Problem) -> Any:
         points=len(points),
         front=shown,
     )
-    return aged
 
 
-def quality(problem: Problem, plan: Any, aged: Problem) -> None:
-    """Mean performance of tasks: exact against the published policy with preemption, β = 0, same roots and slots."""
-    published = nomora.solve(aged, Parameters(aggregate=True))
-    proven(published.certificate)
-    loss = matrix.cost_matrix(problem, costs.table(problem.curves, costs.Objective.loss)[problem.jobs.curve], 1001)
+def quality(size: Any) -> None:
+    """Mean performance of tasks: exact against the published policy with preemption, β = 0, same roots and slots.
 
-    def mean(placed: Any) -> float:
-        lost = (loss[placed.job, placed.machine].astype(np.int64) * placed.count).sum()
-        return 1.0 - float(lost) / 1000 / float(placed.count.sum())
-
-    ours, theirs = mean(plan.assignment), mean(published.assignment)
-    report("placement_quality_task_mean_exact_minus_literal", ours - theirs, "≥ 0.10", lambda v: v >= 0.10,
-           exact=round(ours, 4), literal=round(theirs, 4), no_preemption=round(mean(aged.current), 4))  # fmt: skip
+    How much there is to gain depends on which curves the few largest jobs draw: the median of five clusters counts.
+    """
+    found = []
+    for seed in range(1, 6):
+        problem, _ = cluster(MACHINES, size, seed)
+        old = aged(problem)
+        plan, published = exact.solve(problem), nomora.solve(old, Parameters(aggregate=True))
+        proven(plan.certificate)
+        proven(published.certificate)
+        loss = matrix.cost_matrix(problem, costs.table(problem.curves, costs.Objective.loss)[problem.jobs.curve], 1001)
+        placed = (plan.assignment, published.assignment, old.current)
+        lost = [(loss[one.job, one.machine].astype(np.int64) * one.count).sum() / one.count.sum() for one in placed]
+        found.append(1 - np.array(lost, float) / 1000)
+    ours, theirs, unmoved = np.transpose(found)
+    shown = {"exact": ours, "literal": theirs, "no_preemption": unmoved}
+    report(
+        "placement_quality_task_mean_exact_minus_literal",
+        float(np.median(ours - theirs)),
+        "≥ 0.10",
+        lambda v: v >= 0.10,
+        differences=np.round(ours - theirs, 4).tolist(),
+        **{name: round(float(np.median(part)), 4) for name, part in shown.items()},
+    )
 
 
 def graphs() -> None:

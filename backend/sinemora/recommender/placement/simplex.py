@@ -128,20 +128,28 @@ def walk(arcs: Arcs, tree: Tree, root: int) -> None:
 
 
 @compiled
-def _shift(tree: Tree, root: int, change: int) -> None:
-    """Add `change` to the potentials under `root` and renew depths."""
-    node = root
-    while True:
-        tree.depth[node] = tree.depth[tree.parent[node]] + 1
-        tree.potential[node] += change
-        if tree.first[node] >= 0:
-            node = tree.first[node]
-            continue
-        while node != root and tree.after[node] < 0:
-            node = tree.parent[node]
-        if node == root:
-            return
-        node = tree.after[node]
+def _shift(tree: Tree, root: int, change: int, stack: Int32s) -> None:
+    """Add `change` to the potentials under `root` and renew depths. `stack` is room for nodes with children.
+
+    Most nodes have no children and are done where they stand in their parent's list: here a pivot spends its time.
+    """
+    first, after, depth, potential = tree.first, tree.after, tree.depth, tree.potential
+    depth[root] = depth[tree.parent[root]] + 1
+    potential[root] += change
+    stack[0] = root
+    top = 1
+    while top > 0:
+        top -= 1
+        node = stack[top]
+        below = depth[node] + 1
+        node = first[node]
+        while node >= 0:
+            depth[node] = below
+            potential[node] += change
+            if first[node] >= 0:
+                stack[top] = node
+                top += 1
+            node = after[node]
 
 
 @compiled
@@ -173,6 +181,7 @@ def pivot(arcs: Arcs, tree: Tree, count: int, most: int) -> int:
     parent, flow, up, depth = tree.parent, tree.flow, tree.up, tree.depth
     block = max(20, int(np.sqrt(count)))
     look = 0
+    stack = np.empty(len(parent), np.int32)
     for pivots in range(most):
         entering, look = _entering(arcs, tree.potential, count, look, block)
         if entering < 0:
@@ -215,12 +224,14 @@ def pivot(arcs: Arcs, tree: Tree, count: int, most: int) -> int:
         if leaving < 0:  # the entering arc itself goes from one bound to the other
             arcs.state[entering] = -arcs.state[entering]
             continue
-        _exchange(arcs, tree, entering, was_lower, delta, leaving, source if side == 1 else target)
+        _exchange(arcs, tree, entering, was_lower, delta, leaving, source if side == 1 else target, stack)
     return most
 
 
 @compiled
-def _exchange(arcs: Arcs, tree: Tree, entering: int, was_lower: bool, delta: int, leaving: int, inner: int) -> None:
+def _exchange(
+    arcs: Arcs, tree: Tree, entering: int, was_lower: bool, delta: int, leaving: int, inner: int, stack: Int32s
+) -> None:
     """Hang the subtree of node `leaving` by `entering`, whose end inside the subtree is `inner`."""
     outer = arcs.head[entering] if arcs.tail[entering] == inner else arcs.tail[entering]
     reduced = arcs.cost[entering] + tree.potential[arcs.tail[entering]] - tree.potential[arcs.head[entering]]
@@ -238,4 +249,4 @@ def _exchange(arcs: Arcs, tree: Tree, entering: int, was_lower: bool, delta: int
             break
         new_parent, new_arc, new_up, new_flow = node, old_arc, 1 - old_up, old_flow
         node = old_parent
-    _shift(tree, inner, change)
+    _shift(tree, inner, change, stack)
