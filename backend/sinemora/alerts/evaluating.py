@@ -34,6 +34,8 @@ _STALE_WINDOWS = 3
 _SMALL_VMS = 128
 _BASELINES_EVERY = timedelta(minutes=5)
 _MEMORY_MAX = 64
+# Nobody looked for so long: the backend was away, and no agent could report to it.
+_AWAY = timedelta(minutes=1)
 
 _memory: dict[UUID, State] = {}
 
@@ -103,6 +105,9 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     if len(mesh.members) < 2:
         row.evaluated_until = utc(ended_at_s)
         return None
+    away = _AWAY + timedelta(seconds=_STALE_WINDOWS * mesh.window_s)
+    if row.watched_since is None or row.looked_at is None or at - row.looked_at > away:
+        row.watched_since = at
     rules = rules_of(session, mesh)
     state = _remembered(row)
     if row.looked_at is not None and state.ended_at_s is not None:
@@ -118,7 +123,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     outcome = Outcome([], 0, 0)
     for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
         newest = end_s == ended_at_s
-        silent = world.silent_members(session, mesh, at) if newest else _nobody(mesh)
+        silent = world.silent_members(session, mesh, row.watched_since, at) if newest else _nobody(mesh)
         window = world.window(session, mesh, end_s, silent, below if newest else {})
         outcome = step(state, rules, window)
         rows = queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))

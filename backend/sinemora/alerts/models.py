@@ -85,7 +85,10 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
 
 
 class AlertState(TenantOwned, Base):
-    """How far a mesh has been evaluated, and what its rules remember (bytes: `evaluation/storing.py`)."""
+    """How far a mesh has been evaluated, and what its rules remember (bytes: `evaluation/storing.py`).
+
+    `watched_since`: from when on it was looked at without a break.
+    """
 
     __tablename__ = "alert_states"
     __table_args__ = (ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),)
@@ -93,6 +96,7 @@ class AlertState(TenantOwned, Base):
     mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
     evaluated_until: Mapped[datetime | None]
     looked_at: Mapped[datetime | None]
+    watched_since: Mapped[datetime | None]
     standings: Mapped[bytes | None] = mapped_column(LargeBinary)
     baselines: Mapped[bytes | None] = mapped_column(LargeBinary)
     baselines_at: Mapped[datetime | None]

@@ -62,12 +62,12 @@ def values_of(cells: Cells) -> Values:
     return values
 
 
-def silent_members(session: Session, mesh: MeshState, at: datetime) -> Flags:
-    """Whose agent should have reported by now and has not."""
+def silent_members(session: Session, mesh: MeshState, since: datetime, at: datetime) -> Flags:
+    """Whose agent should have reported by now, to somebody who has listened since then, and has not."""
     gone = {
         key
         for key, last_at, every_s in queries.last_reports(session, mesh.id)
-        if status_of(None, last_at, every_s, at, settings().stale_windows) is AgentStatus.silent
+        if status_of(None, last_at and max(last_at, since), every_s, at, settings().stale_windows) is AgentStatus.silent
     }
     return np.array([member.key in gone for member in mesh.members], np.bool_)
 

@@ -46,11 +46,11 @@ class Watched:
         self.started_at_s += 10
         return self.started_at_s
 
-    def evaluate(self, ended_at_s: int) -> Any:
-        """What the worker does when a window is due."""
+    def evaluate(self, ended_at_s: int, at: datetime | None = None) -> Any:
+        """What the worker does when a window is due, now or at another time."""
         with tenant_session(self.owner.tenant_id) as session:
             evaluating.watch(session, self.world.id)
-            return evaluating.evaluate(session, self.world.id, ended_at_s, datetime.now(UTC))
+            return evaluating.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
 
     def window(self, **options: Any) -> Any:
         """A window: reported and evaluated."""

@@ -1,6 +1,7 @@
 """From reports to incidents, through the database and the API."""
 
 import time
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
@@ -54,6 +55,28 @@ def test_state_survives_a_restart_of_the_worker(watched: Watched):
     evaluating.forget()
     watched.window()
     assert len(watched.incidents()) == 1
+
+
+def test_agents_have_time_to_report_to_a_backend_that_was_away(watched: Watched):
+    watched.owner.created(
+        "/v1/alert-rules",
+        {
+            "mesh_id": str(watched.world.id),
+            "name": "Silent",
+            "condition": {"kind": "silent"},
+            "windows_x": 1,
+            "windows_y": 1,
+        },
+    )
+    watched.window()
+    back = datetime.now(UTC) + timedelta(hours=1)
+    for later_s in (0, 10):
+        watched.evaluate(watched.report(), back + timedelta(seconds=later_s))
+        assert watched.incidents() == []
+    for later_s in range(20, 120, 10):
+        watched.evaluate(watched.report(), back + timedelta(seconds=later_s))
+    (incident,) = watched.incidents()
+    assert incident["culprit"]["suspect"] == "mesh"
 
 
 def test_windows_that_were_missed_are_evaluated_and_late_ones_count(watched: Watched):
