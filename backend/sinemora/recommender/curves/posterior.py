@@ -23,7 +23,7 @@ _SPREAD_DRAWS, _MODE_DRAWS, _ROUND_DRAWS = 1024, 512, 768
 _ROUNDS, _ROUNDS_MAX, _EFFECTIVE, _CENTRES = 2, 6, 150, 16
 _STARTS = 2
 # Where draws are to begin need not be known to the last digit.
-_CLOSE = {"ftol": 1e-5, "xtol": 1e-4}
+_SQUARES_CLOSE, _PLACE_CLOSE = 1e-5, 1e-4
 # Tails of Student's t with few degrees of freedom: a proposal must reach further than what it stands in for.
 _FREEDOM = 5
 _WIDER = 1.3
@@ -135,7 +135,9 @@ class Search:
             p = self._scaled(np.concatenate((z + steps, z - steps)))
             return np.concatenate((((p[d:] - p[:d]) * root).T / 2e-5, np.eye(d)))
 
-        z, covariance, info, _, _ = leastsq(residuals, start, Dfun=slopes, full_output=True, maxfev=60, **_CLOSE)
+        z, covariance, info, _, _ = leastsq(
+            residuals, start, Dfun=slopes, full_output=True, maxfev=60, ftol=_SQUARES_CLOSE, xtol=_PLACE_CLOSE
+        )
         if covariance is None or not np.isfinite(covariance).all():
             covariance = np.eye(d)
         return z, covariance, float((info["fvec"] ** 2).sum())
