@@ -224,6 +224,23 @@ fn answers_slower_than_the_next_request_are_no_loss() {
 }
 
 #[test]
+fn requests_that_follow_one_another_are_answered_with_one_packet_each() {
+    let (mut a, _b, relay) = relayed(15, 32, |_| Fate::Pass);
+    let windows = a.windows(3);
+    a.finish();
+    let log = relay.log();
+    let [requests, syncs, delay_resps] = [0x1, 0x0, 0x9].map(|kind: usize| log.fates[kind].len());
+    assert!(syncs > 30 && syncs <= requests, "{syncs} of {requests}");
+    assert_eq!(delay_resps, 0);
+    // Measured all the same: whatever came back is in the windows, in both directions.
+    let counts = |columns: &Option<sinemora_agent::wire::Columns>| {
+        columns.as_ref().unwrap().count.iter().sum::<u32>()
+    };
+    let measured: u32 = windows.iter().map(|w| counts(&w.inbound)).sum();
+    assert!(measured > 30, "{measured}");
+}
+
+#[test]
 fn doubled_packets_are_counted_once() {
     let (mut a, b, _relay) = relayed(4, 32, |_| Fate::Double);
     let windows = a.windows(3);

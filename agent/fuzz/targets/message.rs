@@ -29,6 +29,9 @@ fn answered(message: &Message) {
     if let Ok(answer) = responder.request(message, client, now) {
         responder.synced(&answer);
         let _ = responder.delay_resp(&answer, message.source, 1, Some(1), None);
+        responder.left(&answer, 2);
+        let _ = responder.answer(&answer, message.source, (1, 1), None);
+        responder.withdraw(&answer);
     }
 }
 
@@ -92,6 +95,11 @@ fn taken(message: &Message) {
         };
         ledger.receive(message, arrival);
         ledger.receive(message, arrival);
+        if let Body::Answer { reply, .. } = message.body {
+            for (sequence_id, t1_ns) in reply.earlier() {
+                ledger.synced(sequence_id, t1_ns);
+            }
+        }
         ledger.settle(RawTime(i64::MAX), |_| {});
     }
 }

@@ -13,6 +13,9 @@ use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
 use crate::window::{Ended, Window, WindowBook, append_clocks};
 
+/// A request that follows within this time, ns, takes along what the answer to the one before could not tell.
+const SOON_NS: i64 = 250_000_000;
+
 /// Every path that this agent measures.
 pub(super) struct Client {
     /// Names this process among clocks.
@@ -55,6 +58,12 @@ impl Path {
                 .slots
                 .iter()
                 .all(|slots| slots.interval_ns == interval_ns)
+    }
+
+    /// Whether its next request follows soon, and well before the deadline of one that leaves `now`.
+    fn asks_again(&self, now: RawTime) -> bool {
+        let soon = now.plus(SOON_NS.min(self.deadline_ns / 2));
+        self.slots.iter().any(|slots| slots.next() <= soon)
     }
 }
 
@@ -213,6 +222,7 @@ impl Client {
             });
         };
         let deadline = now.plus(path.deadline_ns);
+        let soon = path.asks_again(now);
         let opening = Opening {
             at: now,
             deadline,
@@ -235,7 +245,7 @@ impl Client {
             source: ledger.requester(),
             sequence_id,
             correction: Correction(0),
-            body: Body::LeanReq,
+            body: Body::LeanReq { soon },
         };
         let request = Some(Request {
             to: peer,

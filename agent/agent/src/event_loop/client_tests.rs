@@ -50,6 +50,8 @@ struct Play {
     /// How much longer each flow takes than the one before.
     longer_ns: i64,
     windows: Vec<MeshWindow>,
+    /// Which requests said that another one follows soon.
+    soon: Vec<bool>,
 }
 
 impl Play {
@@ -63,6 +65,7 @@ impl Play {
             deaf: Vec::new(),
             longer_ns: 0,
             windows: Vec::new(),
+            soon: Vec::new(),
         }
     }
 
@@ -77,6 +80,10 @@ impl Play {
             let now = RawTime(self.now);
             while let Some(slot) = self.client.next_slot(now, EPOCH + self.now, || true) {
                 if let Some(request) = slot.request {
+                    let Body::LeanReq { soon } = request.message.body else {
+                        panic!("{:?}", request.message);
+                    };
+                    self.soon.push(soon);
                     self.client.departed(&request.id(), now);
                     if !self.deaf.contains(&request.to.port()) {
                         self.answer(&request);
@@ -408,4 +415,28 @@ fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
             "{most} left together, {together} do on average"
         );
     }
+}
+
+#[test]
+fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
+    for (rate_hz, flows, soon) in [(128, 1, true), (4, 1, true), (2, 1, false), (1, 8, true)] {
+        let mut play = Play::new();
+        let mut plan = plan(vec![peer(2, 1)], rate_hz, 1);
+        plan.meshes[0].peers[0].flows = flows;
+        play.follow(&plan);
+        play.run(4_000);
+        assert!(play.soon.len() >= 7, "{}", play.soon.len());
+        assert!(
+            play.soon.iter().all(|s| *s == soon),
+            "{rate_hz}/s by {flows}"
+        );
+    }
+    // The second of many that a path starts with, and then one a second.
+    let mut play = Play::new();
+    play.client.schedule.first = 32;
+    play.follow(&plan(vec![peer(2, 1)], 1, 1));
+    play.run(6_000);
+    let later = play.soon.iter().filter(|soon| **soon).count();
+    assert!((30..=32).contains(&later), "{later}");
+    assert_eq!(play.soon.last(), Some(&false));
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::schedule::FlowKey;
 use crate::clock::{Change, PeerClock, RawTime};
-use crate::ptp::{Arrival, Ledger, Message, PortIdentity, Settled, Verdict};
+use crate::ptp::{Arrival, Body, Ledger, Message, PortIdentity, Settled, Verdict};
 use crate::window::{Flow, Ticket, WindowBook};
 
 /// What an exchange is part of.
@@ -27,6 +27,8 @@ pub(super) struct Conversation {
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Heard {
     pub verdict: Option<Verdict>,
+    /// Exchanges that it completes, its own and earlier ones.
+    pub completed: u64,
     /// What it proves to have changed: a clock or a route.
     pub change: Option<Change>,
 }
@@ -41,7 +43,12 @@ impl Conversation {
 
     pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Heard {
         let verdict = self.ledger.departed(sequence_id, t3);
-        self.observe(verdict)
+        let mut heard = Heard::default();
+        self.observe(verdict, &mut heard);
+        Heard {
+            verdict: Some(verdict),
+            ..heard
+        }
     }
 
     pub fn hear(&mut self, message: &Message, arrival: Arrival) -> Heard {
@@ -49,7 +56,18 @@ impl Conversation {
         if self.ledger.take_restarted() {
             self.clock.restart(arrival.at);
         }
-        self.observe(verdict)
+        let mut heard = Heard::default();
+        self.observe(verdict, &mut heard);
+        if let (Body::Answer { reply, .. }, false) = (message.body, verdict == Verdict::Foreign) {
+            for (sequence_id, t1_ns) in reply.earlier() {
+                let told = self.ledger.synced(sequence_id, t1_ns);
+                self.observe(told, &mut heard);
+            }
+        }
+        Heard {
+            verdict: Some(verdict),
+            ..heard
+        }
     }
 
     /// Ends open exchanges; what is decided at `now` goes to its window.
@@ -60,14 +78,11 @@ impl Conversation {
         });
     }
 
-    fn observe(&mut self, verdict: Verdict) -> Heard {
-        let change = match verdict {
-            Verdict::Complete(outbound, inbound) => self.clock.observe(outbound, inbound),
-            _ => None,
-        };
-        Heard {
-            verdict: Some(verdict),
-            change,
+    /// Takes a complete exchange to the clock.
+    fn observe(&mut self, verdict: Verdict, heard: &mut Heard) {
+        if let Verdict::Complete(outbound, inbound) = verdict {
+            heard.completed += 1;
+            heard.change = self.clock.observe(outbound, inbound).or(heard.change);
         }
     }
 }

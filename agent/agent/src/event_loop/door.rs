@@ -34,9 +34,15 @@ impl<T: Copy> Door<T> {
         self.transmitter.send(&self.socket, messages, map, each)
     }
 
-    /// Moves the departures that have become known by `now` to `known`.
-    pub fn departures(&mut self, now: RawTime, known: &mut Vec<Departed<T>>) {
+    /// Collects the stamps of departures that are there at `now`, and gives up on those that should be.
+    pub fn collect(&mut self, map: &ClockMap, now: RawTime) -> io::Result<()> {
+        self.transmitter.collect(&self.socket, map)?;
         self.transmitter.expire(now);
+        Ok(())
+    }
+
+    /// Moves the departures that have become known to `known`.
+    pub fn departures(&mut self, known: &mut Vec<Departed<T>>) {
         known.extend(self.transmitter.departed());
     }
 }

@@ -119,13 +119,17 @@ pub fn run(
     let mut plan_pace = Pace::idle();
     let mut pace = plan_pace;
     let mut rest = pace.rest(raw_now(), None);
-    let mut settle_at = rest.look_at;
+    let (mut settle_at, mut listen_at) = (rest.look_at, rest.look_at);
     while !stop.load(Relaxed) {
         sleep_until(rest.look_at);
         // Whatever arrived before this moment is in the sockets and will be heard in this turn.
         let heard_until = raw_now();
         let left = nanos(rest.act_at.since(heard_until));
-        let ready = timestamp::wait(exchanger.sockets(), left)?;
+        let mut heard_all = false;
+        if !left.is_zero() || heard_until >= listen_at.min(settle_at) {
+            heard_all = exchanger.listen(left, heard_until >= settle_at)?;
+            listen_at = pace.listen_at(heard_until);
+        }
         let began = raw_now();
         // Told once per turn: a correction of the backend's time in the middle of one would tear a batch apart.
         let ahead_ns = backend_clock.now_ns() - began.0;
@@ -135,8 +139,8 @@ pub fn run(
             plan_pace = Pace::of(&plan);
             pace = exchanger.pace(plan_pace);
         }
-        exchanger.turn(&ready, backend_ns)?;
-        if began >= settle_at {
+        exchanger.turn(backend_ns)?;
+        if heard_all && began >= settle_at {
             report(exchanger.settle(heard_until, backend_ns))?;
             settle_at = began.plus(SETTLE_NS);
             pace = exchanger.pace(plan_pace);

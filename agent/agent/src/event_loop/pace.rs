@@ -4,7 +4,7 @@
 //! turn of the loop costs as much as several packets. So turns are as far apart as the fastest path allows.
 
 use crate::clock::RawTime;
-use crate::plan::{Plan, Role};
+use crate::plan::{Plan, Protocol, Role};
 
 /// Least and most time from one turn to the next while packets come and go, ns.
 const SHORTEST_NS: i64 = 5_000_000;
@@ -27,6 +27,11 @@ const SERVING_NS: i64 = 400;
 const SERVING_LEAST_NS: i64 = 100_000;
 const SERVING_MOST_NS: i64 = 2_000_000;
 
+/// Answers to this agent's own requests may gather so long, ns, or so many of them: nothing waits for them, their stamps are
+/// the kernel's, and those that are read together cost less.
+const GATHER_NS: i64 = 50_000_000;
+const GATHERED: i64 = 64;
+
 /// How long the loop may sleep when nothing is due, ns: plans, deadlines and the order to stop wait for it.
 const NAP_NS: i64 = 200_000_000;
 
@@ -42,6 +47,8 @@ pub(super) struct Rest {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Pace {
     tick_ns: i64,
+    /// From one turn that listens to the next while requests leave, ns.
+    listen_ns: i64,
 }
 
 impl Pace {
@@ -49,12 +56,13 @@ impl Pace {
     pub fn idle() -> Self {
         Self {
             tick_ns: LONGEST_NS,
+            listen_ns: LONGEST_NS,
         }
     }
 
     /// The pace for a plan, both roles counted.
     pub fn of(plan: &Plan) -> Self {
-        let (mut exchanges_hz, mut longest_ns) = (0, LONGEST_NS);
+        let (mut exchanges_hz, mut longest_ns, mut listen_ns) = (0, LONGEST_NS, GATHER_NS);
         for mesh in &plan.meshes {
             for peer in mesh.peers.iter().filter(|peer| peer.flows > 0) {
                 exchanges_hz += i64::from(peer.flows) * i64::from(mesh.rate_hz);
@@ -62,21 +70,36 @@ impl Pace {
                     Role::Client => ASKING,
                     Role::Responder => ANSWERING,
                 };
-                longest_ns = longest_ns.min((share * 1e9 / f64::from(mesh.rate_hz)) as i64);
+                let share_ns = (share * 1e9 / f64::from(mesh.rate_hz)) as i64;
+                longest_ns = longest_ns.min(share_ns);
+                // Who asks waits for answers, and a stock responder's Sync for its request.
+                if peer.role == Role::Responder || peer.protocol == Protocol::Ieee {
+                    listen_ns = listen_ns.min(share_ns);
+                }
             }
         }
         let gathering_ns = TOGETHER * 1_000_000_000 / exchanges_hz.max(1);
+        let tick_ns = gathering_ns.min(longest_ns).max(SHORTEST_NS);
+        let gathered_ns = GATHERED * 1_000_000_000 / exchanges_hz.max(1);
         Self {
-            tick_ns: gathering_ns.min(longest_ns).max(SHORTEST_NS),
+            tick_ns,
+            listen_ns: listen_ns.min(gathered_ns).max(tick_ns),
         }
     }
 
     /// The pace while stock clients are served with so many messages per second.
     pub fn serving(self, messages_hz: i64) -> Self {
         let soon_ns = (messages_hz * SERVING_NS).clamp(SERVING_LEAST_NS, SERVING_MOST_NS);
+        let tick_ns = self.tick_ns.min(soon_ns);
         Self {
-            tick_ns: self.tick_ns.min(soon_ns),
+            tick_ns,
+            listen_ns: tick_ns,
         }
+    }
+
+    /// When to listen again after a turn that listened at `listened`, if only requests are due until then.
+    pub fn listen_at(&self, listened: RawTime) -> RawTime {
+        listened.plus(self.listen_ns)
     }
 
     /// How to rest after a turn that began at `began`, with the next request due at `next_due`.
@@ -106,7 +129,7 @@ impl Pace {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Caps, MeshPlan, Peer, Protocol, Role};
+    use crate::plan::{Caps, MeshPlan, Peer};
 
     const MS: i64 = 1_000_000;
 
@@ -179,6 +202,17 @@ mod tests {
         ];
         let ticks = ticks.map(|(peers, rate_hz, flows)| pace(peers, rate_hz, flows).tick_ns / MS);
         assert_eq!(ticks, [100, 100, 16, 40, 5, 80]);
+    }
+
+    #[test]
+    fn answers_gather_and_requests_of_others_do_not() {
+        let listens = |role, peers, rate_hz| of(role, peers, rate_hz, 1).listen_ns / MS;
+        assert_eq!(listens(Role::Client, 1, 128), 50);
+        assert_eq!(listens(Role::Client, 20, 128), 25);
+        assert_eq!(listens(Role::Client, 100, 128), 5);
+        assert_eq!(listens(Role::Responder, 1, 128), 8);
+        assert_eq!(listens(Role::Client, 1, 1), 100);
+        assert_eq!(pace(1, 128, 1).serving(1285).listen_ns, 514_000);
     }
 
     /// Requests of one path leave once per interval, each in a turn of its own.

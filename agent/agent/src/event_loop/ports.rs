@@ -2,20 +2,25 @@
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use super::client::RequestId;
 use super::door::Door;
 use super::time_scale::TimeScale;
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
-use crate::ptp::{Answer, Arrival, MAX_LEN, Message, Way};
+use crate::ptp::{Answer, Arrival, Form, MAX_LEN, Message, Way};
 use crate::timestamp::{
     BATCH, BindError, ClockMap, Datagram, Departed, Inbox, Outgoing, Ready, Socket, Stamps,
-    raw_now, sight,
+    raw_now, sight, wait,
 };
 
 /// So many packets in a row without a receive stamp, and the kernel is taken not to give any.
 const GIVE_UP: u32 = 64;
+
+/// How often general messages are looked for while event messages keep coming, ns. Nobody waits for them: they are
+/// negotiation and stamps that came late.
+const GENERAL_NS: i64 = 20_000_000;
 
 /// What leaves through a door.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +29,17 @@ pub(super) enum Departure {
     Sync(Answer),
     /// A Sync that was granted: its sequence id, and where its Follow_Up goes.
     Granted(u16, Way),
+}
+
+impl Departure {
+    /// Whether something is to be sent as soon as it is known when it left.
+    fn is_awaited(&self) -> bool {
+        match self {
+            Self::Request(_) => false,
+            Self::Sync(answer) => answer.form != Form::Later,
+            Self::Granted(..) => true,
+        }
+    }
 }
 
 /// Where a message came in.
@@ -48,6 +64,14 @@ pub(super) struct Received {
     pub message: Option<Message>,
 }
 
+/// What [`Ports::listen`] has done.
+pub(super) struct Listened {
+    /// Whether all that had arrived before was read.
+    pub all: bool,
+    /// By how many ns the wall clock was stepped meanwhile.
+    pub stepped_ns: Option<i64>,
+}
+
 pub(super) struct Ports {
     listen: Listen,
     /// By flow; the first is the event port.
@@ -57,6 +81,8 @@ pub(super) struct Ports {
     flows_out: Vec<u8>,
     general: Socket,
     general_overflows: u32,
+    /// When it was last read.
+    general_at: RawTime,
     generals_out: Vec<Outgoing<()>>,
     map: ClockMap,
     time_scale: TimeScale,
@@ -78,6 +104,7 @@ impl Ports {
             flows_out: Vec::new(),
             general,
             general_overflows: 0,
+            general_at: RawTime(0),
             generals_out: Vec::new(),
             map: ClockMap::new(now),
             time_scale: TimeScale::starting(now.real.0 - now.raw.0),
@@ -107,12 +134,43 @@ impl Ports {
     }
 
     /// The general socket, then those of the flows.
-    pub fn sockets(&self) -> impl Iterator<Item = &Socket> {
+    fn sockets(&self) -> impl Iterator<Item = &Socket> {
         std::iter::once(&self.general).chain(self.doors.iter().map(|door| &door.socket))
     }
 
-    /// Reads the clocks, once per turn. By how many ns the wall clock was stepped since the last turn, if it was.
-    pub fn look(&mut self) -> Option<i64> {
+    /// Reads everything that has come in to `received`, and waits for it if there is nothing yet, at most `timeout`.
+    /// General messages may be left for later, unless `all` are to be heard.
+    pub fn listen(
+        &mut self,
+        timeout: Duration,
+        all: bool,
+        received: &mut Vec<Received>,
+    ) -> io::Result<Listened> {
+        let mut stepped_ns = None;
+        // A read that finds nothing costs less than asking who has something.
+        if self.doors.len() == 1 {
+            stepped_ns = self.look();
+            let all = all || self.now().since(self.general_at) >= GENERAL_NS;
+            let unasked = |packets| Ready {
+                packets,
+                departures: false,
+            };
+            self.read(&[unasked(all), unasked(true)], received)?;
+            if !received.is_empty() || timeout.is_zero() {
+                return Ok(Listened { all, stepped_ns });
+            }
+        }
+        let ready = wait(self.sockets(), timeout)?;
+        stepped_ns = self.look().or(stepped_ns);
+        self.read(&ready, received)?;
+        Ok(Listened {
+            all: true,
+            stepped_ns,
+        })
+    }
+
+    /// Reads the clocks. By how many ns the wall clock was stepped since the last time, if it was.
+    fn look(&mut self) -> Option<i64> {
         self.map.update(sight())
     }
 
@@ -149,12 +207,15 @@ impl Ports {
         self.listen.address.is_ipv4() == address.is_ipv4()
     }
 
-    /// Everything that has come in; `ready` in the order of [`Self::sockets`].
-    pub fn read(&mut self, ready: &[Ready]) -> io::Result<Vec<Received>> {
-        let mut received = Vec::new();
+    /// Reads what has come in; `ready` in the order of [`Self::sockets`].
+    fn read(&mut self, ready: &[Ready], received: &mut Vec<Received>) -> io::Result<()> {
+        if ready.first().is_some_and(|general| general.packets) {
+            self.general_at = self.now();
+        }
+        let now = self.map.latest().raw;
         for (door, ready) in self.doors.iter_mut().zip(ready.iter().skip(1)) {
-            if ready.departures || door.transmitter.awaits() {
-                door.transmitter.collect(&door.socket, &self.map)?;
+            if ready.departures || door.transmitter.is_due(now) {
+                door.collect(&self.map, now)?;
             }
         }
         let general = (&self.general, Port::General, &mut self.general_overflows);
@@ -180,7 +241,7 @@ impl Ports {
                 more = count == BATCH;
             }
         }
-        Ok(received)
+        Ok(())
     }
 
     /// Queues a message to leave by the source port of `flow`.
@@ -200,12 +261,11 @@ impl Ports {
         self.generals_out.push(outgoing(message, to, from, ()));
     }
 
-    /// Sends the queued event messages; `each` hears of every one whether it left, or why not. Then returns all departures that
-    /// have become known, of these and of earlier ones.
+    /// Sends the queued event messages; `each` hears of every one whether it left, or why not.
     pub fn send_events(
         &mut self,
         mut each: impl FnMut(&Outgoing<Departure>, Result<(), &io::Error>),
-    ) -> io::Result<Vec<Departed<Departure>>> {
+    ) -> io::Result<()> {
         let mut rest = &self.events_out[..];
         // In the order they were queued, whatever their doors: a responder takes the first sequence id that it sees
         // for the first there was.
@@ -213,16 +273,23 @@ impl Ports {
             let (messages, after) = rest.split_at(together.len());
             if let Some(door) = self.doors.get_mut(usize::from(together[0])) {
                 door.send(messages, &self.map, &mut each)?;
+                // The stamps of others are collected with what comes in next.
+                if messages.iter().any(|packet| packet.token.is_awaited()) {
+                    door.collect(&self.map, raw_now())?;
+                }
             }
             rest = after;
         }
         self.events_out.clear();
         self.flows_out.clear();
-        let mut known = Vec::new();
+        Ok(())
+    }
+
+    /// Moves the departures that have become known to `known`.
+    pub fn departures(&mut self, known: &mut Vec<Departed<Departure>>) {
         for door in &mut self.doors {
-            door.departures(raw_now(), &mut known);
+            door.departures(known);
         }
-        Ok(known)
     }
 
     /// Sends the queued general messages; how many left.

@@ -21,7 +21,7 @@ const CATCH_UP: i64 = 2;
 const CATCH_UP_NS: i64 = 50_000_000;
 
 /// A path starts with so many slots at this interval, ns, if its own is longer: the clock of a peer is then known
-/// within a second. 32 of them fill whole intervals, so its phase stays what it is.
+/// within a second. Then it goes on at its phase.
 const FIRST: u32 = 32;
 const FIRST_INTERVAL_NS: i64 = 31_250_000;
 
@@ -43,20 +43,33 @@ pub(super) struct Schedule {
 pub(super) struct Slots {
     pub interval_ns: i64,
     next: RawTime,
+    /// One of its slots were it not for those of its start.
+    phase_at: RawTime,
     /// Slots of its start that are left, and when it may begin.
     first_left: u32,
     first_at: RawTime,
 }
 
 impl Slots {
+    /// When the next one is due.
+    pub fn next(&self) -> RawTime {
+        self.next
+    }
+
     /// From this slot to the next one, ns.
     fn step_ns(&mut self) -> i64 {
-        let first = self.first_left > 0 && self.next >= self.first_at;
-        self.first_left -= u32::from(first);
-        if first {
-            FIRST_INTERVAL_NS
-        } else {
+        if self.first_left == 0 || self.next < self.first_at {
+            return self.interval_ns;
+        }
+        self.first_left -= 1;
+        if self.first_left > 0 {
+            return FIRST_INTERVAL_NS;
+        }
+        let to_phase_ns = self.phase_at.since(self.next).rem_euclid(self.interval_ns);
+        if to_phase_ns == 0 {
             self.interval_ns
+        } else {
+            to_phase_ns
         }
     }
 }
@@ -72,8 +85,7 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Adds one of the `flows` of a path. Its first slot lies within one interval from `now`, at a place that
-    /// depends on the pair, so that neither the requests of one agent nor those that reach one responder bunch up; the
+    /// Adds one of the `flows` of a path. Its slots lie within their interval at a place that depends on the pair, so that neither the requests of one agent nor those that reach one responder bunch up; the
     /// flows of a path share the interval evenly.
     pub fn add(
         &mut self,
@@ -97,9 +109,17 @@ impl Schedule {
         if first_left > 0 {
             self.first_at = first_at.plus(FIRST_APART_NS);
         }
+        let phase_at = now.plus(phase as i64);
+        // Whose turn to start has come need not wait for its phase.
+        let at_once = first_at.plus(phase as i64 % FIRST_INTERVAL_NS);
         let slots = Slots {
             interval_ns,
-            next: now.plus(phase as i64),
+            next: if first_left > 0 {
+                phase_at.min(at_once)
+            } else {
+                phase_at
+            },
+            phase_at,
             first_left,
             first_at,
         };

@@ -109,6 +109,15 @@ impl<T: Copy> Exchange<T> {
         self.verdict()
     }
 
+    /// Its Sync left at `t1_ns`, as a later answer tells.
+    pub fn synced(&mut self, t1_ns: i64) -> Verdict {
+        if self.t1_ns.is_some() {
+            return Verdict::Duplicate;
+        }
+        self.t1_ns = Some(t1_ns);
+        self.verdict()
+    }
+
     /// Files a part of the answer.
     pub fn file(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
         let correction_ns = message.correction.nanos();
@@ -116,7 +125,9 @@ impl<T: Copy> Exchange<T> {
             self.arrived = Some(true);
         }
         match message.body {
-            Body::Sync { .. } if self.sync_arrived => return Verdict::Duplicate,
+            Body::Sync { .. } | Body::Answer { .. } if self.sync_arrived => {
+                return Verdict::Duplicate;
+            }
             Body::FollowUp { .. } if self.t1_ns.is_some() => return Verdict::Duplicate,
             Body::DelayResp { .. } if self.t4_ns.is_some() => return Verdict::Duplicate,
             Body::Sync {
@@ -130,6 +141,12 @@ impl<T: Copy> Exchange<T> {
                     self.t1_ns = Some(origin_ns);
                 }
             }
+            Body::Answer { reply, .. } => {
+                self.sync_arrived = true;
+                self.t2 = stamp;
+                self.t4_ns = Some(reply.receive_ns);
+                self.correction_ns += correction_ns;
+            }
             Body::FollowUp { origin_ns } => {
                 self.t1_ns = Some(origin_ns);
                 self.correction_ns += correction_ns;
@@ -142,7 +159,10 @@ impl<T: Copy> Exchange<T> {
                 self.t4_ns = Some(receive_ns - correction_ns);
                 self.t1_ns = self.t1_ns.or(sync_left_ns);
             }
-            Body::DelayReq | Body::LeanReq | Body::Announce { .. } | Body::Signaling { .. } => {
+            Body::DelayReq
+            | Body::LeanReq { .. }
+            | Body::Announce { .. }
+            | Body::Signaling { .. } => {
                 return Verdict::Foreign;
             }
         }

@@ -83,13 +83,20 @@ impl<T: Copy> Ledger<T> {
     /// Files a message that the responder sent.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let tally = match message.body {
-            Body::DelayReq | Body::LeanReq | Body::Announce { .. } | Body::Signaling { .. } => {
+            Body::DelayReq
+            | Body::LeanReq { .. }
+            | Body::Announce { .. }
+            | Body::Signaling { .. } => {
                 return Verdict::Foreign;
             }
             Body::DelayResp { requester, .. } if requester != self.requester => {
                 return Verdict::Foreign;
             }
+            Body::Answer { reply, .. } if reply.requester != self.requester => {
+                return Verdict::Foreign;
+            }
             Body::DelayResp { tally, .. } => tally,
+            Body::Answer { tally, .. } => Some(tally),
             Body::Sync { .. } | Body::FollowUp { .. } => None,
         };
         let back = self.first.wrapping_sub(message.sequence_id);
@@ -108,6 +115,14 @@ impl<T: Copy> Ledger<T> {
             self.learn(tally);
         }
         verdict
+    }
+
+    /// A later answer tells when the Sync of an exchange left. Such news have no deadline: only what is still open hears them.
+    pub fn synced(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
+        match self.find(sequence_id) {
+            Some(open) => open.synced(t1_ns),
+            None => Verdict::Late,
+        }
     }
 
     /// Whether the responder was replaced by another process since the last call: its clock starts anew.

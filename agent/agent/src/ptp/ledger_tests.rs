@@ -1,4 +1,5 @@
 use super::super::field::Correction;
+use super::super::reply::Reply;
 use super::*;
 
 const US: i64 = 1_000;
@@ -419,6 +420,11 @@ fn a_request_that_never_left_is_not_settled() {
 
 #[test]
 fn random_losses_are_told_apart_exactly_over_many_rollovers() {
+    losing_at_random(Body::DelayReq);
+    losing_at_random(Body::LeanReq { soon: true });
+}
+
+fn losing_at_random(request: Body) {
     let mut ledger: Ledger<u32> = Ledger::new(REQUESTER);
     let mut responder = super::super::Responder::default();
     let client: std::net::SocketAddr = "10.0.0.1:319".parse().unwrap();
@@ -445,7 +451,7 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
             source: REQUESTER,
             sequence_id,
             correction: Correction(0),
-            body: Body::DelayReq,
+            body: request,
         };
         // The last requests all return, so that nothing stays unknown.
         let losing = n < 199_000;
@@ -458,7 +464,14 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
                 at: at.plus(US),
                 stamp: None,
             };
-            if losing && lost(12) {
+            if request.body != Body::DelayReq {
+                let whole = responder.answer(&answer, source, (1, 1), None).unwrap();
+                if losing && lost(12) {
+                    truth[1] += 1;
+                } else {
+                    ledger.receive(&whole, arrival);
+                }
+            } else if losing && lost(12) {
                 truth[1] += 1;
             } else {
                 let body = Body::Sync {
@@ -474,7 +487,7 @@ fn random_losses_are_told_apart_exactly_over_many_rollovers() {
                     arrival,
                 );
             }
-            if !losing || !lost(12) {
+            if request.body == Body::DelayReq && (!losing || !lost(12)) {
                 let message = responder
                     .delay_resp(&answer, source, 1, None, None)
                     .unwrap();
@@ -590,4 +603,44 @@ fn a_delay_resp_that_tells_when_the_sync_left_needs_no_follow_up() {
     assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
     let late = Body::FollowUp { origin_ns: 60 * US };
     assert_eq!(talk.hear(id, 120, late), Verdict::Duplicate);
+}
+
+/// The Sync that is a whole answer, sent 60 us after the request was, which arrived after 40 us.
+fn whole(talk: &Talk, id: u16, requester: PortIdentity) -> Body {
+    Body::Answer {
+        origin_ns: 0,
+        reply: Reply::new(Talk::sent_at(id).0 + 40 * US, requester),
+        tally: talk.tally(),
+        claim: None,
+    }
+}
+
+#[test]
+fn an_answer_of_one_packet_is_complete_when_a_later_one_tells_when_it_left() {
+    let mut talk = Talk::new();
+    let id = talk.ask(1);
+    talk.arrives(id);
+    let body = whole(&talk, id, REQUESTER);
+    assert_eq!(talk.hear(id, 100, body), Verdict::Taken);
+    assert_eq!(talk.hear(id, 100, body), Verdict::Duplicate);
+    let verdict = talk.ledger.synced(id, 60 * US);
+    let Verdict::Complete(outbound, inbound) = verdict else {
+        panic!("{verdict:?}");
+    };
+    assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
+    assert_eq!(talk.ledger.synced(id, 60 * US), Verdict::Duplicate);
+    assert_eq!(talk.words(2), "back");
+    assert_eq!(talk.ledger.synced(id, 60 * US), Verdict::Late);
+}
+
+#[test]
+fn an_answer_of_one_packet_counts_although_nobody_tells_when_it_left() {
+    let mut talk = Talk::new();
+    talk.ask_times(2, 1);
+    talk.arrives(1);
+    let body = whole(&talk, 1, PortIdentity { clock: 8, port: 1 });
+    assert_eq!(talk.hear(1, 100, body), Verdict::Foreign);
+    let body = whole(&talk, 1, REQUESTER);
+    assert_eq!(talk.hear(1, 100, body), Verdict::Taken);
+    assert_eq!(talk.words(2), "?, back");
 }

@@ -2,16 +2,19 @@
 
 use super::claim::{self, Claim};
 use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
+use super::reply::{self, Reply};
 use super::tally::{TLV_LEN, TLV_TYPE, Tally};
 use super::unicast::Tlvs;
 
 /// Length of the longest message we send, bytes.
-pub const MAX_LEN: usize = 54 + TLV_LEN + claim::TLV_LEN;
+pub const MAX_LEN: usize = 54 + TLV_LEN + reply::TLV_LEN + claim::TLV_LEN;
 
 /// Sync is followed by a Follow_Up with its exact departure (table 37).
 const TWO_STEP: u16 = 0x0200;
 /// PTP profile specific 2: our own exchange is asked for (table 37).
 const LEAN: u16 = 0x4000;
+/// PTP profile specific 1, beside the former: its two-packet form (table 37).
+const SOON: u16 = 0x2000;
 /// Sent to one port only (table 37).
 const UNICAST: u16 = 0x0400;
 /// The time scale is TAI and not one of the responder's own (7.2.1, table 37).
@@ -55,8 +58,21 @@ pub enum Body {
     ///
     /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
     DelayReq,
-    /// A Delay_Req with a flag that asks for our own exchange: the Delay_Resp may carry t1 as well.
-    LeanReq,
+    /// A Delay_Req with a flag that asks for our own exchange: the Delay_Resp may carry t1 as well. With a second flag
+    /// another request follows `soon`: then all the answer may be an [`Answer`](Self::Answer).
+    LeanReq { soon: bool },
+    /// A Sync that is all the answer there is, with both flags of the request that asked for it:
+    ///
+    /// 34 10  origin timestamp, an estimate
+    /// 44  …  reply: t4, and t1 of earlier ones
+    ///  … 38  tally
+    ///  … 24  (optional) claim of a hardware clock
+    Answer {
+        origin_ns: i64,
+        reply: Reply,
+        tally: Tally,
+        claim: Option<Claim>,
+    },
     /// 13.7, type 0x8:
     ///
     /// 34 10  precise origin timestamp of the Sync of this sequence id: t1
@@ -105,7 +121,9 @@ impl Body {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
             Self::Sync { .. } => (0x0, 0, UNICAST),
             Self::DelayReq => (0x1, 1, UNICAST),
-            Self::LeanReq => (0x1, 1, UNICAST | LEAN),
+            Self::LeanReq { soon: false } => (0x1, 1, UNICAST | LEAN),
+            Self::LeanReq { soon: true } => (0x1, 1, UNICAST | LEAN | SOON),
+            Self::Answer { .. } => (0x0, 0, TWO_STEP | UNICAST | LEAN | SOON),
             Self::FollowUp { .. } => (0x8, 2, UNICAST),
             Self::DelayResp { .. } => (0x9, 3, UNICAST),
             Self::Announce {
@@ -137,17 +155,35 @@ impl Message {
         let sequence_id = from.u16()?;
         from.take::<2>()?;
         let body = match kind & 0x0f {
-            0x0 => Body::Sync {
-                two_step: flags & TWO_STEP != 0,
-                origin_ns: read_time(&mut from)?,
-            },
+            0x0 => {
+                let origin_ns = read_time(&mut from)?;
+                let ours = if flags & LEAN == 0 {
+                    Ours::default()
+                } else {
+                    Ours::find(from)?
+                };
+                match (ours.reply, ours.tally) {
+                    (Some(reply), Some((tally, _))) => Body::Answer {
+                        origin_ns,
+                        reply,
+                        tally,
+                        claim: ours.claim,
+                    },
+                    _ => Body::Sync {
+                        two_step: flags & TWO_STEP != 0,
+                        origin_ns,
+                    },
+                }
+            }
             0x1 => {
                 // Some implementations leave anything in this field; nothing depends on it.
                 from.take::<10>()?;
                 if flags & LEAN == 0 {
                     Body::DelayReq
                 } else {
-                    Body::LeanReq
+                    Body::LeanReq {
+                        soon: flags & SOON != 0,
+                    }
                 }
             }
             0x8 => Body::FollowUp {
@@ -156,14 +192,14 @@ impl Message {
             0x9 => {
                 let receive_ns = read_time(&mut from)?;
                 let requester = PortIdentity::read(&mut from)?;
-                let (tally, claim) = find_ours(from)?;
-                let (tally, sync_left_ns) = tally.unzip();
+                let ours = Ours::find(from)?;
+                let (tally, sync_left_ns) = ours.tally.unzip();
                 Body::DelayResp {
                     receive_ns,
                     requester,
                     tally,
                     sync_left_ns: sync_left_ns.flatten(),
-                    claim,
+                    claim: ours.claim,
                 }
             }
             0xb => {
@@ -201,9 +237,22 @@ impl Message {
         to.put(&self.sequence_id.to_be_bytes());
         to.put(&[control, NO_INTERVAL]);
         match self.body {
-            Body::DelayReq | Body::LeanReq => write_time(0, &mut to),
+            Body::DelayReq | Body::LeanReq { .. } => write_time(0, &mut to),
             Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
                 write_time(origin_ns, &mut to);
+            }
+            Body::Answer {
+                origin_ns,
+                reply,
+                tally,
+                claim,
+            } => {
+                write_time(origin_ns, &mut to);
+                reply.write(&mut to);
+                tally.write(None, &mut to);
+                if let Some(claim) = claim {
+                    claim.write(&mut to);
+                }
             }
             Body::DelayResp {
                 receive_ns,
@@ -240,23 +289,32 @@ impl Message {
     }
 }
 
-/// A tally, with t1 if it is there.
-type Told = (Tally, Option<i64>);
+/// TLVs of our own after a body.
+#[derive(Default)]
+struct Ours {
+    /// With t1 if it is there.
+    tally: Option<(Tally, Option<i64>)>,
+    reply: Option<Reply>,
+    claim: Option<Claim>,
+}
 
-/// Walks the TLVs after a body (14.1): type, length, value; unknown ones are passed over, and of each kind of ours the
-/// first counts.
-fn find_ours(mut from: Reader<'_>) -> Result<(Option<Told>, Option<Claim>), Malformed> {
-    let (mut tally, mut claim) = (None, None);
-    while from.0.len() >= 4 {
-        let (kind, length) = (from.u16()?, usize::from(from.u16()?));
-        let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;
-        if kind == TLV_TYPE {
-            tally = tally.or(Tally::read(value)?);
-            claim = claim.or(Claim::read(value)?);
+impl Ours {
+    /// Walks the TLVs (14.1): type, length, value; unknown ones are passed over, and of each kind of ours the first
+    /// counts.
+    fn find(mut from: Reader<'_>) -> Result<Self, Malformed> {
+        let mut ours = Self::default();
+        while from.0.len() >= 4 {
+            let (kind, length) = (from.u16()?, usize::from(from.u16()?));
+            let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;
+            if kind == TLV_TYPE {
+                ours.tally = ours.tally.or(Tally::read(value)?);
+                ours.reply = ours.reply.or(Reply::read(value)?);
+                ours.claim = ours.claim.or(Claim::read(value)?);
+            }
+            from = Reader(rest);
         }
-        from = Reader(rest);
+        Ok(ours)
     }
-    Ok((tally, claim))
 }
 
 #[cfg(test)]

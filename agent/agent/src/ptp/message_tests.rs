@@ -26,8 +26,17 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
     }
 }
 
+/// A reply to the client that tells when earlier Syncs left.
+fn reply(receive_ns: i64, earlier: &[(u16, i64)]) -> Reply {
+    let mut reply = Reply::new(receive_ns, CLIENT);
+    for (sequence_id, left_ns) in earlier {
+        assert!(reply.tell(*sequence_id, *left_ns));
+    }
+    reply
+}
+
 /// Messages and their bytes, laid out by hand from the tables of the standard.
-fn golden() -> [(Message, String); 11] {
+fn golden() -> [(Message, String); 13] {
     [
         (
             message(
@@ -79,9 +88,36 @@ fn golden() -> [(Message, String); 11] {
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::LeanReq),
+            message(CLIENT, 0, Body::LeanReq { soon: false }),
             "01 12 002c 00 00 4400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              0000 00000000 00000000"
+                .into(),
+        ),
+        (
+            message(CLIENT, 0, Body::LeanReq { soon: true }),
+            "01 12 002c 00 00 6400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
+             0000 00000000 00000000"
+                .into(),
+        ),
+        (
+            message(
+                RESPONDER,
+                0,
+                Body::Answer {
+                    origin_ns: 999_999_999,
+                    reply: reply(
+                        1_000_000_001,
+                        &[(0x1233, 999_900_000), (0x1232, 1_000_000_002)],
+                    ),
+                    tally: TALLY,
+                    claim: None,
+                },
+            ),
+            "00 12 007c 00 00 6600 0000000000000000 00000000 02534dfffe000009 0001 1234 00 7f \
+             0000 00000000 3b9ac9ff \
+             0003 0026 02534d 000003 0000 00000001 00000001 02534dfffe000007 0003 \
+             1233 fffe795f 1232 00000001 \
+             0003 0022 02534d 000001 000003e8 000003e7 1235 0080 80000000000000000000000000000005"
                 .into(),
         ),
         (
@@ -350,7 +386,21 @@ impl Random {
             port: r.next() as u16,
         };
         let time = |r: &mut Self| (r.next() >> 1) as i64;
-        let body = match self.next() % 7 {
+        let tally = |r: &mut Self| Tally {
+            requests: r.next() as u32,
+            syncs: r.next() as u32,
+            newest: r.next() as u16,
+            watched: (r.next() % 129) as u16,
+            arrived: u128::from(r.next()) << 64 | u128::from(r.next()),
+        };
+        let claim = |r: &mut Self| {
+            (r.next() % 3 == 0).then(|| Claim {
+                keeper: r.next() as u8,
+                ahead_ns: r.next() as i64,
+                error_ns: r.next() as u32,
+            })
+        };
+        let body = match self.next() % 9 {
             0 => Body::Sync {
                 two_step: self.next() % 2 == 0,
                 origin_ns: time(self),
@@ -359,6 +409,26 @@ impl Random {
             2 => Body::FollowUp {
                 origin_ns: time(self),
             },
+            7 => Body::LeanReq {
+                soon: self.next() % 2 == 0,
+            },
+            8 => {
+                let mut reply = Reply::new(time(self), port(self));
+                for _ in 0..self.next() % 5 {
+                    reply.tell(
+                        self.next() as u16,
+                        reply
+                            .receive_ns
+                            .saturating_add(i64::from(self.next() as i32 >> 1)),
+                    );
+                }
+                Body::Answer {
+                    origin_ns: time(self),
+                    reply,
+                    tally: tally(self),
+                    claim: claim(self),
+                }
+            }
             5 => Body::Announce {
                 utc_offset_s: (self.next() % 2 == 0).then(|| self.next() as i16),
             },
@@ -369,19 +439,9 @@ impl Random {
             kind => Body::DelayResp {
                 receive_ns: time(self),
                 requester: port(self),
-                tally: (kind == 3).then(|| Tally {
-                    requests: self.next() as u32,
-                    syncs: self.next() as u32,
-                    newest: self.next() as u16,
-                    watched: (self.next() % 129) as u16,
-                    arrived: u128::from(self.next()) << 64 | u128::from(self.next()),
-                }),
+                tally: (kind == 3).then(|| tally(self)),
                 sync_left_ns: None,
-                claim: (self.next() % 3 == 0).then(|| Claim {
-                    keeper: self.next() as u8,
-                    ahead_ns: self.next() as i64,
-                    error_ns: self.next() as u32,
-                }),
+                claim: claim(self),
             },
         };
         Message {
@@ -420,7 +480,7 @@ fn no_bytes_make_it_panic() {
                 *byte = random.next() as u8;
             }
         }
-        datagram.truncate(random.next() as usize % 130);
+        datagram.truncate(random.next() as usize % 190);
         if let Ok(message) = Message::read(&datagram) {
             let _ = message.correction.nanos();
             written(&message);

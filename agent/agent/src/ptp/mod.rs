@@ -10,6 +10,14 @@
 //!    ◄─── Delay_Resp: t4, t1, tally ─
 //! ```
 //!
+//! Where the client says that it soon asks again, two: the Sync has t4 and the tally with it, and tells when the Syncs
+//! before it left:
+//!
+//! ```text
+//! t3 ──── Delay_Req ────────────────►  t4
+//! t2 ◄─── Sync: t4, tally, t1 before ─ t1
+//! ```
+//!
 //! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
 
 mod budget;
@@ -19,6 +27,7 @@ mod field;
 mod grants;
 mod ledger;
 mod message;
+mod reply;
 mod responder;
 mod subscription;
 mod tally;
@@ -31,7 +40,8 @@ pub use field::{Correction, Malformed, PortIdentity};
 pub use grants::{Due, Grants, Way, interval_ns};
 pub use ledger::Ledger;
 pub use message::{Body, MAX_LEN, Message};
-pub use responder::{Answer, Refusal, Responder};
+pub use reply::Reply;
+pub use responder::{Answer, Form, Refusal, Responder};
 pub use subscription::Subscription;
 pub use tally::Tally;
 pub use unicast::{Service, Tlv, Tlvs};

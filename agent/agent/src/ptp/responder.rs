@@ -7,6 +7,7 @@ use super::budget::Budget;
 use super::claim::Claim;
 use super::field::{Correction, PortIdentity};
 use super::message::{Body, Message};
+use super::reply::{Reply, Untold};
 use super::tally::{MAP_LEN, Tally};
 use crate::clock::RawTime;
 
@@ -39,11 +40,22 @@ pub struct Answer {
     pub local: Option<IpAddr>,
     pub requester: PortIdentity,
     pub sequence_id: u16,
-    /// Whether the Delay_Resp may tell when the Sync left.
-    pub joint: bool,
+    /// How it may be told when the Sync left.
+    pub form: Form,
     pub correction: Correction,
     /// t4; `None` when the request could not be stamped.
     pub received: Option<RawTime>,
+}
+
+/// Ways to tell a client when its Sync left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// In a Follow_Up, as the standard has it.
+    Standard,
+    /// In the Delay_Resp.
+    Joint,
+    /// In the answers to its next requests, and no Delay_Resp at all.
+    Later,
 }
 
 /// The peers of the plan and what each has asked.
@@ -115,7 +127,7 @@ impl Responder {
         all.for_each(|known| known.sessions.clear());
     }
 
-    /// Takes a Delay_Req. The answer is still to be sent, and [`Self::synced`] to be called when its Sync has been.
+    /// Takes a Delay_Req. The answer is still to be sent; [`Self::synced`] is called when its Sync is about to leave.
     pub fn request(
         &mut self,
         message: &Message,
@@ -137,17 +149,59 @@ impl Responder {
             local: None,
             requester: message.source,
             sequence_id: message.sequence_id,
-            joint: message.body == Body::LeanReq,
+            form: match message.body {
+                Body::LeanReq { soon: true } => Form::Later,
+                Body::LeanReq { soon: false } => Form::Joint,
+                _ => Form::Standard,
+            },
             correction: message.correction,
             received: None,
         })
     }
 
-    /// Counts a Sync that has left.
+    /// Counts a Sync that is about to leave.
     pub fn synced(&mut self, answer: &Answer) {
         if let Some(receipts) = self.find(answer) {
             receipts.tally.syncs = receipts.tally.syncs.wrapping_add(1);
         }
+    }
+
+    /// A Sync did not leave after all.
+    pub fn withdraw(&mut self, answer: &Answer) {
+        if let Some(receipts) = self.find(answer) {
+            receipts.tally.syncs = receipts.tally.syncs.wrapping_sub(1);
+        }
+    }
+
+    /// A Sync left at `left_ns`, which the next answers tell.
+    pub fn left(&mut self, answer: &Answer, left_ns: i64) {
+        if let Some(receipts) = self.find(answer) {
+            receipts.untold.add(answer.sequence_id, left_ns);
+        }
+    }
+
+    /// The Sync that is the whole of an answer, with the counts as they stand; `None` when the peer has gone from the plan.
+    pub fn answer(
+        &mut self,
+        answer: &Answer,
+        source: PortIdentity,
+        (origin_ns, receive_ns): (i64, i64),
+        claim: Option<Claim>,
+    ) -> Option<Message> {
+        let receipts = self.find(answer)?;
+        let mut reply = Reply::new(receive_ns, answer.requester);
+        receipts.untold.tell(&mut reply);
+        Some(Message {
+            source,
+            sequence_id: answer.sequence_id,
+            correction: Correction(0),
+            body: Body::Answer {
+                origin_ns,
+                reply,
+                tally: receipts.tally,
+                claim,
+            },
+        })
     }
 
     /// The Delay_Resp of an answer with the counts as they stand; `None` when the peer has gone from the plan.
@@ -222,6 +276,7 @@ impl Known {
 struct Receipts {
     requester: PortIdentity,
     tally: Tally,
+    untold: Untold,
 }
 
 impl Receipts {
@@ -236,6 +291,7 @@ impl Receipts {
                 watched: 0,
                 arrived: 0,
             },
+            untold: Untold::default(),
         }
     }
 

@@ -216,3 +216,38 @@ fn nothing_is_said_about_what_came_before_an_overflow() {
     };
     assert_eq!((tally.arrived(9), tally.arrived(8)), (Some(true), None));
 }
+
+#[test]
+fn who_asks_again_soon_is_told_in_the_next_answers_when_the_syncs_before_left() {
+    let (mut responder, client) = (responder(), address("10.0.0.1:319"));
+    let source = PortIdentity { clock: 9, port: 1 };
+    let ask = |responder: &mut Responder, sequence_id: u16| {
+        let message = Message {
+            body: Body::LeanReq { soon: true },
+            ..request(1, sequence_id)
+        };
+        let answer = responder.request(&message, client, NOW).unwrap();
+        assert_eq!(answer.form, Form::Later);
+        responder.synced(&answer);
+        let times = (0, 1_000 * i64::from(sequence_id));
+        let sync = responder.answer(&answer, source, times, None).unwrap();
+        let Body::Answer { reply, tally, .. } = sync.body else {
+            panic!("{sync:?}");
+        };
+        assert_eq!(
+            (reply.receive_ns, reply.requester),
+            (times.1, message.source)
+        );
+        (answer, reply.earlier().collect::<Vec<_>>(), tally)
+    };
+    let (first, earlier, tally) = ask(&mut responder, 1);
+    assert_eq!((earlier, tally.requests, tally.syncs), (vec![], 1, 1));
+    responder.left(&first, 1_007);
+    let (second, earlier, _) = ask(&mut responder, 2);
+    assert_eq!(earlier, [(1, 1_007)]);
+    // The second could not be sent.
+    responder.withdraw(&second);
+    let (_, earlier, tally) = ask(&mut responder, 3);
+    assert_eq!(earlier, [(1, 1_007)]);
+    assert_eq!((tally.requests, tally.syncs), (3, 2));
+}

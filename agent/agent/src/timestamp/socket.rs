@@ -113,31 +113,17 @@ pub struct Ready {
     pub departures: bool,
 }
 
-/// Not asked: packets are to be looked for. Stamps are collected with the next departures.
-const UNKNOWN: Ready = Ready {
-    packets: true,
-    departures: false,
-};
-
-/// So many sockets are read unasked.
-const FEW: usize = 2;
-
-/// Sleeps until one of the sockets has something, at most `timeout`; what each has, or may have.
+/// Sleeps until one of the sockets has something, at most `timeout`; what each has.
 pub fn wait<'a>(
     sockets: impl Iterator<Item = &'a Socket>,
     timeout: Duration,
 ) -> io::Result<Vec<Ready>> {
-    let sockets: Vec<_> = sockets.collect();
-    // Who does not wait need not ask either: a read that finds nothing costs less than asking who has something.
-    if timeout.is_zero() && sockets.len() <= FEW {
-        return Ok(vec![UNKNOWN; sockets.len()]);
-    }
-    let poll = |socket: &&Socket| libc::pollfd {
+    let poll = |socket: &Socket| libc::pollfd {
         fd: socket.fd(),
         events: libc::POLLIN,
         revents: 0,
     };
-    let mut polls: Vec<_> = sockets.iter().map(poll).collect();
+    let mut polls: Vec<_> = sockets.map(poll).collect();
     let timeout = libc::timespec {
         tv_sec: timeout.as_secs().try_into().unwrap_or(i64::MAX),
         tv_nsec: timeout.subsec_nanos().into(),

@@ -17,6 +17,9 @@ use crate::clock::RawTime;
 /// A stamp that has not come after this long, ns, will not come.
 const PATIENCE_NS: i64 = 50_000_000;
 
+/// Stamps that nobody waits for are collected several at once, when the oldest is of a packet sent this long ago, ns.
+const LATER_NS: i64 = 25_000_000;
+
 /// So many departures in a row without a stamp, and the kernel is taken not to give any.
 const GIVE_UP: u64 = 64;
 
@@ -69,9 +72,10 @@ impl<T: Copy> Transmitter<T> {
         self.kernel_stamps
     }
 
-    /// Whether stamps are still to come.
-    pub fn awaits(&self) -> bool {
-        self.waiting.iter().any(|waiting| !waiting.stamped)
+    /// Whether it is time to collect stamps.
+    pub fn is_due(&self, now: RawTime) -> bool {
+        let oldest = self.waiting.iter().find(|waiting| !waiting.stamped);
+        oldest.is_some_and(|oldest| now.since(oldest.sent_at) >= LATER_NS)
     }
 
     /// Departures whose stamp never came.
@@ -84,7 +88,7 @@ impl<T: Copy> Transmitter<T> {
         self.departed.drain(..)
     }
 
-    /// Sends packets and collects the stamps that are there. `each` hears of every packet whether it left, or why not.
+    /// Sends packets; [`Self::collect`] collects their stamps. `each` hears of every packet whether it left, or why not.
     pub fn send(
         &mut self,
         socket: &Socket,
@@ -120,9 +124,6 @@ impl<T: Copy> Transmitter<T> {
                 socket.renumber_departures()?;
                 self.next_id = 0;
             }
-        }
-        if !packets.is_empty() {
-            self.collect(socket, map)?;
         }
         Ok(())
     }

@@ -63,6 +63,7 @@ fn travel(from: &str, to: &str, tokens: std::ops::Range<u32>) -> Vec<(u32, RawTi
         stamped
     });
     assert!(stamped);
+    transmitter.collect(&sender, &map).unwrap();
     transmitter.departed();
     let packets: Vec<_> = tokens
         .map(|token| outgoing(receiver.local(), token))
