@@ -10,6 +10,7 @@ from sinemora.recommender.applications.schemas import Named
 from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.order import Step, TaskMove
 from sinemora.recommender.recommendations import limits
+from sinemora.recommender.recommendations.alternatives import alternatives
 from sinemora.recommender.recommendations.choose import POINTS, Choice, Group, expected, moved, of_task
 from sinemora.recommender.recommendations.judge import Expected, Gain
 from sinemora.recommender.recommendations.schemas import (
@@ -86,7 +87,7 @@ def moves(world: World, choice: Choice) -> list[MoveRead]:
         before = None if move.starts else _trip_ns(world, choice, move, here)
         trips = (before, _trip_ns(world, choice, move, choice.after))
         other = leaving.get(move.target)
-        runner, slack = _alternatives(world, choice, move)
+        runner, slack = alternatives(world, choice, move)
         found.append(
             MoveRead(
                 position=position,
@@ -175,61 +176,6 @@ def _front(world: World, choice: Choice, chosen: list[int]) -> list[FrontPoint]:
         gained = None if found is None else gain_read(found)
         points.append(FrontPoint(moves=len(made), expected=gained, positions=positions))
     return points
-
-
-def _alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp | None, float | None]:
-    """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does.
-
-    Where slots have no prices, the next best VM is one with room left.
-    """
-    plan = choice.plan
-    one = world.applications[move.task[0]]
-    if plan is None or plan.slot_price is None or one.root is None or move.task[1] == one.root:
-        return _next_with_room(world, choice, move), None
-    trips = choice.assumed.round_trips_ns[int(choice.after[move.task[0]][one.root])]
-    cost = POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))) + plan.slot_price
-    usable = np.array([machine.slots > 0 for machine in world.machines])
-    if one.allowed is not None:
-        usable &= one.allowed
-    usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
-    runner = None
-    rivals = [np.inf if move.starts else float(cost[move.source])]
-    if usable.any():
-        best = int(np.where(usable, cost, np.inf).argmin())
-        worse = max(float(cost[best] - cost[move.target]) / POINTS, 0.0)
-        runner = RunnerUp(vm=_machine(world, best), worse_by=worse)
-        rivals.append(float(cost[best]))
-    if not np.isfinite(min(rivals)):
-        return runner, None
-    floor = 1 - (min(rivals) - float(plan.slot_price[move.target])) / POINTS
-    budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
-    if budget is None:
-        return runner, None
-    return runner, max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
-
-
-def _next_with_room(world: World, choice: Choice, move: TaskMove) -> RunnerUp | None:
-    """The best of the VMs a task would fit on when all moves are made, by the links it has."""
-    place, task = move.task
-    one = world.applications[place]
-    links, at = one.links, choice.after[place]
-    mine = (links.sources == task) | (links.targets == task)
-    peers = at[np.where(links.sources == task, links.targets, links.sources)[mine]]
-    weights = links.weights[mine][peers >= 0]
-    peers = peers[peers >= 0]
-    if not peers.size:
-        return None
-    kept = one.sensitivity.curve(one.sensitivity.added_us(choice.assumed.round_trips_ns[:, peers]))
-    performance = kept @ weights / weights.sum()
-    usable = np.asarray((world.free(choice.after) >= np.array(one.tasks[task].takes)).all(axis=1))
-    if one.allowed is not None:
-        usable &= one.allowed
-    usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
-    if not usable.any():
-        return None
-    best = int(np.where(usable, performance, -np.inf).argmax())
-    worse = max(float(performance[move.target] - performance[best]), 0.0)
-    return RunnerUp(vm=_machine(world, best), worse_by=worse)
 
 
 def _explanation(

@@ -84,7 +84,13 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
     assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (6, 6, 0)
     for step in found["steps"]:
         assert "instead of" in step["explanation"]
-        assert step["runner_up"]["worse_by"] >= 0
+        # The other of the two sources, or a VM nobody uses; never the root's, nor where the plan has the other task.
+        known = {("a-1", one): us for (_, one), us in NEAR.items()}
+        here, other = (known.get(("a-1", vm["name"]), 300.0) for vm in (step["target"], step["runner_up"]["vm"]))
+        assert step["runner_up"]["vm"]["name"] not in {"a-1", *(target for _, _, target in steps)}
+        assert step["runner_up"]["worse_by"] == pytest.approx(float(CURVE(here) - CURVE(other)), abs=0.02)
+        back = min(other, known["a-1", step["source"]["name"]])
+        assert step["slack_us"] == pytest.approx(back - here, abs=15)
         assert step["rollback"].startswith("Move cache-")
     assert [point["moves"] for point in found["answer"]["front"]] == [1, 2]
 

@@ -1,0 +1,102 @@
+"""What else a move could have been: the next best VM for its task, and how much worse its path may get."""
+
+import numpy as np
+
+from sinemora.recommender.applications.schemas import Named
+from sinemora.recommender.curves.curve import Floats
+from sinemora.recommender.placement.order import TaskMove
+from sinemora.recommender.recommendations.choose import POINTS, Choice
+from sinemora.recommender.recommendations.schemas import RunnerUp
+from sinemora.recommender.recommendations.world import Deployed, World
+
+
+def alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp | None, float | None]:
+    """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does.
+
+    VMs where the plan has tasks of the same application are no others: its tasks are alike, and two could change places
+    for nothing. Where slots have no prices, the next best VM is one with room left.
+    """
+    plan = choice.plan
+    one = world.applications[move.task[0]]
+    problem = choice.problem
+    if problem is None or plan is None or plan.slot_price is None or one.root is None or move.task[1] == one.root:
+        return _next_with_room(world, choice, move), None
+    trips = choice.assumed.round_trips_ns[int(choice.after[move.task[0]][one.root])]
+    losses = _losses(choice, one, move.task[0])
+    cost = losses + plan.slot_price
+    # The price of a slot means nothing where roots and pinned tasks leave none.
+    left = problem.with_roots(plan.root).free_slots() - problem.held().on_machines(len(world.machines))
+    usable = left > 0
+    if one.allowed is not None:
+        usable &= one.allowed
+    after = choice.after[move.task[0]]
+    usable[after[after >= 0]] = False
+    usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
+    runner = None
+    rent = min(float(plan.slot_price[move.target]), _worth_to_others(world, choice, move))
+    rivals = [np.inf if move.starts else float(cost[move.source])]
+    if usable.any():
+        best = int(np.where(usable, cost, np.inf).argmin())
+        worse = max(float(cost[best] - losses[move.target] - rent) / POINTS, 0.0)
+        runner = RunnerUp(vm=_named(world, best), worse_by=worse)
+        rivals.append(float(cost[best]))
+    if not np.isfinite(min(rivals)):
+        return runner, None
+    floor = 1 - (min(rivals) - rent) / POINTS
+    budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
+    if budget is None:
+        return runner, None
+    return runner, max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
+
+
+def _losses(choice: Choice, one: Deployed, place: int) -> Floats:
+    """Cost points a task of a star loses on each VM, its root being where it goes."""
+    trips = choice.assumed.round_trips_ns[int(choice.after[place][one.root or 0])]
+    return np.asarray(POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))))
+
+
+def _worth_to_others(world: World, choice: Choice, move: TaskMove) -> float:
+    """What the slot a task goes to would gain the task of another application that needs it most, in cost points.
+
+    Prices of slots are not unique: that of one which nobody else wants may be all that its task gains there.
+    """
+    most = 0.0
+    for place, other in enumerate(world.applications):
+        at = choice.after[place]
+        if place == move.task[0] or other.root is None or not other.chosen or at[other.root] < 0:
+            continue
+        movable = [
+            m for task, m in enumerate(at.tolist()) if m >= 0 and task != other.root and not other.tasks[task].pinned
+        ]
+        if movable and (other.allowed is None or other.allowed[move.target]):
+            losses = _losses(choice, other, place)
+            most = max(most, float(losses[movable].max() - losses[move.target]))
+    return most
+
+
+def _next_with_room(world: World, choice: Choice, move: TaskMove) -> RunnerUp | None:
+    """The best of the VMs a task would fit on when all moves are made, by the links it has."""
+    place, task = move.task
+    one = world.applications[place]
+    links, at = one.links, choice.after[place]
+    mine = (links.sources == task) | (links.targets == task)
+    peers = at[np.where(links.sources == task, links.targets, links.sources)[mine]]
+    weights = links.weights[mine][peers >= 0]
+    peers = peers[peers >= 0]
+    if not peers.size:
+        return None
+    kept = one.sensitivity.curve(one.sensitivity.added_us(choice.assumed.round_trips_ns[:, peers]))
+    performance = kept @ weights / weights.sum()
+    usable = np.asarray((world.free(choice.after) >= np.array(one.tasks[task].takes)).all(axis=1))
+    if one.allowed is not None:
+        usable &= one.allowed
+    usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
+    if not usable.any():
+        return None
+    best = int(np.where(usable, performance, -np.inf).argmax())
+    worse = max(float(performance[move.target] - performance[best]), 0.0)
+    return RunnerUp(vm=_named(world, best), worse_by=worse)
+
+
+def _named(world: World, machine: int) -> Named:
+    return Named(id=world.machines[machine].id, name=world.machines[machine].name)
