@@ -2,7 +2,7 @@
 
 import time
 
-from agents import Fleet
+from agents import BINARY, Fleet
 from lab import Lab, wait_until
 
 # A disk of its own over the state folder, filled up once it holds what an agent keeps that has run before: not a byte
@@ -33,3 +33,25 @@ def test_reports_reach_the_backend_although_the_disk_is_full() -> None:
         assert metrics["sinemora_agent_reports_dropped_total"] == 0
         assert metrics["sinemora_agent_reports_sent_total"] >= 3
         assert min(report.sequence for report in client.reports()) > 7
+
+
+# The same for an agent that starts for the first time, with a token.
+_NO_ROOM = r"""
+mount -t tmpfs -o size=64k,mode=700 tmpfs "$1"
+cat /dev/zero > "$1/fill" 2> /dev/null || true
+exec "$2" run --state-dir "$1" --backend http://127.0.0.1:1 --token "sme_$3" --metrics-listen off
+"""
+
+
+def test_a_first_start_on_a_full_disk_says_so_before_the_token_is_used() -> None:
+    with Lab() as lab:
+        state = lab.folder / "state"
+        state.mkdir(mode=0o700)
+        process = lab.host("new").start(
+            ["unshare", "--mount", "sh", "-c", _NO_ROOM, "sh", state, BINARY, "x" * 43], "agent"
+        )
+        wait_until("it ends", lambda: not process.running)
+        said = process.output()
+        assert "No space left on device" in said
+        assert "make room on that disk" in said
+        assert "127.0.0.1:1" not in said

@@ -103,10 +103,16 @@ fn findings(config: &Config) -> Vec<(&'static str, Finding)> {
 /// Whether the folder serves, and whether an agent runs on it already.
 fn state(config: &Config) -> (Finding, bool) {
     match StateDir::open(&config.state_dir) {
-        Ok(held) => (
-            Finding::Well(format!("{} can be written", held.path().display())),
-            false,
-        ),
+        Ok(held) => {
+            let path = held.path().display();
+            let finding = match held.has_room() {
+                Ok(()) => Finding::Well(format!("{path} can be written")),
+                Err(error) => Finding::Wrong(format!(
+                    "{path}: {error}; make room on that disk: reports that cannot be sent at once wait in memory only"
+                )),
+            };
+            (finding, false)
+        }
         Err(StateError::InUse(path)) => (
             Finding::Note(format!(
                 "an agent is running on {}; its ports are taken by it",

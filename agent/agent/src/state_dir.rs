@@ -7,6 +7,12 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FlockOperation, flock};
 
+/// The number of the last report; made at the first start.
+pub const SEQUENCE_FILE: &str = "sequence";
+
+/// What an identity, a plan of a few peers and a number need on a disk, bytes.
+const ROOM: usize = 16 << 10;
+
 /// A folder this process holds until it ends.
 #[derive(Debug)]
 pub struct StateDir {
@@ -38,7 +44,15 @@ impl std::fmt::Display for StateError {
                 doing,
                 path,
                 source,
-            } => write!(f, "state_dir: cannot {doing} {}: {source}", path.display()),
+            } => {
+                write!(f, "state_dir: cannot {doing} {}: {source}", path.display())?;
+                if source.kind() == io::ErrorKind::StorageFull {
+                    f.write_str(
+                        ": make room on that disk, or set state_dir to a folder on another one",
+                    )?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -46,7 +60,8 @@ impl std::fmt::Display for StateError {
 impl std::error::Error for StateError {}
 
 impl StateDir {
-    /// Makes the folder (0700) if need be, takes it, and proves that it can be written.
+    /// Makes the folder (0700) if need be, takes it, and proves that it can be written: before a token is used up on a disk
+    /// that cannot hold what it is traded for. Who has been here before needs no room to go on.
     pub fn open(path: &Path) -> Result<Self, StateError> {
         let failed = |doing| {
             move |source| StateError::Io {
@@ -68,13 +83,26 @@ impl StateDir {
             .open(path.join("lock"))
             .map_err(failed("write to"))?;
         match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-            Ok(()) => Ok(Self {
-                path: path.to_owned(),
-                _lock: lock,
-            }),
+            Ok(()) => {
+                let held = Self {
+                    path: path.to_owned(),
+                    _lock: lock,
+                };
+                if !held.join(SEQUENCE_FILE).exists() {
+                    held.has_room().map_err(failed("write to"))?;
+                }
+                Ok(held)
+            }
             Err(rustix::io::Errno::WOULDBLOCK) => Err(StateError::InUse(path.to_owned())),
             Err(e) => Err(failed("lock")(e.into())),
         }
+    }
+
+    /// Whether the disk takes more: an empty file can be made on a full one too.
+    pub fn has_room(&self) -> io::Result<()> {
+        let path = self.join("room");
+        write_atomically(&path, &[1; ROOM])?;
+        std::fs::remove_file(path)
     }
 
     pub fn join(&self, name: &str) -> PathBuf {

@@ -19,6 +19,17 @@ const LEAST_STEP_NS: f64 = 10_000.0;
 /// Eras that are over and remembered, as windows still ask for their time.
 const PAST: usize = 4;
 
+/// An era that is over.
+#[derive(Debug)]
+struct Past {
+    era: Era,
+    /// When its newest exchange ended, and when it did itself. Somewhere between the two the clock was stepped.
+    fits_until: RawTime,
+    until: RawTime,
+    /// By how much the clock was stepped, ns; 0 when that is not known.
+    step_ns: f64,
+}
+
 /// Our clock minus the peer's at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offset {
@@ -46,8 +57,10 @@ pub enum Change {
 #[derive(Debug, Default)]
 pub struct PeerClock {
     era: Option<Era>,
-    /// Eras before a step of the clock, oldest first, and when each ended.
-    past: VecDeque<(Era, RawTime)>,
+    /// Eras before a step of the clock, oldest first.
+    past: VecDeque<Past>,
+    /// When the newest exchange ended that fits the era.
+    fits_until: RawTime,
     /// Exchanges that look like a step of the clock; they belong to nothing yet.
     suspects: Vec<(Leg, Leg)>,
     proofs: usize,
@@ -97,14 +110,20 @@ impl PeerClock {
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
-        (self.proofs, self.suspected_ns) = (0, 0.0);
+        let step_ns = std::mem::take(&mut self.suspected_ns);
+        self.proofs = 0;
         self.shift.clear();
         let Some(era) = self.era.take() else { return };
         self.lean_ns = era.lean_ns();
         if self.past.len() == PAST {
             self.past.pop_front();
         }
-        self.past.push_back((era, at));
+        self.past.push_back(Past {
+            era,
+            fits_until: self.fits_until.min(at),
+            until: at,
+            step_ns,
+        });
     }
 
     /// One of the two machines has moved at `at`: neither its clock nor its routes need be what they were.
@@ -122,13 +141,16 @@ impl PeerClock {
 
     /// The offset at a time since the clock was first seen; `None` when no exchange tells of that time.
     pub fn offset_at(&self, at: RawTime) -> Option<Offset> {
-        let past = self.past.iter().find(|(_, until)| at < *until);
-        let era = past.map(|(era, _)| era).or(self.era.as_ref())?;
+        let past = self.past.iter().find(|past| at < past.until);
+        let era = past.map(|past| &past.era).or(self.era.as_ref())?;
         let estimate = era.estimate_at(at);
-        let suspected_ns = match self.suspects.first() {
-            Some((outbound, _)) if past.is_none() && at >= outbound.local => self.suspected_ns,
-            _ => 0.0,
+        let (fits_until, step_ns) = match (past, self.suspects.first()) {
+            (Some(past), _) => (past.fits_until, past.step_ns),
+            (None, Some((outbound, _))) => (self.fits_until.min(outbound.local), self.suspected_ns),
+            (None, None) => (at, 0.0),
         };
+        // Nobody saw when the step was, only that it was not before.
+        let suspected_ns = if at > fits_until { step_ns } else { 0.0 };
         let assumed = Offset {
             offset_ns: era.offset_ns(&estimate),
             error_ns: (estimate.bound_ns() + suspected_ns).ceil() as u64,
@@ -165,6 +187,8 @@ impl PeerClock {
     }
 
     fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
+        let ended = outbound.local.max(inbound.local);
+        self.fits_until = self.fits_until.max(ended);
         match &mut self.era {
             Some(era) => era.observe(outbound, inbound),
             None => {

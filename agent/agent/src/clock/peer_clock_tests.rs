@@ -219,6 +219,33 @@ fn a_step_of_either_clock_is_seen_within_four_exchanges_and_both_sides_of_it_sta
 }
 
 #[test]
+fn between_the_last_exchange_before_a_step_and_the_first_after_it_the_bound_says_so() {
+    let (mut world, mut peer) = (World::new(1), PeerClock::new());
+    world.first = 32;
+    world.run(&mut peer, 41, 20, QUIET);
+    let step = clock(1e6);
+    // The step was at 40.5 s, of which nobody knows yet at 40.8 s.
+    let at = |ms: i64| RawTime(ms * S / 1000);
+    let truth = |world: &World, ms: i64, step_ns: f64| world.offset_at(at(ms).0) + step_ns;
+    for second in 41..50 {
+        let (outbound, inbound) = world.exchange(second * S, step);
+        peer.observe(outbound, inbound);
+        for (ms, step_ns) in [(40_000, 0.0), (40_300, 0.0), (40_800, 1e6), (41_000, 1e6)] {
+            let offset = peer.offset_at(at(ms)).unwrap();
+            let error = (offset.offset_ns as f64 - truth(&world, ms, step_ns)).abs();
+            assert!(
+                error <= offset.error_ns as f64,
+                "{second}, {ms}: {offset:?}"
+            );
+        }
+        let before = peer.offset_at(at(40_000)).unwrap();
+        assert!(before.error_ns < 100_000, "{before:?}");
+    }
+    // Long after, what is known again stands by itself.
+    assert!(peer.offset_at(at(49_000)).unwrap().error_ns < 300_000);
+}
+
+#[test]
 fn a_peer_whose_clock_is_slewed_is_followed() {
     // As ntpd does it; an agent's own stamps are of a clock that nobody slews.
     let slewed: Happens = |t, _| clock((t - 40.0).clamp(0.0, 20.0) * 500e3);

@@ -6,39 +6,29 @@ use std::net::SocketAddr;
 use sinemora_wire::MeshWindow;
 
 use super::conversation::{Books, Conversation, Heard, Tag};
-use super::schedule::{FlowKey, PathKey, Schedule, Slots};
+use super::paths::Path;
+use super::schedule::{FlowKey, PathKey, Schedule};
 use super::stock_client::Stocks;
 use crate::clock::RawTime;
-use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
 use crate::window::{Ended, Window, WindowBook, append_clocks};
-
-/// A request that follows within this time, ns, takes along what the answer to the one before could not tell.
-const SOON_NS: i64 = 250_000_000;
 
 /// Every path that this agent measures.
 pub(super) struct Client {
     /// Names this process among clocks.
-    clock_identity: u64,
-    ledgers_made: u16,
-    paths: HashMap<PathKey, Path>,
-    schedule: Schedule,
+    pub(super) clock_identity: u64,
+    pub(super) ledgers_made: u16,
+    pub(super) paths: HashMap<PathKey, Path>,
+    pub(super) schedule: Schedule,
     /// By the peer's event address.
     pub(super) conversations: HashMap<SocketAddr, Conversation>,
     /// Event address of the peer behind any of its two addresses.
     pub(super) senders: HashMap<SocketAddr, SocketAddr>,
     pub(super) stocks: Stocks,
     pub(super) books: Books,
-    spike_threshold_ns: u64,
+    pub(super) spike_threshold_ns: u64,
     /// What our stamps are ahead of the raw clock on the wire.
     time_scale_ns: i64,
-}
-
-struct Path {
-    peer: SocketAddr,
-    /// One for each source port.
-    slots: Vec<Slots>,
-    deadline_ns: i64,
 }
 
 /// A request that is about to leave.
@@ -47,24 +37,6 @@ pub(super) struct Request {
     /// Which source port it leaves by.
     pub flow: u8,
     pub message: Message,
-}
-
-impl Path {
-    /// Whether its slots are those that a plan asks for.
-    fn keeps(&self, mesh: &MeshPlan, flows: u8) -> bool {
-        let interval_ns = 1_000_000_000 / i64::from(mesh.rate_hz);
-        self.slots.len() == usize::from(flows)
-            && self
-                .slots
-                .iter()
-                .all(|slots| slots.interval_ns == interval_ns)
-    }
-
-    /// Whether its next request follows soon, and well before the deadline of one that leaves `now`.
-    fn asks_again(&self, now: RawTime) -> bool {
-        let soon = now.plus(SOON_NS.min(self.deadline_ns / 2));
-        self.slots.iter().any(|slots| slots.next() <= soon)
-    }
 }
 
 impl Request {
@@ -116,84 +88,6 @@ impl Client {
             books: Books::default(),
             spike_threshold_ns: u64::MAX,
             time_scale_ns,
-        }
-    }
-
-    /// Follows a new plan with at most `most_flows` source ports per path. Paths that stay as they were keep their
-    /// slots, open exchanges and clocks.
-    pub fn follow(&mut self, plan: &Plan, most_flows: u8, now: RawTime) {
-        self.spike_threshold_ns = plan.spike_threshold_ns;
-        let mut before = std::mem::take(&mut self.paths);
-        self.senders.clear();
-        for mesh in &plan.meshes {
-            let book = self.books.0.entry(mesh.key);
-            book.or_insert_with(|| WindowBook::new(mesh.key, mesh.window_s))
-                .set_window_s(mesh.window_s);
-            for peer in mesh.peers.iter().filter(|peer| peer.role == Role::Client) {
-                let key = (mesh.key, peer.vm_key);
-                let address = peer.event_address();
-                self.senders.insert(address, address);
-                self.senders.insert(peer.general_address(), address);
-                let flows = match peer.protocol {
-                    Protocol::Lean => most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX)),
-                    // Its Syncs set the pace, not slots of ours.
-                    Protocol::Ieee => 0,
-                };
-                let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
-                let slots = kept.map(|path| path.slots.clone());
-                let slots = slots.unwrap_or_else(|| {
-                    let add = |flow| {
-                        let key = FlowKey { path: key, flow };
-                        self.schedule
-                            .add(key, flows, plan.vm_key, mesh.rate_hz, now)
-                    };
-                    (0..flows).map(add).collect()
-                });
-                let deadline_ns = i64::from(mesh.loss_deadline_ms) * 1_000_000;
-                self.paths.insert(
-                    key,
-                    Path {
-                        peer: address,
-                        slots,
-                        deadline_ns,
-                    },
-                );
-                if before.get(&key).is_some_and(|path| path.peer == address) {
-                    before.remove(&key);
-                }
-            }
-        }
-        self.part_from(&before, now);
-        for path in self.paths.values() {
-            let (identity, made) = (self.clock_identity, &mut self.ledgers_made);
-            self.conversations.entry(path.peer).or_insert_with(|| {
-                *made = made.wrapping_add(1);
-                Conversation::new(PortIdentity {
-                    clock: identity,
-                    port: *made,
-                })
-            });
-        }
-        self.follow_stocks(plan, now);
-    }
-
-    /// Ends what belonged to paths that are gone or lead elsewhere now.
-    fn part_from(&mut self, gone: &HashMap<PathKey, Path>, now: RawTime) {
-        for (&(mesh_key, vm_key), path) in gone {
-            let Some(conversation) = self.conversations.get_mut(&path.peer) else {
-                continue;
-            };
-            // Exchanges still open with an old address must not be read against the clock of the new one.
-            conversation.end(now, &mut self.books, |tag| {
-                tag.key.path == (mesh_key, vm_key)
-            });
-            conversation.clock.refresh();
-            if let Some(book) = self.books.0.get_mut(&mesh_key) {
-                book.read(vm_key, &conversation.clock);
-            }
-            if self.senders.get(&path.peer) != Some(&path.peer) {
-                self.conversations.remove(&path.peer);
-            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::event_loop::pace::Pace;
-use crate::plan::{Caps, MeshPlan, Peer};
+use crate::plan::{Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use crate::ptp::Verdict;
 
 const MS: i64 = 1_000_000;

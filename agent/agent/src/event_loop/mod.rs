@@ -9,6 +9,7 @@ mod door;
 mod exchanger;
 mod notices;
 mod pace;
+mod paths;
 mod ports;
 mod restraint;
 mod schedule;

@@ -24,7 +24,7 @@ use crate::identity::Identity;
 use crate::metrics::MetricsServer;
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
-use crate::state_dir::StateDir;
+use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
 
 /// How long the packet loop may take to hand over its windows after the stop signal.
@@ -58,11 +58,15 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
         why: e.to_string(),
     })?;
     let spool = Arc::new(spool);
-    let sequence = Sequence::open(&state.join("sequence"), spool.newest(), calendar::now_s())
-        .map_err(|e| RunError::Io {
-            at: state.join("sequence").display().to_string(),
-            why: e.to_string(),
-        })?;
+    let sequence = Sequence::open(
+        &state.join(SEQUENCE_FILE),
+        spool.newest(),
+        calendar::now_s(),
+    )
+    .map_err(|e| RunError::Io {
+        at: state.join(SEQUENCE_FILE).display().to_string(),
+        why: e.to_string(),
+    })?;
     if let Some(address) = config.metrics_listen {
         let server =
             MetricsServer::bind(address, Arc::clone(&counters), Arc::clone(&backend_clock))
