@@ -4,6 +4,7 @@ eval        999,000 paths x 20 rules, one evaluation, on one core
 scenarios   labelled scenarios against the default rules: recall, precision, culprit, delay, notifications
 quiet       weeks in which nothing happens
 storm       a zone of 1,000 VMs dies: incidents, seconds until there is one
+stack       a whole product: seconds from the end of a window to the webhook, and to the one of a zone that died
 """
 
 import json
@@ -13,6 +14,8 @@ import time
 from dataclasses import replace
 
 import numpy as np
+from alerting.stack import product, seconds_to_webhook
+from alerting.stack import storm as stack_storm
 
 from sinemora.alerts.evaluation.engine import State, Window, step
 from sinemora.alerts.evaluation.incidents import Track, advance
@@ -26,7 +29,9 @@ from sinemora.measurements.matrix import Metric, Statistic
 SEED = int(os.environ.get("SEED") or 1)
 PER_EVENT = int(os.environ.get("PER_EVENT") or 20)
 WEEKS = int(os.environ.get("WEEKS") or 2)
-VMS, ZONES = 1000, 3
+VMS, ZONES = int(os.environ.get("VMS") or 1000), 3
+STACK_VMS, WINDOWS = int(os.environ.get("STACK_VMS") or 100), int(os.environ.get("WINDOWS") or 30)
+STACK_ONLY_WEBHOOK = bool(os.environ.get("STACK_ONLY_WEBHOOK"))
 # Weekend dips take as long as all others together.
 FEWER = {Event.WEEKEND_DIP: 4}
 
@@ -163,7 +168,23 @@ def quiet_weeks() -> None:
     )
 
 
-GROUPS = {"eval": evaluation, "storm": storm, "scenarios": scenarios, "quiet": quiet_weeks}
+def stack() -> None:
+    with product() as (found, listener):
+        if WINDOWS:
+            spent = seconds_to_webhook(found, listener, STACK_VMS, WINDOWS, SEED)
+            more = {"vms": STACK_VMS, "notifications": len(spent), "seed": SEED}
+            p50, p99 = np.percentile(spent, (50, 99)).round(2).tolist()
+            figure("alerts_window_to_webhook_p99_s", p99, "s", bar=5, p50=p50, worst=round(max(spent), 2), **more)
+        if STACK_ONLY_WEBHOOK:
+            return
+        told, paths = stack_storm(found, listener, VMS, SEED)
+        if not told:
+            sys.exit("nobody was told that a zone died")
+        figure("alerts_storm_s", round(told[0], 2), "s", bar=10, vms=VMS, paths=paths)
+        figure("alerts_storm_notifications", len(told), "notifications", bar=1, vms=VMS)
+
+
+GROUPS = {"stack": stack, "eval": evaluation, "storm": storm, "scenarios": scenarios, "quiet": quiet_weeks}
 
 if __name__ == "__main__":
     only = (os.environ.get("ONLY") or ",".join(GROUPS)).split(",")

@@ -21,7 +21,7 @@ from sinemora import migrate, tables
 from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
 from sinemora.embedded.valkey import ValkeyServer
 from sinemora.inventory.models import Agent, Vm, Zone
-from sinemora.kit.config import Settings
+from sinemora.kit.config import Settings, settings
 from sinemora.kit.db import engine, tenant_session
 from sinemora.kit.security import digest
 from sinemora.meshes.models import Mesh, MeshVm
@@ -79,17 +79,17 @@ class Product:
         fields = Path(f"/proc/{self.api.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
-    def world(self, name: str, vms: int) -> World:
-        """A mesh of `vms` VMs in `ZONES` zones."""
+    def world(self, name: str, vms: int, zones: int = ZONES) -> World:
+        """A mesh of `vms` VMs, every `zones`-th in the same zone."""
         words = [f"sma_{secrets.token_urlsafe(24)}" for _ in range(vms)]
         with tenant_session(self.tenant_id) as session:
-            zones = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(ZONES)]
+            places = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(zones)]
             mesh = Mesh(name=name, window_s=10, rate_hz=1, flows=1)
-            session.add_all([*zones, mesh])
+            session.add_all([*places, mesh])
             session.flush()
             machines = [
                 Vm(
-                    zone_id=zones[i % ZONES].id,
+                    zone_id=places[i % zones].id,
                     name=f"{name}-{i:04}",
                     probe_address=f"10.{i // 65536}.{i // 256 % 256}.{i % 256}",
                     event_port=319,
@@ -152,6 +152,8 @@ def running() -> Iterator[Product]:
             "SINEMORA_RATE_LIMIT_PER_MINUTE": "1000000",
             "SINEMORA_LOG_LEVEL": "warning",
         }
+        for asked_before in (settings, engine):
+            asked_before.cache_clear()
         migrate.upgrade()
         owner = create_owner("Bench", "bench@sinemora.example", secrets.token_urlsafe(12))
         secret = f"sm_{secrets.token_urlsafe(24)}"

@@ -29,8 +29,16 @@ def delays(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
 def window(rng: np.random.Generator, vm_key: int, targets: npt.ArrayLike, samples: int = SAMPLES) -> Frame:
     """A frame of `samples` exchanges with each target."""
     keys = np.asarray(targets, np.int64)
-    n = keys.size
-    values = delays(rng, (2, n, samples))
+    values, lost = delays(rng, (2, keys.size, samples)), rng.random((3, keys.size)) < 0.1
+    return frame_of(vm_key, keys, values, lost, rng.integers(400, 900, (2, keys.size)))
+
+
+def frame_of(
+    vm_key: int, targets: npt.ArrayLike, values: Ints, lost: npt.ArrayLike = 0, clock_error_ns: npt.ArrayLike = 500
+) -> Frame:
+    """A frame of these delays [direction][target][exchange]; `lost`: how many exchanges more were."""
+    keys = np.asarray(targets, np.int64)
+    n, samples = values.shape[1:]
     every = np.concatenate((values, values.sum(axis=0, keepdims=True)))
     owners = np.repeat(np.arange(3 * n), samples)
     words = (sketch.bins_of(every.reshape(-1)) << 5).astype(np.uint16)
@@ -38,12 +46,12 @@ def window(rng: np.random.Generator, vm_key: int, targets: npt.ArrayLike, sample
     sketches = Sketches(lengths.reshape(3, n), merged)
     columns = np.zeros((8, 3, n), np.int32)
     columns[frame.COUNT] = samples
-    columns[frame.LOST] = rng.random((3, n)) < 0.1
+    columns[frame.LOST] = lost
     columns[frame.SENT] = samples + columns[frame.LOST]
     columns[frame.MIN], columns[frame.MAX] = every.min(axis=2), every.max(axis=2)
     mean = np.rint(every.mean(axis=2)).astype(np.int64)
     columns[frame.MEAN] = mean
-    columns[frame.CLOCK_ERROR, :2] = rng.integers(400, 900, (2, n))
+    columns[frame.CLOCK_ERROR, :2] = clock_error_ns
     columns[frame.M2] = frame.m2_bits(((every - mean[..., None]) ** 2.0).sum(axis=2))
     stats = Stats(
         columns,
