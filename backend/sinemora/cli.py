@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from sinemora import migrate
+from sinemora.alerts import command as alerts
 from sinemora.alerts.scenarios import command as scenarios
 from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     operations.add(commands, _with_database)
     transfer.add(commands)
     recommender.add(commands)
+    alerts.add(commands)
     profiler.add(commands)
     simulation.add(commands)
     scenarios.add(commands)

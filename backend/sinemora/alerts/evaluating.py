@@ -11,7 +11,7 @@ import structlog
 from sqlalchemy import insert
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import following, queries, world
+from sinemora.alerts import following, queries, seasons, world
 from sinemora.alerts.evaluation import storing
 from sinemora.alerts.evaluation.engine import Outcome, State, amend, step
 from sinemora.alerts.evaluation.incidents import REOPENED_S, advance
@@ -110,9 +110,10 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
         row.watched_since = at
     rules = rules_of(session, mesh)
     state = _remembered(row)
+    ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s)
     if row.looked_at is not None and state.ended_at_s is not None:
         for late_s in world.late_windows(session, mesh, state.ended_at_s, row.looked_at, WINDOWS_MAX):
-            amend(state, rules, world.window(session, mesh, late_s, _nobody(mesh), {}))
+            amend(state, rules, world.window(session, mesh, late_s, _nobody(mesh), {}, ordinary))
     first_s = ended_at_s
     if state.ended_at_s is not None:
         first_s = max(state.ended_at_s + mesh.window_s, ended_at_s - (_CATCH_UP - 1) * mesh.window_s)
@@ -124,7 +125,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
         newest = end_s == ended_at_s
         silent = world.silent_members(session, mesh, row.watched_since, at) if newest else _nobody(mesh)
-        window = world.window(session, mesh, end_s, silent, below if newest else {})
+        window = world.window(session, mesh, end_s, silent, below if newest else {}, ordinary)
         outcome = step(state, rules, window)
         rows = queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))
         if outcome.found or rows:

@@ -9,13 +9,12 @@ import numpy as np
 from sqlalchemy import update
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import describe, routing, telling, world
+from sinemora.alerts import describe, queries, routing, telling, world
 from sinemora.alerts.evaluation.engine import State, Window
 from sinemora.alerts.evaluation.incidents import Change, Track, Turn
 from sinemora.alerts.evaluation.onset import change_point
 from sinemora.alerts.evaluation.rule import SEVERITIES, Rule, Severity
 from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
-from sinemora.alerts.queries import silences
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.matrix import Statistic
 from sinemora.measurements.paths import series
@@ -27,6 +26,7 @@ from sinemora.recommender.applications import queries as applications
 _LOOKED_BACK = 40
 _PATHS_LOOKED_AT = 3
 _ONSET_OFF = 10
+_TOLD_BEFORE, _TOLD_MOST = timedelta(minutes=2), 5
 
 
 def tracks_of(rows: Sequence[Incident], mesh: MeshState) -> list[Track]:
@@ -96,7 +96,24 @@ def _opened(
     session.flush()
     rules = ", ".join(one["name"] for one in row.rules)
     note(session, row.id, at, "opened", f"{culprit['words']}: {rules}")
+    _told(session, row, mesh, track)
     return row
+
+
+def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
+    """Put beside an incident what agents on its VMs said of clocks and routes about when it began."""
+    own = [UUID(one["id"]) for one in (row.culprit["at"], row.culprit["other"]) if one]
+    known = {member.id for member in mesh.members}
+    vm_ids = [one for one in own if one in known] or list(_ends(mesh, track))
+    found = queries.told_by_agents(session, vm_ids, row.onset_at - _TOLD_BEFORE, _TOLD_MOST)
+    for told_at, name, message in reversed(found):
+        note(session, row.id, told_at, "told", message, f"agent of {name}")
+
+
+def _ends(mesh: MeshState, track: Track) -> set[UUID]:
+    """The VMs its paths touch."""
+    size = len(mesh.members)
+    return {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
 
 
 def _seen(
@@ -168,7 +185,7 @@ def mute(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None
     reason = next(
         (
             f"silence: {one.comment}"
-            for one in silences(session, at)
+            for one in queries.silences(session, at)
             if routing.in_force(one.starts_at, one.ends_at, one.weekly, at) and routing.matches(one.matchers, labels)
         ),
         None,
@@ -186,8 +203,7 @@ def note(session: Session, incident_id: UUID, at: datetime, kind: str, text: str
 
 def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str, Any]]:
     """Applications with a link on the paths of an incident, and what they keep of their performance now."""
-    size = len(mesh.members)
-    ends = {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
+    ends = _ends(mesh, track)
     found = []
     for application in applications.applications_of(session, mesh.id):
         vms = {task.vm_id for task in application.tasks if task.vm_id is not None}

@@ -103,6 +103,23 @@ def labels_of_vms(session: Session, mesh_id: UUID) -> dict[int, dict[str, str]]:
     return {key: labels for key, labels in rows}
 
 
+def told_by_agents(
+    session: Session, vm_ids: Sequence[UUID], since: datetime, limit: int
+) -> list[tuple[datetime, str, str]]:
+    """When which VM's agent told of a clock that stepped or a route that changed, and its words; newest first."""
+    rows = session.execute(
+        text(
+            "SELECT e.at, v.name, e.detail->>'message' FROM agent_events e"
+            " JOIN agents a ON a.tenant_id = e.tenant_id AND a.id = e.agent_id"
+            " JOIN vms v ON v.tenant_id = a.tenant_id AND v.id = a.vm_id"
+            " WHERE e.tenant_id = :tenant_id AND a.vm_id = ANY(:vm_ids) AND e.at >= :since"
+            " AND e.kind IN ('clock_step', 'route_change') ORDER BY e.at DESC, e.id DESC LIMIT :limit"
+        ),
+        {"tenant_id": session.info["tenant_id"], "vm_ids": list(vm_ids), "since": since, "limit": limit},
+    )
+    return [(at, name, message or "") for at, name, message in rows]
+
+
 def going_on(session: Session, mesh_id: UUID, ended_after: datetime) -> list[Incident]:
     """Incidents of a mesh that go on or ended a moment ago, oldest first; those merged into others left out."""
     return list(

@@ -122,7 +122,7 @@ class BackTestCreate(RuleFields):
     """A rule to be tried on what was stored; nothing is saved and nobody is told."""
 
     mesh_id: UUID
-    hours: Annotated[int, Field(ge=1, le=72, description="How far back")] = 24
+    hours: Annotated[int, Field(ge=1, le=720, description="How far back; by minutes beyond the windows kept")] = 24
 
 
 class CulpritPlace(Read):

@@ -177,6 +177,9 @@ def _mail(told: Notification, said: dict[str, Any]) -> str:
             if not secure and client.ehlo() and client.has_extn("starttls"):
                 client.starttls(context=ssl.create_default_context())
                 client.ehlo()
+                secure = True
+            if server.username and not secure:
+                raise GivenUpError(f"{host} offers no encryption: a password is not sent in the clear.")
             if server.username:
                 client.login(unquote(server.username), unquote(server.password or ""))
             refused = client.send_message(made)

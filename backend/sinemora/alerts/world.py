@@ -1,6 +1,7 @@
 """A mesh as evaluation sees it: rules from rows, windows from frames."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import numpy as np
@@ -9,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts import queries
 from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
 from sinemora.alerts.evaluation.engine import Window
-from sinemora.alerts.evaluation.judge import Values
+from sinemora.alerts.evaluation.judge import Seasons, Values
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, Timescale
 from sinemora.alerts.models import AlertRule
 from sinemora.inventory.status import AgentStatus, status_of
@@ -33,16 +34,27 @@ def zone_of(mesh: MeshState) -> Ints:
     return np.repeat(np.arange(len(runs)), [run.count for run in runs])
 
 
-def window(session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float]) -> Window:
+def window(
+    session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
+) -> Window:
     """What the frames of one window say."""
-    start, end = utc(ended_at_s - mesh.window_s), utc(ended_at_s)
-    stretch = Stretch(Tier.RAW, start, end)
+    cells = cells_of(session, mesh, Stretch(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
+    return replace(window_of(mesh, cells, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
+
+
+def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
+    """Cells as a window in which nobody is silent."""
+    nobody = np.zeros(len(mesh.members), np.bool_)
+    values = values_of(cells)
+    return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, nobody, seasons=seasons)
+
+
+def cells_of(session: Session, mesh: MeshState, stretch: Stretch) -> Cells:
+    """The paths of a mesh as the frames of one window, or of one step of a tier, say."""
     stored = [one for chunk in frames.frames(session, mesh.key, [stretch], sketches=False) for one in chunk]
-    shifts = corrections.known(session, mesh.key, start, end)
+    shifts = corrections.known(session, mesh.key, stretch.start, stretch.end)
     pairs, _ = merging.newest(stored, corrections=shifts)
-    paths = planned(mesh.members)
-    cells = matrix.vm_cells(keys_of(mesh), paths, pairs, None, settings().stale_windows)
-    return Window(ended_at_s, mesh.window_s, keys_of(mesh), zone_of(mesh), paths, values_of(cells), silent, below)
+    return matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, None, settings().stale_windows)
 
 
 def values_of(cells: Cells) -> Values:

@@ -28,9 +28,13 @@ def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[De
             "manifest_invalid", 422, f"A manifest is one document with one key: {key}: a list, each with {each}."
         )
     bodies, complaints = [], []
+    places: dict[str, int] = {}
     for place, one in enumerate(found):
         try:
-            bodies.append(model.model_validate(one))
+            bodies.append(body := model.model_validate(one))
+            before = places.setdefault(str(getattr(body, "name", place)), place)
+            if before != place:
+                complaints.append(_twice(key, place, before))
         except ValidationError as error:
             complaints += [
                 {
@@ -43,3 +47,10 @@ def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[De
         first = complaints[0]
         raise ProductError("manifest_invalid", 422, f"{first['pointer']}: {first['message']}", errors=complaints)
     return bodies
+
+
+def _twice(key: str, place: int, before: int) -> dict[str, str]:
+    return {
+        "pointer": f"#/{key}/{place}/name",
+        "message": f"#/{key}/{before} has this name already; each may stand in a manifest once",
+    }

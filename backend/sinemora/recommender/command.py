@@ -1,39 +1,39 @@
 """`sinemora applications`, `recommend`, `recommendations` and `what-if`: the recommender over the API."""
 
 import argparse
-import json
 import sys
-from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from sinemora.kit.client import Client, Refused, add_address, run
+from sinemora.kit.client import Client, Refused
+from sinemora.kit.commands import add_command, add_group, bytes_of, change, say, share, tell
 from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.problem import Risk
 from sinemora.recommender.recommendations.schemas import Percentile, Policy
 
-Action = Callable[[Client, argparse.Namespace], int | None]
 _DECISIONS = ("accept", "apply", "dismiss")
 
 
 def add(commands: Any) -> None:
     """Add the commands."""
-    applications = _group(commands, "applications", "what runs where, and how it does")
-    _command(applications, "list", "all applications", _list_applications)
+    applications = add_group(commands, "applications", "what runs where, and how it does")
+    add_command(applications, "list", "all applications", _list_applications)
     for name, about, action in (
         ("performance", "how an application does now, link by link", _performance),
         ("options", "role swaps, VMs made anew elsewhere, VMs rented to keep the best", _options),
         ("delete", "forget an application; its VMs stay", _delete_application),
     ):
-        _command(applications, name, about, action).add_argument("name", help="name or id")
-    _command(applications, "export", "all applications as YAML", _export).add_argument(
+        add_command(applications, name, about, action).add_argument("name", help="name or id")
+    add_command(applications, "export", "all applications as YAML", _export).add_argument(
         "--output", type=Path, help="file to write (default: standard output)"
     )
-    _command(applications, "import", "make applications what a YAML file says", _import).add_argument("file", type=Path)
+    add_command(applications, "import", "make applications what a YAML file says", _import).add_argument(
+        "file", type=Path
+    )
 
-    command = _command(commands, "recommend", "look for moves worth making on a mesh", _recommend)
+    command = add_command(commands, "recommend", "look for moves worth making on a mesh", _recommend)
     command.add_argument("--mesh", required=True, help="name or id")
     command.add_argument("--policy", choices=[one.value for one in Policy], default=Policy.EXACT.value)
     command.add_argument("--objective", choices=[one.value for one in Objective])
@@ -44,67 +44,55 @@ def add(commands: Any) -> None:
     command.add_argument("--move-cost", type=float, help="what each move must gain at least, as a share")
     command.add_argument("--application", action="append", default=[], help="only these; repeatable")
 
-    recommendations = _group(commands, "recommendations", "what was recommended, and what came of it")
-    _command(recommendations, "list", "all recommendations, newest first", _list_recommendations)
-    _command(recommendations, "show", "one, with its moves", _show).add_argument("id")
+    recommendations = add_group(commands, "recommendations", "what was recommended, and what came of it")
+    add_command(recommendations, "list", "all recommendations, newest first", _list_recommendations)
+    add_command(recommendations, "show", "one, with its moves", _show).add_argument("id")
     for name, about in zip(_DECISIONS, ("it will be done", "it was done", "it will not be done"), strict=True):
-        command = _command(recommendations, name, f"say that {about}", _decide)
+        command = add_command(recommendations, name, f"say that {about}", _decide)
         command.add_argument("id")
         if name == "dismiss":
             command.add_argument("--reason", default="")
         command.set_defaults(decision=name)
-    _command(recommendations, "accuracy", "how right those were that were applied", _accuracy)
+    add_command(recommendations, "accuracy", "how right those were that were applied", _accuracy)
 
-    what_if = _group(commands, "what-if", "what becomes of all applications after changes; scenarios that are kept")
-    command = _command(what_if, "ask", "ask it of a YAML file or of a scenario", _what_if)
+    what_if = add_group(commands, "what-if", "what becomes of all applications after changes; scenarios that are kept")
+    command = add_command(what_if, "ask", "ask it of a YAML file or of a scenario", _what_if)
     command.add_argument("file", type=Path, nargs="?", help="YAML: mesh and changes")
     command.add_argument("--scenario", help="a kept scenario instead of a file")
 
-    _command(what_if, "list", "all scenarios", _list_scenarios)
-    command = _command(what_if, "keep", "keep a YAML file under a name, in place of what was there", _keep)
+    add_command(what_if, "list", "all scenarios", _list_scenarios)
+    command = add_command(what_if, "keep", "keep a YAML file under a name, in place of what was there", _keep)
     command.add_argument("name")
     command.add_argument("file", type=Path)
     for name, about, action in (
         ("export", "one as YAML", _export_scenario),
         ("delete", "forget one", _delete_scenario),
     ):
-        _command(what_if, name, about, action).add_argument("name")
-
-
-def _group(commands: Any, name: str, about: str) -> Any:
-    return commands.add_parser(name, help=about).add_subparsers(required=True, metavar="COMMAND")
-
-
-def _command(commands: Any, name: str, about: str, action: Action) -> argparse.ArgumentParser:
-    command: argparse.ArgumentParser = commands.add_parser(name, help=about)
-    add_address(command)
-    command.add_argument("--json", action="store_true", help="print what the API answered")
-    command.set_defaults(run=lambda options: run(action, options))
-    return command
+        add_command(what_if, name, about, action).add_argument("name")
 
 
 def _list_applications(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/applications"))
     rows = [(one["name"], one["mesh"]["name"], one["shape"], len(one["tasks"]), one["curve"]["name"]) for one in found]
-    _tell(options, found, ("application", "mesh", "shape", "tasks", "curve"), rows)
+    tell(options, found, ("application", "mesh", "shape", "tasks", "curve"), rows)
 
 
 def _performance(client: Client, options: argparse.Namespace) -> None:
     found = client.get(f"/v1/applications/{_application(client, options.name)['id']}/performance")
-    rows = [(one["source"], one["target"], _us(one["round_trip_ns"]), _share(one["performance"]), one["state"])
+    rows = [(one["source"], one["target"], _us(one["round_trip_ns"]), share(one["performance"]), one["state"])
             for one in found["detail"]]  # fmt: skip
     below = ", below its objective" if found["below_objective"] else ""
-    _say(options, f"{found['name']}: {_share(found['performance'])}{below}")
-    _tell(options, found, ("from", "to", "round trip", "performance", "state"), rows)
+    say(options, f"{found['name']}: {share(found['performance'])}{below}")
+    tell(options, found, ("from", "to", "round trip", "performance", "state"), rows)
 
 
 def _options(client: Client, options: argparse.Namespace) -> None:
     found = client.get(f"/v1/applications/{_application(client, options.name)['id']}/options")
     rows = [
-        (_change(one["gain"]["gain"]["mean"]), _share(one["gain"]["after"]["mean"]), one["words"])
+        (change(one["gain"]["gain"]["mean"]), share(one["gain"]["after"]["mean"]), one["words"])
         for one in found["options"]
     ]
-    _tell(options, found, ("change", "then", "option"), rows)
+    tell(options, found, ("change", "then", "option"), rows)
 
 
 def _delete_application(client: Client, options: argparse.Namespace) -> None:
@@ -121,8 +109,8 @@ def _export(client: Client, options: argparse.Namespace) -> None:
 
 
 def _import(client: Client, options: argparse.Namespace) -> None:
-    found = client.read("/v1/applications/manifest", _bytes(options.file), media_type="application/yaml")
-    _tell(options, found, ("what", "applications"), [(what, ", ".join(names) or "-") for what, names in found.items()])
+    found = client.read("/v1/applications/manifest", bytes_of(options.file), media_type="application/yaml")
+    tell(options, found, ("what", "applications"), [(what, ", ".join(names) or "-") for what, names in found.items()])
 
 
 def _recommend(client: Client, options: argparse.Namespace) -> None:
@@ -136,10 +124,10 @@ def _list_recommendations(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/recommendations"))
     rows = [
         (one["id"], one["created_at"][:19], one["mesh"]["name"], one["policy"], one["moves"], one["state"],
-         _change(one["total"] and one["total"]["gain"]["mean"]))
+         change(one["total"] and one["total"]["gain"]["mean"]))
         for one in found
     ]  # fmt: skip
-    _tell(options, found, ("id", "made", "mesh", "policy", "moves", "state", "gain"), rows)
+    tell(options, found, ("id", "made", "mesh", "policy", "moves", "state", "gain"), rows)
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
@@ -149,20 +137,20 @@ def _show(client: Client, options: argparse.Namespace) -> None:
 def _decide(client: Client, options: argparse.Namespace) -> None:
     body = {"reason": options.reason} if options.decision == "dismiss" else None
     found = client.read(f"/v1/recommendations/{options.id}/{options.decision}", body, method="POST")
-    _say(options, found["state"])
+    say(options, found["state"])
     if options.json:
-        _tell(options, found, (), [])
+        tell(options, found, (), [])
 
 
 def _accuracy(client: Client, options: argparse.Namespace) -> None:
     found = client.get("/v1/recommendations/accuracy")
     rows = [
-        (one["mesh"]["name"], one["verified_at"][:19], _change(one["outcome"]["gain_predicted"]),
-         _change(one["outcome"]["gain_observed"]), "yes" if one["outcome"]["held"] else "no")
+        (one["mesh"]["name"], one["verified_at"][:19], change(one["outcome"]["gain_predicted"]),
+         change(one["outcome"]["gain_observed"]), "yes" if one["outcome"]["held"] else "no")
         for one in found["entries"]
     ]  # fmt: skip
-    _say(options, f"{found['held']} of {found['verified']} came out as stated")
-    _tell(options, found, ("mesh", "verified", "promised", "brought", "as stated"), rows)
+    say(options, f"{found['held']} of {found['verified']} came out as stated")
+    tell(options, found, ("mesh", "verified", "promised", "brought", "as stated"), rows)
 
 
 def _what_if(client: Client, options: argparse.Namespace) -> None:
@@ -175,22 +163,22 @@ def _what_if(client: Client, options: argparse.Namespace) -> None:
         question = _yaml(options.file)
     found = client.read("/v1/what-if", question)
     rows = [
-        (one["application"]["name"], _share(one["before"] and one["before"]["mean"]),
-         _share(one["after"] and one["after"]["mean"]), _change(one["gain"] and one["gain"]["gain"]["mean"]),
+        (one["application"]["name"], share(one["before"] and one["before"]["mean"]),
+         share(one["after"] and one["after"]["mean"]), change(one["gain"] and one["gain"]["gain"]["mean"]),
          one["waiting"] or "", "below its objective" if one["below_objective"] else "")
         for one in found["applications"]
     ]  # fmt: skip
-    _tell(options, found, ("application", "now", "then", "change", "waiting", ""), rows)
+    tell(options, found, ("application", "now", "then", "change", "waiting", ""), rows)
     for one in found["placed"]:
-        _say(options, f"{one['application']['name']}/{one['task']['name']} finds {one['vm']['name']}")
+        say(options, f"{one['application']['name']}/{one['task']['name']} finds {one['vm']['name']}")
     for words in found["broken"]:
-        _say(options, f"would not hold: {words}")
+        say(options, f"would not hold: {words}")
 
 
 def _list_scenarios(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/scenarios"))
     rows = [(one["name"], one["mesh"]["name"], len(one["question"]["changes"])) for one in found]
-    _tell(options, found, ("scenario", "mesh", "changes"), rows)
+    tell(options, found, ("scenario", "mesh", "changes"), rows)
 
 
 def _keep(client: Client, options: argparse.Namespace) -> None:
@@ -202,7 +190,7 @@ def _keep(client: Client, options: argparse.Namespace) -> None:
         said = {field: value for field, value in question.items() if field != "mesh"}
         tag = {"If_Match": f'"{there["version"]}"'}
         found = client.read(f"/v1/scenarios/{there['id']}", said, method="PATCH", **tag)
-    _tell(options, found, ("scenario", "changes"), [(found["name"], len(found["question"]["changes"]))])
+    tell(options, found, ("scenario", "changes"), [(found["name"], len(found["question"]["changes"]))])
 
 
 def _export_scenario(client: Client, options: argparse.Namespace) -> None:
@@ -221,61 +209,28 @@ def _application(client: Client, name: str) -> Any:
 def _moves(options: argparse.Namespace, found: Any) -> None:
     total = found["answer"]["total"]
     if not found["steps"]:
-        _say(options, f"{found['id']}: everything should stay where it is.")
+        say(options, f"{found['id']}: everything should stay where it is.")
         for words in found["answer"]["rejected"]:
-            _say(options, f"looked at and left: {words}")
+            say(options, f"looked at and left: {words}")
     elif total is not None:
-        before, after = _share(total["before"]["mean"]), _share(total["after"]["mean"])
-        interval = f"{_change(total['gain']['low'])} to {_change(total['gain']['high'])}"
-        _say(options, f"{found['id']}: {before} now, {after} afterwards ({interval})")
+        before, after = share(total["before"]["mean"]), share(total["after"]["mean"])
+        interval = f"{change(total['gain']['low'])} to {change(total['gain']['high'])}"
+        say(options, f"{found['id']}: {before} now, {after} afterwards ({interval})")
     rows = [
         (one["position"] + 1, f"{one['application']['name']}/{one['task']['name']}",
          one["source"]["name"] if one["source"] else "waiting", one["target"]["name"], one["explanation"])
         for one in found["steps"]
     ]  # fmt: skip
-    _tell(options, found, ("", "task", "from", "to", "why"), rows)
-
-
-def _tell(options: argparse.Namespace, found: Any, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table, or all of the answer as JSON."""
-    if options.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
-        return
-    if not rows:
-        return
-    table = [[str(cell) for cell in row] for row in (header, *rows)]
-    width = [max(len(row[at]) for row in table) for at in range(len(header))]
-    for row in table:
-        print("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip())
-
-
-def _say(options: argparse.Namespace, words: str) -> None:
-    if not options.json:
-        print(words)
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{value:.1%}"
-
-
-def _change(value: float | None) -> str:
-    return "-" if value is None else f"{value:+.1%}"
+    tell(options, found, ("", "task", "from", "to", "why"), rows)
 
 
 def _us(value: int | None) -> str:
     return "-" if value is None else f"{value / 1e3:.0f} µs"
 
 
-def _bytes(file: Path) -> bytes:
-    try:
-        return file.read_bytes()
-    except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}") from error
-
-
 def _yaml(file: Path) -> dict[str, Any]:
     try:
-        found = yaml.safe_load(_bytes(file))
+        found = yaml.safe_load(bytes_of(file))
     except yaml.YAMLError as error:
         raise Refused(f"{file} is no YAML: {error}") from error
     if not isinstance(found, dict):

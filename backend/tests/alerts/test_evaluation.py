@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from sinemora.alerts.evaluation import storing
-from sinemora.alerts.evaluation.baseline import LEARNT, LONG, SHORT, Baseline
+from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
 from sinemora.alerts.evaluation.engine import State, Window, amend, step
+from sinemora.alerts.evaluation.judge import Season, judge
 from sinemora.alerts.evaluation.onset import change_point
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
+from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.standing import Patience, Phase, Standing
 from sinemora.measurements.matrix import Metric, Statistic
 
@@ -167,3 +168,39 @@ def test_onset_is_where_the_series_changes(low: int, high: int, at: int):
     assert abs(found[0] - at) <= 1
     assert found[1] == pytest.approx(high - low, abs=5)
     assert change_point(rng.standard_normal(60)) is None
+
+
+def learnt(value: float, windows: int) -> Baseline:
+    baseline, rng = Baseline.new((2, 2)), np.random.default_rng(2)
+    for _ in range(windows):
+        baseline.learn((value + 3000 * rng.standard_normal((2, 2))).astype(np.float32))
+    return baseline
+
+
+@pytest.mark.parametrize(
+    ("timescale", "weekly_ns", "breach"),
+    [
+        (Timescale.SHORT, None, True),
+        (Timescale.SHORT, 400_000, False),  # it comes every week
+        (Timescale.SHORT, 200_000, True),  # not at this hour
+        (Timescale.LONG, None, True),
+        (Timescale.LONG, 400_000, False),
+        (Timescale.WEEKLY, None, False),
+        (Timescale.WEEKLY, 200_000, True),
+        (Timescale.WEEKLY, 400_000, False),
+    ],
+)
+def test_what_comes_every_week_is_no_breach(timescale: Timescale, weekly_ns: float | None, breach: bool):
+    condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
+    seen = np.full((2, 2), 400_000, np.float32)
+    season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
+    judged = judge(condition, lambda *_: seen, learnt(200_000, LEARNT_LONG + 10), season)
+    assert judged.breach.all() == judged.breach.any() == breach
+    assert judged.known.all() == (timescale is not Timescale.WEEKLY or season is not None)
+
+
+def test_a_dip_that_did_not_come_is_a_breach_of_its_hour():
+    condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=Timescale.WEEKLY)
+    season = Season(*np.full((2, 2, 2), 130_000, np.float32))
+    judged = judge(condition, lambda *_: np.full((2, 2), 200_000, np.float32), learnt(200_000, 2000), season)
+    assert judged.breach.all()

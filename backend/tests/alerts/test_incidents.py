@@ -5,9 +5,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+from sqlalchemy import text
+
 from sinemora.alerts import evaluating, tasks
 from sinemora.alerts.queries import Reported
 from sinemora.jobs.working import run
+from sinemora.kit.db import system_session
+from sinemora.measurements.tasks import roll_up_mesh
+from sinemora.measurements.tiers import Tier
 from tests.alerts.conftest import Watched
 from tests.callers import Member
 
@@ -167,7 +172,7 @@ def test_a_rule_is_tried_on_what_was_stored(watched: Watched):
     run(watched.owner.tenant_id, job["id"])
     result = watched.owner.get(f"/v1/jobs/{job['id']}").json()["result"]
     assert (result["incidents"], result["found"][0]["culprit"]["suspect"]) == (1, "egress")
-    assert watched.incidents() == []
+    assert (result["by"], watched.incidents()) == ("windows", [])
     body["condition"] = {"kind": "silent"}
     assert watched.owner.post("/v1/alert-back-tests", json=body).json()["code"] == "back_test_unsupported"
 
@@ -192,6 +197,78 @@ def test_a_scope_leaves_other_paths_alone(watched: Watched):
     assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
 
 
+def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(watched: Watched):
+    minute = int(time.time()) // 60 * 60 - 300
+    watched.slow = egress(watched, 3)
+    for at in (minute, minute + 60):
+        watched.started_at_s = at
+        watched.report()
+        watched.report()
+    with system_session() as session:
+        tenant_key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": watched.owner.tenant_id})
+    assert roll_up_mesh(tenant_key, watched.world.key, Tier.MINUTE, datetime.now(UTC)) > 0
+    body = {
+        "mesh_id": str(watched.world.id),
+        "name": "tried",
+        "hours": 100,
+        "condition": {"kind": "threshold", "above": 1_000_000},
+        "windows_x": 9,
+        "windows_y": 12,  # two minutes of two
+    }
+    job = watched.owner.post("/v1/alert-back-tests", json=body).json()
+    run(watched.owner.tenant_id, job["id"])
+    result = watched.owner.get(f"/v1/jobs/{job['id']}").json()["result"]
+    assert (result["by"], result["incidents"]) == ("minutes", 1)
+    (found,) = result["found"]
+    assert found["culprit"]["suspect"] == "egress"
+    assert datetime.fromisoformat(found["opened_at"]).timestamp() == minute + 120
+
+
+def test_an_application_below_its_objective_is_an_incident_and_others_say_whom_they_affect(watched: Watched):
+    owner = watched.owner
+    tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
+    cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
+    owner.created("/v1/applications", cache)
+    owner.created(
+        "/v1/applications", {**cache, "name": "elsewhere", "tasks": [{"vm": "c-1", "root": True}, {"vm": "b-2"}]}
+    )
+    said = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
+    owner.created("/v1/alert-rules", {**said, "windows_x": 1, "windows_y": 1})
+    (plain,) = [one for one in watched.rules() if one["name"] != "Objective"]
+    owner.patch(f"/v1/alert-rules/{plain['id']}", json={"scope": {"application": "cache"}})
+    watched.slow = {(0, 1): SLOW_NS, (1, 0): SLOW_NS}
+    watched.window()
+    watched.window()
+    found = {one["culprit"]["suspect"]: one for one in watched.incidents()}
+    assert sorted(found) == ["application", "pair"]
+    assert (found["application"]["title"], found["application"]["rules"]) == ("application cache", ["Objective"])
+    for one in found.values():
+        (affected,) = owner.get(f"/v1/incidents/{one['id']}").json()["applications"]
+        assert (affected["name"], affected["objective"]) == ("cache", 0.9)
+        assert affected["performance"] < 0.9
+    muting = {
+        "comment": "known",
+        "matchers": [{"label": "application", "value": "cache"}],
+        "ends_at": "2099-01-01T00:00:00Z",
+    }
+    assert len(owner.post("/v1/silence-previews", json=muting).json()["incidents"]) == 2
+
+
+def test_what_agents_said_of_clocks_stands_in_the_timeline(watched: Watched):
+    now = datetime.now(UTC).isoformat()
+    for number, kind in ((2, "clock_step"), (2, "rate_shed"), (3, "clock_step")):
+        event = {"kind": kind, "at": now, "detail": {"message": f"{kind} of {number}"}}
+        told = watched.world.agents[number].post("/v1/agents/self/events", json={"events": [event]})
+        assert told.status_code == 204, told.text
+    watched.slow = egress(watched, 2)
+    watched.window()
+    watched.window()
+    (incident,) = watched.incidents()
+    timeline = watched.owner.get(f"/v1/incidents/{incident['id']}").json()["timeline"]
+    said = [(one["actor"], one["text"]) for one in timeline if one["kind"] == "told"]
+    assert said == [("agent of c-1", "clock_step of 2")]
+
+
 def test_rules_travel_as_yaml(watched: Watched, other_owner: Member):
     where = {"mesh_id": str(watched.world.id)}
     text = watched.owner.get("/v1/alert-rules/manifest", params=where).text
@@ -207,4 +284,7 @@ def test_rules_travel_as_yaml(watched: Watched, other_owner: Member):
     assert (done["created"], done["changed"]) == (["New"], ["Above a millisecond"])
     assert bring("rules: [{name: x, condition: {kind: odd}}]").json()["code"] == "manifest_invalid"
     assert bring("rules: [").json()["code"] == "manifest_invalid"
+    twice = bring("rules: [{name: x, condition: {kind: silent}}, {name: x, condition: {kind: silent}}]").json()
+    assert [one["pointer"] for one in twice["errors"]] == ["#/rules/1/name"]
+    assert "#/rules/0" in twice["detail"]
     assert other_owner.get("/v1/alert-rules/manifest", params=where).status_code == 404

@@ -20,6 +20,7 @@ from sinemora.kit import config
 from sinemora.kit.db import system_session
 from sinemora.kit.outbound import allowed
 from tests.alerts.conftest import Watched
+from tests.alerts.mailbox import Mailbox, certificate
 from tests.alerts.test_incidents import egress
 from tests.callers import Member
 
@@ -55,43 +56,14 @@ class _Hook(BaseHTTPRequestHandler):
         """Nothing."""
 
 
-class Mailbox(socketserver.ThreadingTCPServer):
-    """A mail server as RFC 5321 wants it, as far as one message needs it."""
-
-    allow_reuse_address = True
-    daemon_threads = True
-
-    def __init__(self) -> None:
-        super().__init__(("127.0.0.1", 0), _Mail)
-        self.got: list[tuple[list[str], bytes]] = []
-
-
-class _Mail(socketserver.StreamRequestHandler):
-    def handle(self) -> None:
-        server: Any = self.server
-        to: list[str] = []
-        self.wfile.write(b"220 mail.test ESMTP\r\n")
-        while line := self.rfile.readline():
-            word = line.split(b":")[0].split()[0].upper()
-            if word == b"RCPT":
-                to.append(line.split(b"<")[1].split(b">")[0].decode())
-            if word == b"DATA":
-                self.wfile.write(b"354 go on\r\n")
-                lines = []
-                while (part := self.rfile.readline()) != b".\r\n":
-                    lines.append(part)
-                server.got.append((to, b"".join(lines)))
-            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 fine\r\n")
-            if word == b"QUIT":
-                return
-
-
 def _running(server: socketserver.BaseServer) -> Iterator[Any]:
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
 
 
 @pytest.fixture
@@ -109,7 +81,7 @@ def local(monkeypatch: pytest.MonkeyPatch, mailbox: Mailbox) -> Iterator[None]:
     """An operator who lets receivers be on this machine, keeps secrets, and has a mail server."""
     monkeypatch.setenv("SINEMORA_RECEIVER_NETWORKS", "local")
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "of the tests")
-    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.server_address[1]}")
+    monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://127.0.0.1:{mailbox.port}")
     config.settings.cache_clear()
     yield
     monkeypatch.undo()
@@ -183,6 +155,34 @@ def test_each_receiver_hears_once_that_it_began_and_once_that_it_is_over(
     assert (last["event_action"], last["dedup_key"]) == ("resolve", page["dedup_key"])
     assert len(hooks.got) == 8
     assert len(mailbox.got) == 2
+
+
+@pytest.mark.parametrize(
+    ("offers_tls", "password", "state", "answer"),
+    [
+        (True, "s%20e%2Fcret", "sent", "accepted"),
+        (True, "wrong", "waiting", "535"),
+        (False, "s%20e%2Fcret", "failed", "no encryption"),
+    ],
+)
+def test_mail_goes_encrypted_and_signed_in(
+    owner: Member, monkeypatch: Any, tmp_path: Any, offers_tls: bool, password: str, state: str, answer: str
+):
+    tls, trusted = certificate(tmp_path)
+    for mailbox in _running(Mailbox(tls if offers_tls else None, login=("bot@example.com", "s e/cret"))):
+        user = "bot%40example.com"
+        monkeypatch.setenv("SINEMORA_SMTP_URL", f"smtp://{user}:{password}@localhost:{mailbox.port}")
+        monkeypatch.setenv("SSL_CERT_FILE", str(trusted))
+        config.settings.cache_clear()
+        said = {"name": "mail", "kind": "email", "settings": {"to": ["ops@example.com"]}}
+        made = owner.created("/v1/receivers", said)
+        owner.created(f"/v1/receivers/{made['id']}/tests", {})
+        tasks.deliver_due()
+        (told,) = owner.get("/v1/deliveries").json()["items"]
+        assert told["state"] == state, told
+        assert answer in told["answer"]
+        assert len(mailbox.got) == (state == "sent")
+    config.settings.cache_clear()
 
 
 def test_a_webhook_is_signed_and_tried_again(local: None, owner: Member, hooks: Hooks):

@@ -61,7 +61,11 @@ class Baseline:
 
     def deviations(self, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
         """How many deviations each value lies above its level; NaN where either is unknown."""
-        z: Floats = values - self.level[memory]
+        return self.deviations_from(self.level[memory], values, memory, floor=floor)
+
+    def deviations_from(self, level: Floats, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
+        """How many deviations each value lies above another level of the same paths; NaN where any is unknown."""
+        z: Floats = values - level
         z /= self._spread(memory, floor)
         z *= _TRUST[memory][self.count]
         return z

@@ -8,7 +8,7 @@ import numpy as np
 from sinemora.alerts.evaluation import culprits
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
 from sinemora.alerts.evaluation.culprits import Cause, Culprit, Hypothesis, Picture, Suspect
-from sinemora.alerts.evaluation.judge import Values, judge, least_spread, magnitude
+from sinemora.alerts.evaluation.judge import Season, Seasons, Values, judge, least_spread, magnitude
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Severity, sources
 from sinemora.alerts.evaluation.standing import Standing
 from sinemora.measurements.matrix import Metric, Statistic, positions_of
@@ -20,10 +20,15 @@ _GONE = 0.99
 Series = tuple[Metric, Statistic]
 
 
+def _no_season(*_: object) -> None:
+    """Nothing is known of earlier weeks."""
+
+
 @dataclass(frozen=True, slots=True)
 class Window:
     """What one window of a mesh says. `keys` are the VMs of its axis, `silent` those whose agent should have reported
-    and has not, `below` by how much each application is below its objective (NaN: cannot be told).
+    and has not, `below` by how much each application is below its objective (NaN: cannot be told), `seasons` what is
+    ordinary at its hour of the week.
     """
 
     ended_at_s: int
@@ -34,6 +39,7 @@ class Window:
     values: Values
     silent: Flags
     below: dict[str, float] = field(default_factory=dict)
+    seasons: Seasons = _no_season
 
 
 @dataclass(slots=True)
@@ -103,7 +109,7 @@ def amend(state: State, rules: Sequence[Rule], window: Window) -> None:
         baseline = state.baselines.get((condition.metric, condition.statistic))
         if condition.kind is Kind.BASELINE and baseline is None:
             continue
-        judged = judge(condition, window.values, baseline)
+        judged = judge(condition, window.values, baseline, _season(rule, window))
         looked = window.planned if rule.scope is None else window.planned & rule.scope
         standing.amend(judged.breach & looked, judged.known & looked, age)
 
@@ -151,7 +157,7 @@ def _paths(state: State, rule: Rule, window: Window, gap: int) -> _View:
     baseline = None
     if condition.kind is Kind.BASELINE:
         baseline = _baseline(state, (condition.metric, condition.statistic), shape)
-    judged = judge(condition, window.values, baseline)
+    judged = judge(condition, window.values, baseline, _season(rule, window))
     looked = window.planned if rule.scope is None else window.planned & rule.scope
     known = judged.known & looked
     breach, bad = judged.breach & known, judged.bad & known
@@ -162,6 +168,11 @@ def _paths(state: State, rule: Rule, window: Window, gap: int) -> _View:
         if away.any():
             standing.clear(away)
     return _View(rule, standing, standing.firing.copy(), bad, known)
+
+
+def _season(rule: Rule, window: Window) -> Season | None:
+    condition = rule.condition
+    return window.seasons(condition.metric, condition.statistic) if condition.kind is Kind.BASELINE else None
 
 
 def _signed(state: State, window: Window) -> Floats | None:

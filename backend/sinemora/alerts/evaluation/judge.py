@@ -6,11 +6,25 @@ from dataclasses import dataclass
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Baseline, Flags, Floats
-from sinemora.alerts.evaluation.rule import Condition, Kind
+from sinemora.alerts.evaluation.rule import Condition, Kind, Timescale
 from sinemora.measurements.matrix import Metric, Statistic
 
 Values = Callable[[Metric, Statistic], Floats]
 """One number of every path [source][target] of a window (ns, or a ratio), float32, NaN where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Season:
+    """What is ordinary for each path at an hour of the week, from the same hour in earlier weeks; NaN where too few
+    are known. `highest` takes in the hours beside it: what comes every week does not come to the minute.
+    """
+
+    level: Floats
+    highest: Floats
+
+
+Seasons = Callable[[Metric, Statistic], Season | None]
+"""The season of a metric and statistic now; None where nothing is known of any path."""
 
 _USUAL = 3.5
 _HINT = 0.5
@@ -30,12 +44,15 @@ def least_spread(metric: Metric) -> float:
     return 2e-5 if metric is Metric.LOSS else 1.0
 
 
-def judge(condition: Condition, values: Values, baseline: Baseline | None) -> Judged:
-    """Compare; `baseline` is that of the condition's metric and statistic, before it has learnt from this window."""
+def judge(condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None) -> Judged:
+    """Compare; `baseline` and `season` are those of the condition's metric and statistic, before they have learnt from
+    this window.
+    """
     if condition.kind is Kind.BASELINE:
         if baseline is None:
             raise ValueError("a condition on what is usual needs a baseline")
-        return _above_usual(condition, magnitude(condition.metric, condition.statistic, values), baseline)
+        seen = magnitude(condition.metric, condition.statistic, values)
+        return _above_usual(condition, seen, baseline, season)
     if condition.kind is Kind.SPIKE:
         largest, median = (values(condition.metric, one) for one in (Statistic.MAX, Statistic.P50))
         rise = largest - median
@@ -52,16 +69,20 @@ def magnitude(metric: Metric, statistic: Statistic, values: Values) -> Floats:
     return np.abs(found) if metric is Metric.ASYMMETRY else found
 
 
-def _above_usual(condition: Condition, seen: Floats, baseline: Baseline) -> Judged:
+def _above_usual(condition: Condition, seen: Floats, baseline: Baseline, season: Season | None) -> Judged:
     memory, floor = condition.memory, least_spread(condition.metric)
-    z = baseline.deviations(seen, memory, floor=floor)
-    rise = seen - baseline.level[memory]
+    level = baseline.level[memory]
+    if condition.timescale is Timescale.WEEKLY:
+        level = np.full(seen.shape, np.nan, np.float32) if season is None else season.level
+    z = baseline.deviations_from(level, seen, memory, floor=floor)
+    rise = seen - level
+    usual = np.zeros(seen.shape, np.bool_)
     if memory == SHORT:
         # Ordinary for the last days: a dip has ended, nothing has begun.
-        long = baseline.deviations(seen, LONG, floor=floor)
-        usual = long < _USUAL
-    else:
-        usual = np.zeros(seen.shape, np.bool_)
+        usual |= baseline.deviations(seen, LONG, floor=floor) < _USUAL
+    if season is not None and condition.timescale is not Timescale.WEEKLY:
+        # Ordinary for this hour of the week: it comes every week.
+        usual |= baseline.deviations_from(season.highest, seen, LONG, floor=floor) < _USUAL
     breach = (z > condition.deviations) & (rise > condition.rise_ns) & ~usual
     bad = (z > _HINT * condition.deviations) & (rise > _HINT * condition.rise_ns) & ~usual
     return Judged(breach, np.isfinite(z), bad)

@@ -23,10 +23,11 @@ class Kind(StrEnum):
 
 
 class Timescale(StrEnum):
-    """What is usual: over the last half hour, or over days."""
+    """What is usual: over the last half hour, over days, or at this hour of the week in the last weeks."""
 
     SHORT = "short"
     LONG = "long"
+    WEEKLY = "weekly"
 
 
 class Severity(StrEnum):
@@ -63,7 +64,7 @@ class Condition:
 
     @property
     def memory(self) -> int:
-        """Index of its timescale in a baseline."""
+        """Index of its timescale in a baseline; an hour of the week is as steady as days are."""
         return SHORT if self.timescale is Timescale.SHORT else LONG
 
     @property

@@ -1,0 +1,237 @@
+"""`sinemora incidents`, `rules`, `silences` and `receivers`: alerts over the API."""
+
+import argparse
+import re
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.models import IncidentState
+from sinemora.kit.client import Client, Refused
+from sinemora.kit.commands import add_command, add_group, bytes_of, say, share, tell
+
+_DECISIONS = {"acknowledge": "somebody is at it", "resolve": "it is over", "reopen": "it is not over"}
+_UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_FOR = re.compile(r"(\d{1,5})([mhdw])")
+
+
+def add(commands: Any) -> None:
+    """Add the commands."""
+    incidents = add_group(commands, "incidents", "what goes wrong, with its suspect")
+    command = add_command(incidents, "list", "incidents that are not over, newest first", _list_incidents)
+    command.add_argument("--mesh", help="only of this mesh: name or id")
+    command.add_argument("--severity", action="append", choices=[one.value for one in Severity], help="repeatable")
+    command.add_argument("--all", action="store_true", help="also those that are over")
+    add_command(incidents, "show", "one: suspect, evidence, what it affects, timeline", _show).add_argument("id")
+    for name, about in _DECISIONS.items():
+        command = add_command(incidents, name, f"say that {about}", _decide)
+        command.add_argument("id")
+        command.add_argument("--text", default="", help="what the timeline is to say")
+        command.set_defaults(decision=name)
+    command = add_command(incidents, "note", "add to the timeline", _note)
+    command.add_argument("id")
+    command.add_argument("text")
+    command = add_command(incidents, "assign", "say who sees to it; nobody without a name", _assign)
+    command.add_argument("id")
+    command.add_argument("assignee", nargs="?")
+
+    rules = add_group(commands, "rules", "when a window of a path is a breach")
+    for name, about, action in (
+        ("list", "the rules of a mesh", _list_rules),
+        ("export", "the rules of a mesh as YAML", _export_rules),
+        ("import", "make rules of a mesh what a YAML file says", _import_rules),
+        ("on", "switch a rule on", _switch),
+        ("off", "switch a rule off", _switch),
+        ("delete", "forget a rule; its incidents stay", _delete_rule),
+        ("try", "what a rule would have found in what was stored", _try),
+    ):
+        command = add_command(rules, name, about, action)
+        command.add_argument("--mesh", required=True, help="name or id")
+        if name == "export":
+            command.add_argument("--output", type=Path, help="file to write (default: standard output)")
+        elif name == "import":
+            command.add_argument("file", type=Path)
+        elif name != "list":
+            command.add_argument("name", help="name or id")
+        if name == "try":
+            command.add_argument("--hours", type=int, default=24, help="how far back (default: %(default)s)")
+        command.set_defaults(enabled=name == "on")
+
+    silences = add_group(commands, "silences", "what nobody is told of")
+    add_command(silences, "list", "all silences, those that end last first", _list_silences)
+    for name, about in (("preview", "which incidents of the last week one would have muted"), ("add", "make one")):
+        command = add_command(silences, name, about, _silence)
+        command.add_argument("matcher", nargs="+", help="label=value or label!=value, as vm=web-* or severity=info")
+        command.add_argument("--for", dest="lasts", default="4h", help="15m, 4h, 2d or 1w (default: %(default)s)")
+        command.add_argument("--comment", default="", required=name == "add", help="why")
+        command.set_defaults(saved=name == "add")
+    add_command(silences, "end", "end one now", _end_silence).add_argument("id")
+
+    receivers = add_group(commands, "receivers", "where notifications go")
+    add_command(receivers, "list", "all receivers", _list_receivers)
+    add_command(receivers, "test", "send one a test", _test_receiver).add_argument("name", help="name or id")
+    add_command(receivers, "deliveries", "what was sent, what waits, what failed", _list_deliveries)
+
+
+def _list_incidents(client: Client, options: argparse.Namespace) -> None:
+    mesh_id = None if options.mesh is None else client.mesh_id(options.mesh)
+    state = None if options.all else [IncidentState.open.value, IncidentState.acknowledged.value]
+    found = list(client.items("/v1/incidents", mesh_id=mesh_id, state=state, severity=options.severity))
+    rows = [
+        (one["id"], one["opened_at"][:19], one["severity"], one["state"], one["mesh"]["name"], one["title"],
+         one["assignee"] or "", one["muted"] or "")
+        for one in found
+    ]  # fmt: skip
+    tell(options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "muted"), rows)
+
+
+def _show(client: Client, options: argparse.Namespace) -> None:
+    _shown(options, client.get(f"/v1/incidents/{options.id}"))
+
+
+def _shown(options: argparse.Namespace, found: Any) -> None:
+    say(options, f"{found['title']} ({found['severity']}, {found['state']}), since {found['onset_at'][:19]}")
+    say(options, f"{found['paths']} paths; rules: {', '.join(found['rules'])}")
+    for one in found["evidence"]["hypotheses"]:
+        say(options, f"  {one['words']}: {one['bad']} of {one['known']} paths look bad, score {one['score']}")
+    for one in found["applications"]:
+        say(options, f"  application {one['name']}: predicted {share(one['performance'])} of its best")
+    rows = [(one["at"][:19], one["kind"], one["actor"], one["text"]) for one in found["timeline"]]
+    tell(options, found, ("at", "", "who", "text"), rows)
+
+
+def _decide(client: Client, options: argparse.Namespace) -> None:
+    found = client.read(f"/v1/incidents/{options.id}/{options.decision}", {"text": options.text})
+    tell(options, found, ("state",), [(found["state"],)])
+
+
+def _note(client: Client, options: argparse.Namespace) -> None:
+    _shown(options, client.read(f"/v1/incidents/{options.id}/notes", {"text": options.text}))
+
+
+def _assign(client: Client, options: argparse.Namespace) -> None:
+    body = {"assignee": options.assignee}
+    found = client.read(f"/v1/incidents/{options.id}/assignees", body, method="PUT", If_Match="*")
+    tell(options, found, ("assignee",), [(found["assignee"] or "nobody",)])
+
+
+def _list_rules(client: Client, options: argparse.Namespace) -> None:
+    found = list(client.items("/v1/alert-rules", mesh_id=client.mesh_id(options.mesh)))
+    rows = [
+        (one["name"], "on" if one["enabled"] else "off", one["severity"], one["condition"]["kind"],
+         f"{one['windows_x']} of {one['windows_y']}", one["sources_min"])
+        for one in found
+    ]  # fmt: skip
+    tell(options, found, ("rule", "", "severity", "condition", "windows", "seen by"), rows)
+
+
+def _export_rules(client: Client, options: argparse.Namespace) -> None:
+    with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}") as answer:
+        text = answer.read()
+    if options.output:
+        options.output.write_bytes(text)
+    else:
+        sys.stdout.write(text.decode())
+
+
+def _import_rules(client: Client, options: argparse.Namespace) -> None:
+    path = f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}"
+    found = client.read(path, bytes_of(options.file), media_type="application/yaml")
+    tell(options, found, ("what", "rules"), [(what, ", ".join(names) or "-") for what, names in found.items()])
+
+
+def _switch(client: Client, options: argparse.Namespace) -> None:
+    rule = _rule(client, options)
+    tag = {"If_Match": f'"{rule["version"]}"'}
+    found = client.read(f"/v1/alert-rules/{rule['id']}", {"enabled": options.enabled}, method="PATCH", **tag)
+    tell(options, found, ("rule", ""), [(found["name"], "on" if found["enabled"] else "off")])
+
+
+def _delete_rule(client: Client, options: argparse.Namespace) -> None:
+    client.read(f"/v1/alert-rules/{_rule(client, options)['id']}", method="DELETE")
+
+
+def _try(client: Client, options: argparse.Namespace) -> None:
+    rule = _rule(client, options)
+    kept = {"id", "version", "origin", "created_at", "updated_at"}
+    body = {name: value for name, value in rule.items() if name not in kept} | {"hours": options.hours}
+    result = client.finished(client.read("/v1/alert-back-tests", body))["result"]
+    say(options, f"{result['incidents']} incidents in {result['hours']} hours")
+    rows = [
+        (one["opened_at"][:19], one["seen_at"][:19], one["paths"], one["culprit"]["words"]) for one in result["found"]
+    ]
+    tell(options, result, ("opened", "seen until", "paths", "suspect"), rows)
+
+
+def _rule(client: Client, options: argparse.Namespace) -> Any:
+    mesh_id = client.mesh_id(options.mesh)
+    for one in client.items("/v1/alert-rules", mesh_id=mesh_id):
+        if options.name in (one["id"], one["name"]):
+            return one
+    raise Refused(f"The mesh has no rule {options.name}.", "alert_rule_unknown")
+
+
+def _list_silences(client: Client, options: argparse.Namespace) -> None:
+    found = list(client.items("/v1/silences"))
+    rows = [
+        (one["id"], "in force" if one["active"] else "", one["ends_at"][:19], _matchers(one), one["comment"])
+        for one in found
+    ]
+    tell(options, found, ("id", "", "ends", "mutes", "why"), rows)
+
+
+def _matchers(silence: Any) -> str:
+    said = (f"{one['label']}{'!=' if one['negate'] else '='}{one['value']}" for one in silence["matchers"])
+    return " and ".join(said)
+
+
+def _silence(client: Client, options: argparse.Namespace) -> None:
+    found = _FOR.fullmatch(options.lasts)
+    if found is None:
+        raise Refused(f"--for {options.lasts}: write 15m, 4h, 2d or 1w.")
+    lasts = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    body = {
+        "comment": options.comment or "preview",
+        "matchers": [_matcher(one) for one in options.matcher],
+        "ends_at": (datetime.now(UTC) + lasts).isoformat(),
+    }
+    if options.saved:
+        made = client.read("/v1/silences", body)
+        tell(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
+        return
+    muted = client.read("/v1/silence-previews", body)["incidents"]
+    tell(options, muted, ("opened", "suspect"), [(one["opened_at"][:19], one["title"]) for one in muted])
+
+
+def _matcher(text: str) -> dict[str, Any]:
+    label, sign, value = text.partition("=")
+    if not sign or not value:
+        raise Refused(f"{text}: a matcher is label=value or label!=value.")
+    return {"label": label.removesuffix("!"), "value": value, "negate": label.endswith("!")}
+
+
+def _end_silence(client: Client, options: argparse.Namespace) -> None:
+    client.read(f"/v1/silences/{options.id}", method="DELETE")
+
+
+def _list_receivers(client: Client, options: argparse.Namespace) -> None:
+    found = list(client.items("/v1/receivers"))
+    tell(options, found, ("receiver", "kind"), [(one["name"], one["kind"]) for one in found])
+
+
+def _test_receiver(client: Client, options: argparse.Namespace) -> None:
+    receiver = client.named("/v1/receivers", options.name, "receiver")
+    found = client.read(f"/v1/receivers/{receiver['id']}/tests", method="POST")
+    say(options, "A test is on its way; `sinemora receivers deliveries` shows what came of it.")
+    tell(options, found, (), [])
+
+
+def _list_deliveries(client: Client, options: argparse.Namespace) -> None:
+    found = list(client.items("/v1/deliveries"))
+    rows = [
+        (one["created_at"][:19], one["receiver"], one["about"], one["state"], one["attempts"], one["answer"] or "")
+        for one in found
+    ]
+    tell(options, found, ("made", "receiver", "about", "state", "attempts", "answer"), rows)

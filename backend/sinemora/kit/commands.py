@@ -1,0 +1,62 @@
+"""Commands that ask the API: groups of them, and what they print."""
+
+import argparse
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sinemora.kit.client import Client, Refused, add_address, run
+
+Action = Callable[[Client, argparse.Namespace], int | None]
+
+
+def add_group(commands: Any, name: str, about: str) -> Any:
+    """Add a command that only has commands of its own."""
+    return commands.add_parser(name, help=about).add_subparsers(required=True, metavar="COMMAND")
+
+
+def add_command(commands: Any, name: str, about: str, action: Action) -> argparse.ArgumentParser:
+    """Add a command that asks the API."""
+    command: argparse.ArgumentParser = commands.add_parser(name, help=about)
+    add_address(command)
+    command.add_argument("--json", action="store_true", help="print what the API answered")
+    command.set_defaults(run=lambda options: run(action, options))
+    return command
+
+
+def tell(options: argparse.Namespace, found: Any, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+    """A table, or all of the answer as JSON."""
+    if options.json:
+        print(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    if not rows:
+        return
+    table = [[str(cell) for cell in row] for row in (header, *rows)]
+    width = [max(len(row[at]) for row in table) for at in range(len(header))]
+    for row in table:
+        print("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip())
+
+
+def say(options: argparse.Namespace, words: str) -> None:
+    """A line, unless JSON is asked for."""
+    if not options.json:
+        print(words)
+
+
+def share(value: float | None) -> str:
+    """A ratio as a percentage."""
+    return "-" if value is None else f"{value:.1%}"
+
+
+def change(value: float | None) -> str:
+    """A difference of ratios, with its sign."""
+    return "-" if value is None else f"{value:+.1%}"
+
+
+def bytes_of(file: Path) -> bytes:
+    """What a file holds. Raises `Refused`."""
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise Refused(f"{file} cannot be read: {error.strerror}") from error

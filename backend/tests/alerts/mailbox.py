@@ -1,0 +1,109 @@
+"""A mail server as RFC 5321 wants it, as far as one message needs it; with RFC 3207 (STARTTLS) and RFC 4954 (AUTH)."""
+
+import base64
+import socketserver
+import ssl
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+
+class Mailbox(socketserver.ThreadingTCPServer):
+    """Keeps messages in `got` with their recipients. With `tls` it takes them encrypted only, with `login` only from
+    whom knows user and password.
+    """
+
+    allow_reuse_address = True
+    daemon_threads = True
+
+    def __init__(self, tls: ssl.SSLContext | None = None, login: tuple[str, str] | None = None) -> None:
+        super().__init__(("127.0.0.1", 0), _Mail)
+        self.got: list[tuple[list[str], bytes]] = []
+        self.tls, self.login = tls, login
+
+    @property
+    def port(self) -> int:
+        return int(self.server_address[1])
+
+
+class _Mail(socketserver.StreamRequestHandler):
+    def handle(self) -> None:
+        self.secure = self.known = False
+        self.to: list[str] = []
+        self._say("220 mail.test ESMTP")
+        while line := self.rfile.readline():
+            word, _, rest = line.decode().strip().partition(" ")
+            if word.upper() == "QUIT":
+                self._say("221 bye")
+                return
+            self._take(word.upper(), rest)
+
+    def _take(self, word: str, rest: str) -> None:
+        server: Any = self.server
+        if word == "EHLO":
+            offers = ["STARTTLS"] if server.tls and not self.secure else []
+            offers += ["AUTH PLAIN"] if server.login and (self.secure or not server.tls) else []
+            lines = ["mail.test", *offers]
+            for at, one in enumerate(lines):
+                self._say(f"250{' ' if at == len(lines) - 1 else '-'}{one}")
+        elif word == "STARTTLS":
+            self._say("220 go on")
+            plain = self.connection
+            self.connection = server.tls.wrap_socket(plain, server_side=True)
+            self.rfile, self.wfile = self.connection.makefile("rb"), self.connection.makefile("wb", 0)
+            self.secure = True
+        elif word == "AUTH":
+            _, user, password = base64.b64decode(rest.split()[1]).decode().split("\0")
+            self.known = (user, password) == server.login
+            self._say("235 welcome" if self.known else "535 who are you")
+        elif server.tls and not self.secure:
+            self._say("530 encrypt first")
+        elif server.login and not self.known:
+            self._say("530 sign in first")
+        elif word == "DATA":
+            self._say("354 go on")
+            lines = []
+            while (part := self.rfile.readline()) != b".\r\n":
+                lines.append(part)
+            server.got.append((self.to, b"".join(lines)))  # type: ignore[arg-type]
+            self._say("250 kept")
+        else:
+            if word == "RCPT":
+                self.to.append(rest.split("<")[1].split(">")[0])
+            self._say("250 fine")
+
+    def _say(self, line: str) -> None:
+        self.wfile.write(line.encode() + b"\r\n")
+
+
+def certificate(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """What a server on `localhost` shows, and the file with which others trust it."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.SubjectAlternativeName([x509.DNSName("localhost")]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    trusted, whole = folder / "trusted.pem", folder / "server.pem"
+    trusted.write_bytes(made.public_bytes(serialization.Encoding.PEM))
+    private = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    )
+    whole.write_bytes(private + trusted.read_bytes())
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(whole)
+    return context, trusted
