@@ -44,10 +44,23 @@ export const useCreateReceiver = () =>
     [['receivers']],
   )
 
+export const useChangeReceiver = () =>
+  useAction(
+    ({ receiver: { id, version }, changes }: { receiver: Receiver; changes: Partial<Omit<ReceiverInput, 'kind'>> }) =>
+      unwrap(
+        client.PATCH('/v1/receivers/{receiver_id}', {
+          params: { path: { receiver_id: id } },
+          body: changes,
+          headers: { 'If-Match': `"${version}"` },
+        }),
+      ),
+    [['receivers'], ['alert-routes'], ['deliveries']],
+  )
+
 export const useDeleteReceiver = () =>
   useAction(
     (id: string) => unwrap(client.DELETE('/v1/receivers/{receiver_id}', { params: { path: { receiver_id: id } } })),
-    [['receivers'], ['deliveries']],
+    [['receivers'], ['deliveries'], ['alert-routes']],
   )
 
 /** A test is sent each time it is asked for. */

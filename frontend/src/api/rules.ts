@@ -17,6 +17,7 @@ export type RuleInput = Omit<Schemas['RuleCreate'], 'mesh_id'>
 /** What a back-test answers as the result of its job: incidents the rule would have made. */
 export interface BackTestResult {
   hours: number
+  by: 'windows' | 'minutes'
   incidents: number
   found: { opened_at: string; seen_at: string; culprit: { words: string }; paths: number }[]
 }

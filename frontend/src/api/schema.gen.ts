@@ -2780,7 +2780,7 @@ export interface components {
             mesh_id: string;
             /**
              * Hours
-             * @description How far back
+             * @description How far back; by minutes beyond the windows kept
              * @default 24
              */
             hours: number;
@@ -6370,10 +6370,10 @@ export interface components {
         };
         /**
          * Timescale
-         * @description What is usual: over the last half hour, or over days.
+         * @description What is usual: over the last half hour, over days, or at this hour of the week in the last weeks.
          * @enum {string}
          */
-        Timescale: "short" | "long";
+        Timescale: "short" | "long" | "weekly";
         /**
          * TraceKind
          * @description How a trace is written.

@@ -1,6 +1,7 @@
 /** Silences: what nobody is told of, and what one would have muted. */
 
 import { queryOptions } from '@tanstack/react-query'
+import { useRef } from 'react'
 import { useAction } from './actions'
 import { client, unwrap } from './client'
 import type { components } from './schema.gen'
@@ -9,6 +10,8 @@ type Schemas = components['schemas']
 
 export type Silence = Schemas['SilenceRead']
 export type SilenceInput = Schemas['SilenceCreate']
+/** A silence from now on for so many hours. */
+export type SilenceFromNow = Omit<SilenceInput, 'ends_at'> & { hours: number }
 export type Matcher = Schemas['Matcher']
 
 /** The hundred that end last; whether one is in force follows the clock. */
@@ -18,14 +21,30 @@ export const silencesQuery = queryOptions({
   refetchInterval: 30_000,
 })
 
-export const useCreateSilence = () =>
-  useAction(
-    (body: SilenceInput, key) => unwrap(client.POST('/v1/silences', { body, headers: { 'Idempotency-Key': key } })),
+const HOUR_MS = 3_600_000
+const lasting = ({ hours, ...said }: SilenceFromNow, fromMs: number): SilenceInput => ({
+  ...said,
+  ends_at: new Date(fromMs + hours * HOUR_MS).toISOString(),
+})
+
+/** Pressed again after a lost answer it says the same again: its hours count from the first press. */
+export function useCreateSilence() {
+  const pressed = useRef<{ key: string; atMs: number } | null>(null)
+  return useAction(
+    (input: SilenceFromNow, key) => {
+      if (pressed.current?.key !== key) pressed.current = { key, atMs: Date.now() }
+      const body = lasting(input, pressed.current.atMs)
+      return unwrap(client.POST('/v1/silences', { body, headers: { 'Idempotency-Key': key } }))
+    },
     [['silences'], ['incidents']],
   )
+}
 
 export const usePreviewSilence = () =>
-  useAction((body: SilenceInput) => unwrap(client.POST('/v1/silence-previews', { body })), [])
+  useAction(
+    (input: SilenceFromNow) => unwrap(client.POST('/v1/silence-previews', { body: lasting(input, Date.now()) })),
+    [],
+  )
 
 export const useEndSilence = () =>
   useAction(

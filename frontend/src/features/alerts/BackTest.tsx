@@ -17,6 +17,8 @@ const HOURS = [
   { value: '6', label: '6 hours' },
   { value: '24', label: '24 hours' },
   { value: '72', label: '3 days' },
+  { value: '168', label: '7 days' },
+  { value: '720', label: '30 days' },
 ]
 
 /** What the rule as it stands would have found; nothing is saved and nobody is told. */
@@ -79,7 +81,7 @@ function Following({ jobId, isOld }: { jobId: string; isOld: boolean }) {
 function Found({ job }: { job: Job }) {
   const clock = useClock()
   // The result of this kind of job (docs/alerts.md).
-  const { hours, incidents, found } = job.result as unknown as BackTestResult
+  const { hours, by, incidents, found } = job.result as unknown as BackTestResult
   const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
   const times =
     incidents === 0
@@ -89,8 +91,9 @@ function Found({ job }: { job: Job }) {
     <>
       <Notice
         tone={incidents === 0 ? 'good' : 'info'}
-        title={`It ${times} in the last ${hours === 1 ? 'hour' : `${hours} hours`}.`}
+        title={`It ${times} in the last ${HOURS.find(({ value }) => value === String(hours))?.label ?? `${hours} hours`}.`}
       >
+        {by === 'minutes' ? 'Windows so old are not kept: it was tried by minutes. ' : ''}
         {found.length < incidents ? `The first ${found.length} are below.` : ''}
       </Notice>
       {found.length > 0 && (

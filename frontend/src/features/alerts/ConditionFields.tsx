@@ -63,7 +63,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
               w={120}
             />
             <NativeSelect
-              label="Above what is usual over"
+              label="Above what is usual in"
               value={draft.timescale}
               onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
               data={TIMESCALE_OPTIONS}

@@ -12,12 +12,14 @@ interface Props {
   matchers: TypedMatcher[]
   onChange: (matchers: TypedMatcher[]) => void
   wrong: (pointer: string) => string | undefined
+  /** Whether there may be none: then everything matches. */
+  optional?: boolean
 }
 
 const MOST = 20
 
 /** What an incident must be to match; all must hold. */
-export function MatcherFields({ matchers, onChange, wrong }: Props) {
+export function MatcherFields({ matchers, onChange, wrong, optional = false }: Props) {
   const patch = (id: number, changes: Partial<Matcher>) =>
     onChange(matchers.map((one) => (one.id === id ? { ...one, ...changes } : one)))
   return (
@@ -51,7 +53,7 @@ export function MatcherFields({ matchers, onChange, wrong }: Props) {
             error={wrong(`matchers/${place}/value`)}
             w={260}
           />
-          {matchers.length > 1 && (
+          {(optional || matchers.length > 1) && (
             <Button
               variant="subtle"
               size="sm"
@@ -71,11 +73,11 @@ export function MatcherFields({ matchers, onChange, wrong }: Props) {
             onClick={() =>
               onChange([
                 ...matchers,
-                { id: Math.max(...matchers.map((one) => one.id)) + 1, label: 'vm', value: '', negate: false },
+                { id: Math.max(-1, ...matchers.map((one) => one.id)) + 1, label: 'vm', value: '', negate: false },
               ])
             }
           >
-            And…
+            {matchers.length === 0 ? 'Only incidents that…' : 'And…'}
           </Button>
         </Group>
       )}

@@ -1,6 +1,6 @@
 import { Button, Checkbox, Group, NativeSelect, TextInput } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { type SilenceInput, useCreateSilence, usePreviewSilence } from '~/api/silences'
+import { type SilenceFromNow, useCreateSilence, usePreviewSilence } from '~/api/silences'
 import { Problem } from '~/lib/problem'
 import { formatCount } from '~/lib/units'
 import { NumberField } from '~/ui/NumberField'
@@ -10,7 +10,6 @@ import { IncidentList } from '../incidents/IncidentList'
 import { MatcherFields, type TypedMatcher } from './MatcherFields'
 import { minuteOfDay, WEEKDAYS } from './silenceWords'
 
-const HOUR_MS = 3_600_000
 const LASTS = [
   { value: '1', label: '1 hour' },
   { value: '4', label: '4 hours' },
@@ -31,11 +30,11 @@ export function NewSilence() {
   const failed = create.error ?? preview.error
   const wrong = (pointer: string) => (failed instanceof Problem ? failed.field(pointer) : undefined)
 
-  function inputOf(form: FormData): SilenceInput {
+  function inputOf(form: FormData): SilenceFromNow {
     return {
       comment: String(form.get('comment')).trim(),
       matchers: matchers.map(({ label, value, negate }) => ({ label, value: value.trim(), negate })),
-      ends_at: new Date(Date.now() + Number(form.get('hours')) * HOUR_MS).toISOString(),
+      hours: Number(form.get('hours')),
       weekly: weekly
         ? {
             weekday: Number(form.get('weekday')),

@@ -17,7 +17,9 @@ import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { useEdits } from '../session/useEdits'
 import { DeliveryLog } from './DeliveryLog'
+import { EditReceiver } from './EditReceiver'
 import { NewReceiver } from './NewReceiver'
+import { Routes } from './Routes'
 import { atRoot, destination, hears, isAtRoot, RECEIVER_KINDS } from './receiverWords'
 
 /** Where notifications go, whether they arrive, and what was sent. */
@@ -37,6 +39,7 @@ export function ReceiversPage() {
         <List receivers={receivers.data} edits={edits} />
       )}
       {edits && <NewReceiver />}
+      {receivers.data && receivers.data.length > 0 && <Routes edits={edits} />}
       <DeliveryLog />
     </Page>
   )
@@ -48,6 +51,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
   const test = useTestReceiver()
   const remove = useDeleteReceiver()
   const [deleting, setDeleting] = useState<Receiver | null>(null)
+  const [changing, setChanging] = useState<Receiver | null>(null)
 
   const actions = (one: Receiver) => {
     const told = routing !== undefined && isAtRoot(routing.root, one.name)
@@ -64,6 +68,9 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
             {told ? 'Stop telling' : 'Tell'}
           </RowAction>
         )}
+        <RowAction label={`Change ${one.name}`} onClick={() => setChanging(one)}>
+          Change
+        </RowAction>
         <RowAction label={`Delete ${one.name}`} onClick={() => setDeleting(one)}>
           Delete
         </RowAction>
@@ -87,6 +94,7 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
           ...(edits ? [{ title: 'Actions', cell: actions }] : []),
         ]}
       />
+      <EditReceiver receiver={changing} onClose={() => setChanging(null)} />
       <Confirm
         title={`Delete ${deleting?.name}`}
         action="Delete"

@@ -15,12 +15,13 @@ export const KINDS: Record<Condition['kind'], string> = {
 /** Kinds that look at paths, and can be tried on what was stored. */
 export const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
 
-const TIMESCALES: Record<Condition['timescale'], string> = { short: 'the last half hour', long: 'the last days' }
+const TIMESCALES: Record<Condition['timescale'], string> = {
+  short: 'the last half hour',
+  long: 'the last days',
+  weekly: 'this hour of the week',
+}
 
-export const TIMESCALE_OPTIONS = [
-  { value: 'short', label: TIMESCALES.short },
-  { value: 'long', label: TIMESCALES.long },
-]
+export const TIMESCALE_OPTIONS = Object.entries(TIMESCALES).map(([value, label]) => ({ value, label }))
 
 const amount = (metric: Condition['metric'], value: number) =>
   metric === 'loss' ? formatRatio(value) : formatDelay(value)

@@ -1,0 +1,54 @@
+import { TextInput } from '@mantine/core'
+import type { Receiver, ReceiverKind } from '~/api/receivers'
+import { RECEIVER_FIELDS, typedOf } from './receiverForm'
+
+interface Props {
+  kind: ReceiverKind
+  /** The receiver that is changed; a new one where none is given. */
+  receiver?: Receiver
+  wrong: (pointer: string) => string | undefined
+}
+
+/** Name of a receiver, and what its kind asks for. */
+export function ReceiverFields({ kind, receiver, wrong }: Props) {
+  return (
+    <>
+      <TextInput
+        name="receiver"
+        label="Name"
+        placeholder="on call"
+        defaultValue={receiver?.name}
+        required
+        withAsterisk={false}
+        maxLength={100}
+        error={wrong('name')}
+        w={180}
+      />
+      {RECEIVER_FIELDS[kind].map((field) => {
+        const { name, label, type, part, placeholder, optional } = field
+        const kept = part === 'secret' && receiver?.has_secret
+        return (
+          <TextInput
+            key={`${kind} ${name}`}
+            name={name}
+            label={label}
+            type={type}
+            placeholder={kept ? 'stays unless typed anew' : placeholder}
+            defaultValue={receiver && typedOf(receiver, field)}
+            required={!optional && !kept}
+            withAsterisk={false}
+            autoComplete="off"
+            error={wrong(`${part}/${name}`)}
+            w={300}
+          />
+        )
+      })}
+    </>
+  )
+}
+
+/** What was typed into them, by name. */
+export function typedIn(form: FormData): { name: string; typed: Record<string, string> } {
+  const typed = Object.fromEntries([...form].map(([name, value]) => [name, String(value)]))
+  return { name: (typed.receiver ?? '').trim(), typed }
+}

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import type { Receiver } from '~/api/receivers'
+import { bodyOf, RECEIVER_FIELDS, typedOf } from './receiverForm'
+
+const HOOK: Receiver = {
+  id: 'r',
+  name: 'hook',
+  kind: 'webhook',
+  settings: { url: 'https://example.com/1' },
+  has_secret: true,
+  version: 1,
+  created_at: '2026-11-21T10:00:00Z',
+}
+
+test('what is typed goes where the kind keeps it', () => {
+  expect(bodyOf('email', { to: 'a@example.com, b@example.com' })).toEqual({
+    settings: { to: ['a@example.com', 'b@example.com'] },
+  })
+  expect(bodyOf('slack', { url: ' https://hooks.example/1 ' })).toEqual({
+    settings: {},
+    secret: { url: 'https://hooks.example/1' },
+  })
+})
+
+test('a secret that is not typed anew stays, and so do settings the form does not ask for', () => {
+  expect(bodyOf('webhook', { url: 'https://example.com/2', key: '' }, HOOK.settings)).toEqual({
+    settings: { url: 'https://example.com/2' },
+  })
+  expect(bodyOf('pagerduty', { routing_key: '' }, { url: 'https://events.example' })).toEqual({
+    settings: { url: 'https://events.example' },
+  })
+})
+
+test('settings are shown to be changed, secrets never', () => {
+  const [url, key] = RECEIVER_FIELDS.webhook
+  expect(url && typedOf(HOOK, url)).toBe('https://example.com/1')
+  expect(key && typedOf(HOOK, key)).toBe('')
+})

@@ -1,0 +1,87 @@
+/** The tree of routes: branches by their place, and in words. A place is the way down, [1, 0]: first of the second. */
+
+import type { Route } from '~/api/receivers'
+import { matcherWords } from './silenceWords'
+
+export type Place = readonly number[]
+
+export interface Branch {
+  place: Place
+  route: Route
+}
+
+export const NEW_BRANCH: Route = {
+  matchers: [{ label: 'severity', value: 'critical', negate: false }],
+  receivers: [],
+  repeat_s: null,
+  resolved: null,
+  continue_: false,
+  routes: [],
+}
+
+/** All branches below the root, each before what is inside it. */
+export function branches({ routes }: Route, inside: Place = []): Branch[] {
+  return (routes ?? []).flatMap((route, at) => {
+    const place = [...inside, at]
+    return [{ place, route }, ...branches(route, place)]
+  })
+}
+
+function inside(root: Route, place: Place, change: (routes: Route[], at: number) => Route[]): Route {
+  const [first, ...rest] = place
+  if (first === undefined) return root
+  const routes = [...(root.routes ?? [])]
+  const branch = routes[first]
+  if (rest.length === 0 || !branch) return { ...root, routes: change(routes, first) }
+  routes[first] = inside(branch, rest, change)
+  return { ...root, routes }
+}
+
+/** The tree with another branch at a place; what is inside it is the new branch's. */
+export const replaced = (root: Route, place: Place, route: Route) =>
+  inside(root, place, (routes, at) => routes.with(at, route))
+
+/** The tree without a branch and all that is inside it. */
+export const removed = (root: Route, place: Place) =>
+  inside(root, place, (routes, at) => routes.filter((_, number) => number !== at))
+
+/** The tree with a branch before the one it came after; the first stays first. */
+export const raised = (root: Route, place: Place) =>
+  inside(root, place, (routes, at) => {
+    const [above, own] = [routes[at - 1], routes[at]]
+    return above && own ? routes.with(at - 1, own).with(at, above) : routes
+  })
+
+/** The tree with a branch more, the last inside a place; [] is the root. */
+export const added = (root: Route, place: Place, route: Route): Route =>
+  place.length === 0
+    ? { ...root, routes: [...(root.routes ?? []), route] }
+    : inside(root, place, (routes, at) => {
+        const branch = routes[at]
+        return branch ? routes.with(at, added(branch, [], route)) : routes
+      })
+
+/** "Severity is critical and Zone is eu-*". */
+export const takes = ({ matchers }: Route) =>
+  (matchers ?? []).length === 0 ? 'everything' : (matchers ?? []).map(matcherWords).join(' and ')
+
+const HOUR_S = 3600
+export const REPEATS = [
+  { value: '', label: 'as above it' },
+  { value: '1800', label: 'every 30 min' },
+  { value: `${HOUR_S}`, label: 'every hour' },
+  { value: `${4 * HOUR_S}`, label: 'every 4 hours' },
+  { value: `${24 * HOUR_S}`, label: 'every day' },
+  { value: `${168 * HOUR_S}`, label: 'every week' },
+]
+
+/** What differs from the branch above, and whether branches after it are asked too. */
+export function terms({ repeat_s, resolved, continue_ }: Route): string {
+  const repeat = REPEATS.find(({ value }) => value === String(repeat_s))?.label ?? `every ${repeat_s} s`
+  const parts = [
+    repeat_s ? `repeated ${repeat}` : '',
+    resolved === false ? 'not told of the end' : resolved ? 'told of the end' : '',
+    continue_ ? 'goes on to the next' : '',
+  ].filter(Boolean)
+  return parts.join('; ')
+}
