@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
-from sinemora.alerts import backtest, evaluating, manifest, receiving, service
+from sinemora.alerts import backtest, evaluating, manifest, preview, receiving, service
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import AlertRule, Delivery, Incident, IncidentState, Receiver, Silence
 from sinemora.alerts.schemas import (
@@ -22,6 +22,8 @@ from sinemora.alerts.schemas import (
     RoutingRead,
     RoutingWrite,
     RuleCreate,
+    RulePreview,
+    RulePreviewCreate,
     RuleRead,
     RulesBrought,
     RuleUpdate,
@@ -115,6 +117,12 @@ def create_alert_back_test(response: Response, body: BackTestCreate, session: Se
     job = backtest.ask(session, actor, body)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return jobs.read(job)
+
+
+@router.post("/alert-rule-previews", responses=responses(404, 409, 422))
+def preview_alert_rule(body: RulePreviewCreate, session: SessionDep, actor: Viewer) -> RulePreview:
+    """A rule on one path: its course, the limit, and when it would fire; nothing is saved."""
+    return preview.preview(session, body)
 
 
 @router.get("/incidents", response_model=Page[IncidentSummary])

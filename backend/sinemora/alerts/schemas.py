@@ -125,6 +125,26 @@ class BackTestCreate(RuleFields):
     hours: Annotated[int, Field(ge=1, le=720, description="How far back; by minutes beyond the windows kept")] = 24
 
 
+class RulePreviewCreate(RuleFields):
+    """A rule to be looked at on one path; nothing is saved."""
+
+    mesh_id: UUID
+    source_id: UUID
+    target_id: UUID
+    hours: Annotated[int, Field(ge=1, le=24, description="How far back")] = 3
+
+
+class RulePreview(Read):
+    """By window of the path (`points_at`: its start): what the rule compares, above which limit it is a breach, and
+    whether it fires. ns, or ratios; null where unknown. Seasons and how many VMs see it are left out.
+    """
+
+    points_at: list[datetime]
+    values: list[float | None]
+    limits: list[float | None]
+    firing: list[bool]
+
+
 class CulpritPlace(Read):
     """A VM or a zone of a culprit."""
 

@@ -6,7 +6,7 @@ import pytest
 from sinemora.alerts.evaluation import storing
 from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
 from sinemora.alerts.evaluation.engine import State, Window, amend, step
-from sinemora.alerts.evaluation.judge import Season, judge
+from sinemora.alerts.evaluation.judge import Season, judge, limit
 from sinemora.alerts.evaluation.onset import change_point
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.standing import Patience, Phase, Standing
@@ -204,3 +204,19 @@ def test_a_dip_that_did_not_come_is_a_breach_of_its_hour():
     season = Season(*np.full((2, 2, 2), 130_000, np.float32))
     judged = judge(condition, lambda *_: np.full((2, 2), 200_000, np.float32), learnt(200_000, 2000), season)
     assert judged.breach.all()
+
+
+@pytest.mark.parametrize("timescale", list(Timescale))
+@pytest.mark.parametrize("weekly_ns", [None, 150_000.0, 330_000.0])
+def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: float | None):
+    condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
+    season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
+    baseline = learnt(200_000, LEARNT_LONG + 10)
+    none = np.zeros((2, 2), np.float32)
+    above = limit(condition, lambda *_: none, baseline, season)
+    if timescale is Timescale.WEEKLY and season is None:
+        assert np.isnan(above).all()
+        return
+    for share, breach in ((0.999, False), (1.001, True)):
+        judged = judge(condition, lambda *_, share=share: above * np.float32(share), baseline, season)
+        assert judged.breach.all() == judged.breach.any() == breach

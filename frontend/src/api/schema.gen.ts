@@ -1780,6 +1780,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/alert-rule-previews": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview Alert Rule
+         * @description A rule on one path: its course, the limit, and when it would fire; nothing is saved.
+         */
+        post: operations["preview_alert_rule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/incidents": {
         parameters: {
             query?: never;
@@ -5702,6 +5722,86 @@ export interface components {
              * Format: uuid
              */
             mesh_id: string;
+        };
+        /**
+         * RulePreview
+         * @description By window of the path (`points_at`: its start): what the rule compares, above which limit it is a breach, and
+         *     whether it fires. ns, or ratios; null where unknown. Seasons and how many VMs see it are left out.
+         */
+        RulePreview: {
+            /** Points At */
+            points_at: string[];
+            /** Values */
+            values: (number | null)[];
+            /** Limits */
+            limits: (number | null)[];
+            /** Firing */
+            firing: boolean[];
+        };
+        /**
+         * RulePreviewCreate
+         * @description A rule to be looked at on one path; nothing is saved.
+         */
+        RulePreviewCreate: {
+            /** Name */
+            name: string;
+            /**
+             * Enabled
+             * @default true
+             */
+            enabled: boolean;
+            /** @default warning */
+            severity: components["schemas"]["Severity"];
+            condition: components["schemas"]["ConditionModel"];
+            scope?: components["schemas"]["ScopeModel"];
+            /**
+             * Windows X
+             * @default 2
+             */
+            windows_x: number;
+            /**
+             * Windows Y
+             * @default 3
+             */
+            windows_y: number;
+            /**
+             * Sources Min
+             * @default 1
+             */
+            sources_min: number;
+            /**
+             * Hold S
+             * @default 0
+             */
+            hold_s: number;
+            /**
+             * Keep Firing S
+             * @default 60
+             */
+            keep_firing_s: number;
+            /** Runbook Url */
+            runbook_url?: string | null;
+            /**
+             * Mesh Id
+             * Format: uuid
+             */
+            mesh_id: string;
+            /**
+             * Source Id
+             * Format: uuid
+             */
+            source_id: string;
+            /**
+             * Target Id
+             * Format: uuid
+             */
+            target_id: string;
+            /**
+             * Hours
+             * @description How far back
+             * @default 3
+             */
+            hours: number;
         };
         /**
          * RuleRead
@@ -15705,6 +15805,86 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["JobRead"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Conflict */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    preview_alert_rule: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RulePreviewCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RulePreview"];
                 };
             };
             /** @description Unauthorized */

@@ -70,6 +70,11 @@ class Baseline:
         z *= _TRUST[memory][self.count]
         return z
 
+    def reach(self, level: Floats, deviations: float, memory: int, *, floor: float = 1.0) -> Floats:
+        """The value so many deviations above a level: the inverse of `deviations_from`."""
+        found: Floats = level + np.float32(deviations) * self._spread(memory, floor) / _TRUST[memory][self.count]
+        return found
+
     def learn(self, values: Floats, *, floor: float = 1.0) -> None:
         """Take in one window; paths without a value stay as they are. `floor` scales the least spread (0: none)."""
         known = np.isfinite(values)

@@ -69,11 +69,37 @@ def magnitude(metric: Metric, statistic: Statistic, values: Values) -> Floats:
     return np.abs(found) if metric is Metric.ASYMMETRY else found
 
 
+def limit(condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None) -> Floats:
+    """The value above which a window of each path is a breach; NaN where that cannot be told yet."""
+    seen = magnitude(condition.metric, condition.statistic, values)
+    if condition.kind is Kind.SPIKE:
+        above_median: Floats = values(condition.metric, Statistic.P50) + np.float32(condition.rise_ns)
+        return above_median
+    if condition.kind is not Kind.BASELINE or baseline is None:
+        return np.full(seen.shape, condition.above, np.float32)
+    memory, floor = condition.memory, least_spread(condition.metric)
+    level = _level(condition, baseline, season, seen.shape)
+    found = baseline.reach(level, condition.deviations, memory, floor=floor)
+    found = np.maximum(found, level + np.float32(condition.rise_ns))
+    if memory == SHORT:
+        found = np.fmax(found, baseline.reach(baseline.level[LONG], _USUAL, LONG, floor=floor))
+    if season is not None and condition.timescale is not Timescale.WEEKLY:
+        found = np.fmax(found, baseline.reach(season.highest, _USUAL, LONG, floor=floor))
+    found[~np.isfinite(baseline.deviations_from(level, level, memory, floor=floor))] = np.nan
+    return found
+
+
+def _level(condition: Condition, baseline: Baseline, season: Season | None, shape: tuple[int, ...]) -> Floats:
+    """What a baseline's condition compares with."""
+    if condition.timescale is not Timescale.WEEKLY:
+        level: Floats = baseline.level[condition.memory]
+        return level
+    return np.full(shape, np.nan, np.float32) if season is None else season.level
+
+
 def _above_usual(condition: Condition, seen: Floats, baseline: Baseline, season: Season | None) -> Judged:
     memory, floor = condition.memory, least_spread(condition.metric)
-    level = baseline.level[memory]
-    if condition.timescale is Timescale.WEEKLY:
-        level = np.full(seen.shape, np.nan, np.float32) if season is None else season.level
+    level = _level(condition, baseline, season, seen.shape)
     z = baseline.deviations_from(level, seen, memory, floor=floor)
     rise = seen - level
     usual = np.zeros(seen.shape, np.bool_)
