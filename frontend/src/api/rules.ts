@@ -1,6 +1,6 @@
 /** Alert rules: what can be asked about them, how they change, and what one would have found. */
 
-import { queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './actions'
 import { client, everyItem, unwrap } from './client'
 import type { components } from './schema.gen'
@@ -70,6 +70,20 @@ export const useDeleteRule = () =>
     (id: string) => unwrap(client.DELETE('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: id } } })),
     [['alert-rules']],
   )
+
+/** A rule on one path, as it stands in the form; asked again only when something of it changes. */
+export const rulePreviewQuery = (meshId: string, rule: RuleInput, source: string, target: string, hours: number) => {
+  const { condition, windows_x, windows_y, hold_s, keep_firing_s } = rule
+  const said = { condition, windows_x, windows_y, hold_s, keep_firing_s }
+  const body = { ...said, name: 'preview', mesh_id: meshId, source_id: source, target_id: target, hours }
+  return queryOptions({
+    queryKey: ['alert-rule-previews', body],
+    queryFn: () => unwrap(client.POST('/v1/alert-rule-previews', { body: body as Schemas['RulePreviewCreate'] })),
+    placeholderData: keepPreviousData,
+    retry: false,
+    staleTime: 30_000,
+  })
+}
 
 export const useBackTest = (meshId: string) =>
   useAction(

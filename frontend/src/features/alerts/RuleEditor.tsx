@@ -12,6 +12,7 @@ import { BackTest } from './BackTest'
 import { ConditionFields } from './ConditionFields'
 import { type Draft, draftOf, inputOf, NEW_RULE, type PartProps } from './draft'
 import { PatienceFields } from './PatienceFields'
+import { RulePreview } from './RulePreview'
 import { conditionWords, scopeWords } from './ruleWords'
 import { ScopeFields } from './ScopeFields'
 
@@ -93,6 +94,7 @@ export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
           </Group>
         )}
       </form>
+      <RulePreview meshId={meshId} rule={input} path={draft.path} />
       {edits && <BackTest meshId={meshId} rule={input} />}
     </Page>
   )

@@ -1,6 +1,6 @@
 /** Rules as people read them. */
 
-import type { Condition, Rule, Scope } from '~/api/rules'
+import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
 import { title } from '~/lib/metrics'
 import { formatDelay, formatRatio } from '~/lib/units'
 
@@ -14,6 +14,9 @@ export const KINDS: Record<Condition['kind'], string> = {
 
 /** Kinds that look at paths, and can be tried on what was stored. */
 export const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
+
+/** Whether a condition has a course on a path that can be drawn. */
+export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'
 
 const TIMESCALES: Record<Condition['timescale'], string> = {
   short: 'the last half hour',

@@ -1,0 +1,153 @@
+import { NativeSelect, useComputedColorScheme } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { rosterQuery } from '~/api/queries'
+import { type RuleInput, rulePreviewQuery } from '~/api/rules'
+import { type Line, SeriesChart } from '~/charts/series/SeriesChart'
+import { tickLabels, title } from '~/lib/metrics'
+import { formatMoment, zoneName } from '~/lib/time'
+import { formatDelay, formatRatio } from '~/lib/units'
+import { useClock } from '~/ui/clock'
+import { Panel, pageStyles } from '~/ui/Page'
+import { ActionError, Loading, Notice } from '~/ui/State'
+import { firings, firingWords } from './firings'
+import styles from './rulePreview.module.css'
+import { canBeDrawn } from './ruleWords'
+
+const HOURS = [
+  { value: '1', label: 'hour' },
+  { value: '3', label: '3 hours' },
+  { value: '12', label: '12 hours' },
+  { value: '24', label: '24 hours' },
+]
+
+interface Props {
+  meshId: string
+  rule: RuleInput
+  /** Names of the path the rule is about, if it is about one. */
+  path: string[]
+}
+
+/** The rule as it stands on one path: its course, the limit, and when it would fire. */
+export function RulePreview({ meshId, rule, path }: Props) {
+  const roster = useQuery(rosterQuery(meshId)).data
+  const [ends, setEnds] = useState<{ source: string; target: string } | null>(null)
+  const [hours, setHours] = useState('3')
+  // Asked once the hand rests, not with each key.
+  const [said] = useDebouncedValue(JSON.stringify(rule), 400)
+  const rested = useMemo(() => JSON.parse(said) as RuleInput, [said])
+  const vms = roster?.vms ?? []
+  const idOf = (name: string | undefined, otherwise: number) =>
+    (vms.find((vm) => vm.name === name) ?? vms[otherwise])?.id ?? ''
+  const source = ends?.source ?? idOf(path[0], 0)
+  const target = ends?.target ?? idOf(path[1], 1)
+  const data = vms.map(({ id, name }) => ({ value: id, label: name }))
+  if (!canBeDrawn(rule.condition) || vms.length < 2) return null
+  return (
+    <Panel title="On a path">
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label="From"
+          value={source}
+          onChange={(event) => setEnds({ source: event.currentTarget.value, target })}
+          data={data}
+        />
+        <NativeSelect
+          label="To"
+          value={target}
+          onChange={(event) => setEnds({ source, target: event.currentTarget.value })}
+          data={data}
+        />
+        <NativeSelect
+          label="In the last"
+          value={hours}
+          onChange={(event) => setHours(event.currentTarget.value)}
+          data={HOURS}
+        />
+      </div>
+      {source === target ? (
+        <Notice tone="info">A path has two ends.</Notice>
+      ) : (
+        <Course meshId={meshId} rule={rested} source={source} target={target} hours={Number(hours)} />
+      )}
+    </Panel>
+  )
+}
+
+interface CourseProps {
+  meshId: string
+  rule: RuleInput
+  source: string
+  target: string
+  hours: number
+}
+
+function Course({ meshId, rule, source, target, hours }: CourseProps) {
+  const clock = useClock()
+  const theme = useComputedColorScheme()
+  const [cursor, setCursor] = useState<number | null>(null)
+  const { data, error } = useQuery(rulePreviewQuery(meshId, rule, source, target, hours))
+  const { metric, statistic, kind } = rule.condition
+  const shown = title(metric ?? 'one_way_delay', kind === 'spike' ? 'max' : (statistic ?? 'p50'))
+  const lines = useMemo(
+    (): Line[] =>
+      data
+        ? [
+            { label: shown, colour: 'var(--line-1)', values: data.values },
+            { label: 'Limit', colour: 'var(--line-6)', values: data.limits },
+            {
+              label: 'Firing',
+              colour: 'var(--bad)',
+              values: data.values.map((value, at) => (data.firing[at] ? value : null)),
+            },
+          ]
+        : [],
+    [data, shown],
+  )
+  const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
+  if (error && !data) return <ActionError error={error} />
+  if (!data) return <Loading what="the path" />
+  const format = metric === 'loss' ? formatRatio : formatDelay
+  const moment = cursor === null ? undefined : times[cursor]
+  const end = times.at(-1) ?? Date.now() / 1_000
+  return (
+    <>
+      <p className={pageStyles.lead}>
+        {firingWords(firings(data.firing))}
+        {data.limits.some((limit) => limit !== null) ? '' : ' What is usual for this path is not known yet.'}
+      </p>
+      <p className={styles.legend}>
+        {lines.map((line) => (
+          <span key={line.label}>
+            <span className={styles.key} style={{ background: line.colour }} />
+            {line.label}{' '}
+            <strong>{cursor === null || line.label === 'Firing' ? '' : format(line.values[cursor])}</strong>
+          </span>
+        ))}
+        <span>
+          {moment === undefined
+            ? ''
+            : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+        </span>
+      </p>
+      <SeriesChart
+        label={`${shown} and the limit of the rule. ${firingWords(firings(data.firing))}`}
+        times={times}
+        range={[end - hours * 3600, end]}
+        lines={lines}
+        shape="line"
+        {...(metric === 'loss' ? { least: 0.01 } : {})}
+        formatTicks={(values) => {
+          const { unit, labels } = tickLabels(metric ?? 'one_way_delay', values)
+          return labels.map((label) => `${label} ${unit}`)
+        }}
+        height={220}
+        group="rule"
+        clock={clock}
+        theme={theme}
+        onCursor={setCursor}
+      />
+    </>
+  )
+}

@@ -1,0 +1,17 @@
+import { expect, test } from 'vitest'
+import { firings, firingWords } from './firings'
+
+test('windows in a row are one firing', () => {
+  const [no, yes] = [false, true]
+  expect(firings([])).toBe(0)
+  expect(firings([yes, yes, no, yes, no, no, yes])).toBe(3)
+})
+
+test('how often is said in words', () => {
+  expect([0, 1, 2, 5].map(firingWords)).toEqual([
+    'It would not have fired.',
+    'It would have fired once.',
+    'It would have fired twice.',
+    'It would have fired 5 times.',
+  ])
+})
