@@ -123,7 +123,7 @@ def scenarios() -> None:
     kinds: dict[str, list[int]] = {event.value: [0, 0, 0, 0] for event in Event}
     began = time.monotonic()
     for scenario in mixed(wanted, SEED):
-        score = judge(scenario, run(scenario.mesh, scenario.windows, defaults()))
+        score = judge(scenario, run(scenario.mesh, scenario.windows, defaults(scenario.mesh.window_s)))
         kind = kinds[scenario.truth.event]
         events += score.found is not None
         found += bool(score.found)

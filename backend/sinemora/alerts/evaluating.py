@@ -64,7 +64,7 @@ def due_end_s(one: Reported, now_s: float) -> int | None:
 
 def watch(session: Session, mesh_id: UUID) -> None:
     """Give a mesh the default rules, once."""
-    get_mesh(session, mesh_id)
+    mesh = get_mesh(session, mesh_id)
     if session.get(AlertState, mesh_id) is not None:
         return
     session.add(AlertState(mesh_id=mesh_id))
@@ -90,7 +90,7 @@ def watch(session: Session, mesh_id: UUID) -> None:
                 "keep_firing_s": rule.keep_firing_s,
                 "origin": rule.id,
             }
-            for rule in defaults()
+            for rule in defaults(mesh.window_s)
         ],
     )
 

@@ -8,7 +8,7 @@ from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT
 from sinemora.alerts.evaluation.engine import State, Window, amend, step
 from sinemora.alerts.evaluation.judge import Season, judge, limit
 from sinemora.alerts.evaluation.onset import change_point
-from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
+from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
 from sinemora.alerts.evaluation.standing import Patience, Phase, Standing
 from sinemora.measurements.matrix import Metric, Statistic
 
@@ -220,3 +220,9 @@ def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: floa
     for share, breach in ((0.999, False), (1.001, True)):
         judged = judge(condition, lambda *_, share=share: above * np.float32(share), baseline, season)
         assert judged.breach.all() == judged.breach.any() == breach
+
+
+@pytest.mark.parametrize(("window_s", "x", "y"), [(10, 4, 6), (30, 6, 6), (60, 8, 8)])
+def test_longer_windows_hold_more_ordinary_spikes(window_s: int, x: int, y: int):
+    (rule,) = [one for one in defaults(window_s) if one.condition.kind is Kind.SPIKE]
+    assert (rule.x, rule.y) == (x, y)

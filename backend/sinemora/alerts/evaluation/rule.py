@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from math import comb
 
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Flags
-from sinemora.alerts.evaluation.standing import Patience
+from sinemora.alerts.evaluation.standing import WINDOWS_MAX, Patience
 from sinemora.measurements.matrix import Metric, Statistic
 
 
@@ -43,6 +44,8 @@ PER_PATH = (Kind.THRESHOLD, Kind.BASELINE, Kind.SPIKE)
 DIRECTED = (Metric.ONE_WAY_DELAY, Metric.LOSS, Metric.JITTER)
 """Metrics whose two directions are measured apart, so that they can tell which one is at fault."""
 SPIKE_RISE_NS = 500_000.0
+_SPIKES_A_WEEK = 2380
+_BY_CHANCE = 5e-5
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +99,12 @@ class Rule:
         return Patience(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
 
 
-def defaults() -> list[Rule]:
-    """What every new mesh is watched by. Numbers: `docs/alerts.md`, with what they find and what they let pass."""
+def defaults(window_s: int = 10) -> list[Rule]:
+    """What every new mesh of this window length is watched by. Numbers: `docs/alerts.md`, with what they find and what
+    they let pass.
+    """
     one_way, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
+    spikes_x, spikes_y = again_and_again(window_s)
     return [
         Rule(
             "delay",
@@ -136,8 +142,8 @@ def defaults() -> list[Rule]:
             "Spikes again and again",
             Condition(Kind.SPIKE, one_way, rise_ns=SPIKE_RISE_NS),
             severity=Severity.INFO,
-            x=4,
-            y=6,
+            x=spikes_x,
+            y=spikes_y,
             sources_min=2,
         ),
         Rule(
@@ -151,6 +157,20 @@ def defaults() -> list[Rule]:
         Rule("silent", "Agent silent", Condition(Kind.SILENT), severity=Severity.CRITICAL, x=1, y=1, keep_firing_s=0),
         Rule("performance", "Application below its objective", Condition(Kind.PERFORMANCE), x=3, y=4),
     ]
+
+
+def again_and_again(window_s: int) -> tuple[int, int]:
+    """How many of how many windows with a spike are more than the spikiest of quiet paths has by chance.
+
+    That is one of 2,380 spikes a week (UCAM-CL-TR-914, table 4.3, Azure UK West): a window of a minute has one in four.
+    """
+    share = min(0.9, window_s * _SPIKES_A_WEEK / (7 * 86_400))
+    for y in range(6, WINDOWS_MAX + 1, 2):
+        for x in range(4, y + 1):
+            tail = sum(comb(y, k) * share**k * (1 - share) ** (y - k) for k in range(x, y + 1))
+            if tail <= _BY_CHANCE:
+                return x, y
+    return WINDOWS_MAX, WINDOWS_MAX
 
 
 def sources(cells: np.ndarray, size: int) -> int:
