@@ -166,10 +166,13 @@ def _wander(mesh: Mesh, steps: int, memory_s: float, deviation: float, rng: np.r
 
 
 def _spike(mesh: Mesh, median: Floats, largest: Floats, rng: np.random.Generator) -> None:
-    """Spikes at the trace's rate: single exchanges for the most part, one in ten takes the window with it."""
+    """Spikes at the trace's rate: single exchanges for the most part, one in ten takes ten seconds with it.
+
+    How long they last is exponential, so one that takes most of a minute's window is one in a million.
+    """
     share = mesh.trace.spikes * mesh.window_s / (7 * _DAY_S)
     at = np.nonzero(rng.random(median.shape, np.float32) < share)
     rise = (500 + rng.exponential(300, at[0].size)).astype(np.float32)
     largest[at] = median[at] + rise
-    whole = rng.random(at[0].size) < 0.1
+    whole = rng.random(at[0].size) < 0.1 ** (mesh.window_s / 10)
     median[tuple(part[whole] for part in at)] += 0.5 * rise[whole]
