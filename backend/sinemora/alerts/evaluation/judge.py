@@ -79,7 +79,7 @@ def limit(condition: Condition, values: Values, baseline: Baseline | None, seaso
         return np.full(seen.shape, condition.above, np.float32)
     memory, floor = condition.memory, least_spread(condition.metric)
     level = _level(condition, baseline, season, seen.shape)
-    found = baseline.reach(level, condition.deviations, memory, floor=floor)
+    found: Floats = baseline.reach(level, condition.deviations, memory, floor=floor)
     found = np.maximum(found, level + np.float32(condition.rise_ns))
     if memory == SHORT:
         found = np.fmax(found, baseline.reach(baseline.level[LONG], _USUAL, LONG, floor=floor))
