@@ -13,7 +13,7 @@ from sinemora.kit.errors import responses
 from sinemora.kit.etag import Precondition, tag
 from sinemora.kit.idempotency import ProductRoute
 from sinemora.kit.paging import Page, Paging, Slice, paginate
-from sinemora.recommender.recommendations import service, work
+from sinemora.recommender.recommendations import schedules, service, work
 from sinemora.recommender.recommendations.models import Recommendation, RecommendationState, Trigger
 from sinemora.recommender.recommendations.schemas import (
     Accuracy,
@@ -115,7 +115,7 @@ def apply_recommendation(
 @router.get("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404))
 def read_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: Viewer) -> ScheduleRead:
     """What is asked of a mesh regularly."""
-    return service.schedule_read(service.scheduled(session, mesh_id))
+    return schedules.schedule_read(schedules.scheduled(session, mesh_id))
 
 
 @router.put("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404, 422))
@@ -123,13 +123,13 @@ def write_recommendation_schedule(
     mesh_id: UUID, body: ScheduleWrite, session: SessionDep, actor: Editor
 ) -> ScheduleRead:
     """Ask this question of a mesh every so often."""
-    return service.schedule(session, actor, mesh_id, body)
+    return schedules.schedule(session, actor, mesh_id, body)
 
 
 @router.delete("/meshes/{mesh_id}/recommendation-schedules", status_code=204, responses=responses(404))
 def delete_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: Editor) -> None:
     """Ask no more."""
-    row = service.scheduled(session, mesh_id)
+    row = schedules.scheduled(session, mesh_id)
     session.delete(row)
     audit.record(session, actor, "recommendation.unscheduled", mesh_id, str(mesh_id))
 

@@ -10,7 +10,7 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.matrix import Statistic
 from sinemora.recommender.applications import reading
 from sinemora.recommender.applications.service import get_application
-from sinemora.recommender.recommendations import queries, service, work
+from sinemora.recommender.recommendations import queries, schedules, service, work
 from sinemora.recommender.recommendations.models import Trigger
 from sinemora.recommender.recommendations.schemas import Question
 
@@ -47,7 +47,7 @@ def ask() -> None:
         watched = queries.with_objective(session)
     for tenant_id, mesh_id in due:
         with tenant_session(tenant_id) as session:
-            row = service.scheduled(session, mesh_id)
+            row = schedules.scheduled(session, mesh_id)
             row.asked_at = now
             work.ask(session, None, mesh_id, Question.model_validate(row.question), Trigger.scheduled)
     for tenant_id, mesh_id, application_id in watched:

@@ -1,5 +1,6 @@
 import { Button, MultiSelect, NativeSelect, PasswordInput, SegmentedControl, Textarea, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { useCreateMetricSource } from '~/api/actions'
 import { curvesQuery, meshesQuery, rosterQuery } from '~/api/queries'
@@ -7,7 +8,7 @@ import { Problem } from '~/lib/problem'
 import { CopyText } from '~/ui/CopyText'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
-import { ActionError, Notice } from '~/ui/State'
+import { ActionError, Empty, Notice } from '~/ui/State'
 import styles from './curves.module.css'
 
 /** Says where an application's metric comes from and which paths it waits for: from its clients to its server. */
@@ -47,6 +48,16 @@ export function NewSource({ curve }: { curve: string | undefined }) {
     })
   }
 
+  if (meshes?.length === 0) {
+    return (
+      <Empty
+        title="There is no mesh yet"
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+      >
+        A metric is learnt from beside measured round trips: they need a mesh with the VMs your application runs on.
+      </Empty>
+    )
+  }
   return (
     <form className={styles.panel} onSubmit={submit} aria-label="Add an application">
       <h2>Add an application</h2>
