@@ -99,7 +99,7 @@ def ingest(product: Product) -> float:
         }
         if peers_each == 99:
             rng = np.random.default_rng(2)
-            parts = [window(rng, key, [k for k in world.vm_keys if k != key]) for key in world.vm_keys]
+            parts = [window(rng, key, peers(world.vm_keys, i)) for i, key in enumerate(world.vm_keys)]
             at = datetime.fromtimestamp(NOW - 86_400, UTC)
             plain = [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(3) for part in parts]
             speed, size = rows.ingest(product.postgres.dsn("postgres", "sinemora"), plain)
@@ -211,6 +211,7 @@ def queries(product: Product) -> World:
     fill(world, Tier.MINUTE, [*range(end - 45 * 60, end + 600, 60), *range(end - 86_400, end - 86_400 + 3600, 60)], 60)
     fill(world, Tier.QUARTER, [*range(last - 3600, last, 900), *range(last - 86_400, last - 82_800, 900)], 900)
     fill(world, Tier.HOUR, list(range(last - 86_400, last, 3600)), 3600)
+    fill(world, Tier.DAY, [NOW - 2 * 86_400], 10_000)
     fill_zones(world, Tier.HOUR, list(range(last - 31 * 86_400, last, 3600)), 3600)
     fill_zones(world, Tier.DAY, list(range(NOW - 31 * 86_400, NOW - 86_400, 86_400)), 10_000)
     spent = timed(lambda n: ask_matrix(product, world, end - 900 - 60 * (n % 3), end - 60 * (n % 3)))
@@ -367,6 +368,7 @@ def main() -> None:
                 text("SELECT make_measurement_partitions(:first, :last)"),
                 {"first": today - timedelta(days=40), "last": today},
             )
+        product.await_loops()
         rate, world = 0.0, None
         if {"ingest", "load"} & set(wanted):
             rate = ingest(product)

@@ -93,10 +93,11 @@ def format_of(kind: str, question: Question, accept: str) -> Format:
 def _response(found: Answer, form: Format) -> Response:
     headers = {"Vary": "Accept"}
     if form is Format.JSON and found.read is not None:
-        return Response(found.read.model_dump_json(by_alias=True), media_type=MEDIA_TYPES[form], headers=headers)
+        return Response(found.read().model_dump_json(by_alias=True), media_type=MEDIA_TYPES[form], headers=headers)
     if form is Format.BINARY and found.binary is not None:
         return Response(found.binary(), media_type=MEDIA_TYPES[form], headers=headers)
-    return _file(found.sheet.name, form, write(found.sheet, form))
+    sheet = found.sheet()
+    return _file(sheet.name, form, write(sheet, form))
 
 
 def _file(name: str, form: Format, body: Iterator[bytes]) -> StreamingResponse:
@@ -136,14 +137,15 @@ def answer_job(job: Running) -> dict[str, Any]:
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))
         found = _ANSWERING[kind](session, mesh, question, budget)
-    name = f"{found.sheet.name}.{SUFFIXES.get(form, form)}"
+    sheet = found.sheet()
+    name = f"{sheet.name}.{SUFFIXES.get(form, form)}"
     with job.output(name, MEDIA_TYPES[form]) as file:
         if form is Format.JSON and found.read is not None:
-            file.write(found.read.model_dump_json(by_alias=True).encode())
+            file.write(found.read().model_dump_json(by_alias=True).encode())
         elif form is Format.BINARY and found.binary is not None:
             file.write(found.binary())
         else:
-            for part in write(found.sheet, form):
+            for part in write(sheet, form):
                 file.write(part)
     return {"size_bytes": file.size_bytes}
 

@@ -67,7 +67,12 @@ def one(session: Session, mesh: MeshState, asked: MatrixQuestion, budget: Budget
     if (asked.from_ is None) != (asked.to is None):
         raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
     wanted = Selection(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more))
-    picture = service.picture(session, mesh.id, wanted, budget)
+    picture = service.picture_of(session, mesh, wanted, budget)
+    return Answer(lambda: service.matrix_read(picture, wanted), lambda: _sheet(picture, asked), picture.binary)
+
+
+def _sheet(picture: Picture, asked: MatrixQuestion) -> Sheet:
+    """A matrix as a table with a row per path."""
     found = picture.matrix
     sources, targets = _names(picture.axis)
     unit = unit_of(asked.metric)
@@ -89,51 +94,53 @@ def one(session: Session, mesh: MeshState, asked: MatrixQuestion, budget: Budget
         matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
         _states(found.states),
     ]
-    sheet = Sheet("matrix", columns, in_batches(whole))
-    return Answer(service.matrix_read(picture, wanted), sheet, picture.binary)
+    return Sheet("matrix", columns, in_batches(whole))
 
 
 def comparison(session: Session, mesh: MeshState, asked: ComparisonQuestion, budget: Budget) -> Answer:
     """Two ranges of every path. ProductError `range_invalid`, `range_too_large`."""
     now, base, found = _two(session, mesh, asked, budget)
     bounded = found.known if asked.metric not in _UNBOUNDED else np.zeros(found.known.shape, bool)
-    read = ComparisonRead.model_construct(
-        mesh_id=mesh.id,
-        revision=mesh.revision,
-        by=asked.by,
-        metric=asked.metric,
-        statistic=asked.statistic,
-        unit=unit_of(asked.metric),
-        window=_span(now),
-        base_window=_span(base),
-        axis=now.axis,
-        values=matrix.nullable(found.now.values, found.now.valued),
-        base_values=matrix.nullable(found.base.values, found.base.valued),
-        difference=matrix.nullable(found.values, found.known),
-        percent=matrix.nullable(found.percent, ~np.isnan(found.percent)),
-        clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
-        states=np.array([STATE_NAMES[state] for state in State], object)[found.states].tolist(),
-    )
-    sources, targets = _names(now.axis)
-    flat = [
-        sources,
-        targets,
-        matrix.nullable(found.now.values.ravel(), found.now.valued.ravel()),
-        matrix.nullable(found.base.values.ravel(), found.base.valued.ravel()),
-        matrix.nullable(found.values.ravel(), found.known.ravel()),
-        matrix.nullable(found.percent.ravel(), ~np.isnan(found.percent).ravel()),
-        matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
-        _states(found.states),
-    ]
+
+    def read() -> ComparisonRead:
+        return ComparisonRead.model_construct(
+            mesh_id=mesh.id,
+            revision=mesh.revision,
+            by=asked.by,
+            metric=asked.metric,
+            statistic=asked.statistic,
+            unit=unit_of(asked.metric),
+            window=_span(now),
+            base_window=_span(base),
+            axis=now.axis,
+            values=matrix.nullable(found.now.values, found.now.valued),
+            base_values=matrix.nullable(found.base.values, found.base.valued),
+            difference=matrix.nullable(found.values, found.known),
+            percent=matrix.nullable(found.percent, ~np.isnan(found.percent)),
+            clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
+            states=np.array([STATE_NAMES[state] for state in State], object)[found.states].tolist(),
+        )
+
+    def sheet() -> Sheet:
+        sources, targets = _names(now.axis)
+        flat = [
+            sources,
+            targets,
+            matrix.nullable(found.now.values.ravel(), found.now.valued.ravel()),
+            matrix.nullable(found.base.values.ravel(), found.base.valued.ravel()),
+            matrix.nullable(found.values.ravel(), found.known.ravel()),
+            matrix.nullable(found.percent.ravel(), ~np.isnan(found.percent).ravel()),
+            matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
+            _states(found.states),
+        ]
+        return Sheet("comparison", [*_columns(asked.metric), Column("state", "text")], in_batches(flat))
 
     def binary() -> bytes:
         ended_at_ms = 0 if now.ended_at is None else round(now.ended_at.timestamp() * 1000)
         codes = codes_of(found, asked.metric, asked.difference)
         return matrix.binary_of(codes, found.states, mesh.revision, ended_at_ms)
 
-    return Answer(
-        read, Sheet("comparison", [*_columns(asked.metric), Column("state", "text")], in_batches(flat)), binary
-    )
+    return Answer(read, sheet, binary)
 
 
 def movers(session: Session, mesh: MeshState, asked: MoversQuestion, budget: Budget) -> Answer:
@@ -162,7 +169,7 @@ def movers(session: Session, mesh: MeshState, asked: MoversQuestion, budget: Bud
         [item.percent for item in items],
         [item.clock_error_ns for item in items],
     ]
-    return Answer(read, Sheet("movers", _columns(asked.metric), in_batches(rows)))
+    return Answer(lambda: read, lambda: Sheet("movers", _columns(asked.metric), in_batches(rows)))
 
 
 def ranked(found: Difference, order: Order, limit: int) -> Ints:
@@ -194,8 +201,8 @@ def _two(
     wanted = range_of(asked)
     base = base_of(asked, wanted)
     pictures = [
-        service.picture(
-            session, mesh.id, Selection(asked.by, asked.metric, asked.statistic, part.start, part.end), share
+        service.picture_of(
+            session, mesh, Selection(asked.by, asked.metric, asked.statistic, part.start, part.end), share
         )
         for part, share in ((wanted, budget.part(0, 0.5)), (base, budget.part(0.5, 1)))
     ]

@@ -1,6 +1,6 @@
 """SQL of clocks and corrections: what agents told last, and what a mesh has made of it since when."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
@@ -146,6 +146,48 @@ def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, e
             "start": start - timedelta(seconds=HOLDS_S),
             "end": end,
         },
+    )
+    return [Corrections(row.started_at_s, row.ended_at_s, clocks.decode(bytes(row.shifts), SHIFTS)) for row in rows]
+
+
+def applied(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) -> list[tuple[tuple[int, int], ...]]:
+    """Of each list of times (ascending) the corrections of windows that start then, by when they began and ended."""
+    first_s = min((starts[0] for starts in starts_s if starts), default=0)
+    last_s = max((starts[-1] for starts in starts_s if starts), default=0)
+    rows = session.execute(
+        text(
+            "SELECT extract(epoch FROM started_at)::bigint, extract(epoch FROM ended_at)::bigint FROM corrections"
+            " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at <= to_timestamp(:last)"
+            " AND ended_at > to_timestamp(:first) ORDER BY started_at"
+        ),
+        {
+            "tenant_key": session.info["tenant_key"],
+            "mesh_key": mesh_key,
+            "first": first_s - HOLDS_S,
+            "last": last_s,
+        },
+    )
+    spans = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
+    found = []
+    for starts in starts_s:
+        at = np.searchsorted(spans[:, 0], np.asarray(starts, np.int64), side="right") - 1
+        holds = np.asarray(starts, np.int64) < spans[at, 1] + HOLDS_S if spans.size else np.zeros(at.size, bool)
+        found.append(tuple((int(a), int(b)) for a, b in spans[np.unique(at[(at >= 0) & holds])]))
+    return found
+
+
+def known_at(session: Session, mesh_key: int, starts_s: Collection[int]) -> list[Corrections]:
+    """Corrections of windows that start at these times, oldest first; those of other times are left out."""
+    rows = session.execute(
+        text(
+            "SELECT DISTINCT ON (c.started_at) extract(epoch FROM c.started_at)::bigint AS started_at_s,"
+            " extract(epoch FROM c.ended_at)::bigint AS ended_at_s, c.shifts"
+            " FROM unnest(CAST(:starts AS bigint[])) AS at_s"
+            " CROSS JOIN LATERAL (SELECT started_at, ended_at, shifts FROM corrections"
+            "  WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at <= to_timestamp(at_s)"
+            "  ORDER BY started_at DESC LIMIT 1) c ORDER BY c.started_at"
+        ),
+        {"tenant_key": session.info["tenant_key"], "mesh_key": mesh_key, "starts": list(starts_s)},
     )
     return [Corrections(row.started_at_s, row.ended_at_s, clocks.decode(bytes(row.shifts), SHIFTS)) for row in rows]
 

@@ -50,7 +50,7 @@ def series(session: Session, mesh: MeshState, asked: SeriesQuestion, budget: Bud
         points_at=points,
         items=items,
     )
-    return Answer(read, _series_sheet(read, asked))
+    return Answer(lambda: read, lambda: _series_sheet(read, asked))
 
 
 def by_step(
@@ -162,7 +162,7 @@ def losses(session: Session, mesh: MeshState, asked: LossQuestion, budget: Budge
         points_at=[utc((first + step) * step_s) for step in range(size)],
         items=items,
     )
-    return Answer(read, _loss_sheet(read))
+    return Answer(lambda: read, lambda: _loss_sheet(read))
 
 
 def _by_path(

@@ -67,7 +67,7 @@ def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: B
                     if some.at.size:
                         yield _rows(window, some, lasts, names, one.selection, round_trip)
 
-    return Answer(None, Sheet("windows", _COLUMNS, batches()))
+    return Answer(None, lambda: Sheet("windows", _COLUMNS, batches()))
 
 
 def _rows(

@@ -20,6 +20,7 @@ THREADS = 2
 
 _lock = threading.Lock()
 _loops: Any = None
+_packing: Any = None
 _pool: ThreadPoolExecutor | None = None
 _asked = threading.Event()
 
@@ -27,6 +28,11 @@ _asked = threading.Event()
 def loops() -> Any:
     """The module of compiled loops, None while there is none."""
     return _loops
+
+
+def packing() -> Any:
+    """The module of compiled loops of intake, None while there is none."""
+    return _packing
 
 
 def warm(delay_s: float = 0) -> None:
@@ -46,18 +52,20 @@ def stay_without() -> None:
 
 def load() -> None:
     """Load the loops now: from the cache, or compiled, which takes many seconds of processor time."""
-    global _loops, _pool
+    global _loops, _packing, _pool
     with _lock:
         if _loops is not None:
             return
         from sinemora.measurements import loops as found
+        from sinemora.measurements import packing as found_packing
 
         # One process compiles, the others find what it leaves.
         with open(found.__file__, "rb") as code:
             fcntl.flock(code, fcntl.LOCK_EX)
             _exercise(found)
+            _exercise_packing(found_packing)
         _pool = ThreadPoolExecutor(THREADS, "loops")
-        _loops = found
+        _loops, _packing = found, found_packing
 
 
 def each(work: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -98,3 +106,24 @@ def _exercise(found: Any) -> None:
         ints, words, ints,
     )  # fmt: skip
     found.newest_last(ints, ints, ints, np.empty((0, 0), np.int64))
+    flags = np.empty(0, bool)
+    found.place_cells(ints, 0, flags, versions, ints, flags, ints)
+    found.measure_cells(
+        0, 0, columns.reshape(8, 0), np.empty(0, np.float32), np.empty((4, 0), np.uint16), ints,
+        np.empty((2, 0), np.int32), ints, np.empty((2, 0), np.int32), ints, flags, flags, 0, 0, False,
+        ints, ints, ints, versions, flags,
+    )  # fmt: skip
+    found.bin_codes(ints, flags, words)
+
+
+def _exercise_packing(found: Any) -> None:
+    """The same for the loops of intake; words of a report are read where they came in."""
+    words, ints, bytes_ = np.empty(0, np.uint16), np.empty(0, np.int64), np.empty(0, np.uint8)
+    codes, some = np.empty((4, 0), np.uint16), np.empty((3, 0), np.int64)
+    found.summarise(words, ints, np.empty(0, np.int32), np.empty(0), ints, codes, ints, ints)
+    found.sound(np.empty((7, 3, 0), np.int64), np.empty((3, 0)), some, some, some)
+    found.pack_stats(
+        np.empty((8, 3, 0), np.int32), np.empty((4, 3, 0), np.uint16), words, bytes_, np.empty((3, 2, 0), np.int32),
+        bytes_,
+    )  # fmt: skip
+    found.pack_sketches(words, ints, bytes_)

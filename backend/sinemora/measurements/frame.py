@@ -52,7 +52,7 @@ import numpy as np
 import numpy.typing as npt
 import zstandard
 
-from sinemora.measurements import sketch
+from sinemora.measurements import fast, sketch
 from sinemora.measurements.sketch import Ints, Words
 
 CODEC_VERSION = 1
@@ -258,6 +258,16 @@ def m2_bits(m2: npt.NDArray[np.float64]) -> Columns:
 
 def encode_stats(stats: Stats) -> bytes:
     """Bytes of at most `TARGETS_MAX` targets."""
+    told = stats.by_flow.shape[2]
+    if told not in (0, int(widths_of(stats.flows).sum())):
+        raise FrameError(f"{told} flows of targets that have {int(widths_of(stats.flows).sum())}")
+    if packing := fast.packing():
+        packed = np.empty(123 * stats.targets + 24 * told, np.uint8)
+        packing.pack_stats(
+            *(np.ascontiguousarray(one) for one in (stats.columns, stats.quantiles, stats.flows)),
+            np.ascontiguousarray(stats.asymmetry_source), np.ascontiguousarray(stats.by_flow), packed,
+        )  # fmt: skip
+        return _pack(STATS, stats.targets, packed, STATS_VERSION)
     columns, quantiles = stats.columns.astype("<i4"), stats.quantiles.astype("<u2")
     means, low, high = stats.columns[MEAN], stats.columns[MIN], stats.columns[MAX]
     columns[MEAN] = means - low
@@ -267,8 +277,6 @@ def encode_stats(stats: Stats) -> bytes:
     columns[CLOCK_ERROR, INBOUND] = _zigzag(columns[CLOCK_ERROR, INBOUND] - columns[CLOCK_ERROR, OUTBOUND])
     quantiles[1:] -= stats.quantiles[:-1]
     by_flow = stats.by_flow.astype("<i4")
-    if by_flow.shape[2] not in (0, int(widths_of(stats.flows).sum())):
-        raise FrameError(f"{by_flow.shape[2]} flows of targets that have {int(widths_of(stats.flows).sum())}")
     by_flow[FLOW_P50] -= stats.by_flow[FLOW_MIN]
     short = np.concatenate((quantiles.reshape(-1), stats.flows))
     body = _shuffled(columns) + _shuffled(short) + stats.asymmetry_source.tobytes() + _shuffled(by_flow)
@@ -312,6 +320,11 @@ def flows_of(tail: Bytes, flows: Codes) -> Columns:
 
 def encode_sketches(sketches: Sketches) -> bytes:
     """Bytes of at most `TARGETS_MAX` targets."""
+    if packing := fast.packing():
+        lengths = np.ascontiguousarray(sketches.lengths).reshape(-1)
+        packed = np.empty(2 * (lengths.size + sketches.words.size), np.uint8)
+        packing.pack_sketches(np.ascontiguousarray(sketches.words), lengths, packed)
+        return _pack(SKETCH, sketches.lengths.shape[1], packed)
     bins = sketches.words >> 5
     before = np.zeros_like(bins)
     before[1:] = bins[:-1]
@@ -368,7 +381,7 @@ def _unshuffled(planes: npt.NDArray[np.uint8], dtype: type[Number]) -> npt.NDArr
     return np.ascontiguousarray(planes.reshape(size, -1).T).view(np.dtype(dtype).newbyteorder("<")).reshape(-1)
 
 
-def _pack(kind: int, n: int, body: bytes, version: int = CODEC_VERSION) -> bytes:
+def _pack(kind: int, n: int, body: bytes | Bytes, version: int = CODEC_VERSION) -> bytes:
     if not 0 < n <= TARGETS_MAX:
         raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
     if not hasattr(_local, "compressor"):

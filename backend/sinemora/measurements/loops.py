@@ -26,6 +26,8 @@ from sinemora.measurements.frame import (
 )
 from sinemora.measurements.sketch import BINS, EMPTY, VALUE_MAX
 
+_MEASURED, _NOT_PLANNED, _NO_DATA, _STALE, _LOST = range(5)  # matrix.State
+
 # Compiled code knows arrays by their element type and shape; their types are checked where they are made, in `fast`.
 Array = Any
 
@@ -97,7 +99,7 @@ def decode_stats(
             for direction in range(3):
                 for p in range(to, to + n):
                     few = 0 < columns[COUNT, direction, p] < 1000
-                    code = _bin_of(np.int64(columns[MAX, direction, p])) + 1 if few else 0
+                    code = bin_of(np.int64(columns[MAX, direction, p])) + 1 if few else 0
                     quantiles[3, direction, p] = np.uint16(code)
 
 
@@ -163,7 +165,7 @@ def decode_words(
                     for i in range(length):
                         word = np.int64(bodies[source + i]) | np.int64(bodies[source + i + planes]) << 8
                         running += word >> 5
-                        moved = _bin_of(values[running & (BINS - 1)] + by)
+                        moved = bin_of(values[running & (BINS - 1)] + by)
                         words[target + i] = np.uint16(moved << 5 | word & 31)
                 source += length
 
@@ -318,12 +320,97 @@ def newest_last(sources: Array, targets: Array, ended: Array, at: Array) -> None
 
 
 @compiled
+def place_cells(
+    at: Array, pairs: int, old: Array, grounds: Array, round_at: Array, stale: Array, sources: Array
+) -> None:
+    """What `matrix.vm_cells` says of each cell beside `at`: its pair, whether that is `old`, and its ground."""
+    for i in range(at.size):
+        if at[i] < 0:
+            round_at[i], stale[i], sources[i] = -1, False, -1
+            continue
+        pair = at[i] - pairs if at[i] >= pairs else at[i]
+        round_at[i], stale[i], sources[i] = pair, old[pair], grounds[pair]
+
+
+@compiled
+def measure_cells(
+    low: int,
+    high: int,
+    columns: Array,
+    squares: Array,
+    codes: Array,
+    at: Array,
+    counted: Array,
+    ways: Array,
+    exchanged: Array,
+    rounds: Array,
+    planned: Array,
+    stale: Array,
+    column: int,
+    code: int,
+    above_min: bool,
+    middles: Array,
+    values: Array,
+    errors: Array,
+    states: Array,
+    valued: Array,
+) -> None:
+    """The cells `low` … `high`-1 of `matrix.measure`: values, clock errors, states, and which values count.
+
+    The statistic is the quantile `code`, or else the `column` (M2: standard deviation; CLOCK_ERROR: known of all that
+    is measured). `squares` is M2 as floats; `counted` and `exchanged` are sent and lost packets one way and of
+    exchanges, (2, k).
+    """
+    for i in range(low, high):
+        p, w, r = at[i], ways[i], rounds[i]
+        count: Any = np.int64(columns[COUNT, p]) if p >= 0 else np.int64(0)
+        state = _NO_DATA
+        if count > 0:
+            state = _MEASURED
+        elif w >= 0:
+            exchanges = exchanged[0, r] if r >= 0 else 0
+            unfinished = exchanged[1, r] if r >= 0 else 0
+            left = counted[0, w] > 0 or (counted[0, w] < 0 and exchanges > 0)
+            if left and (counted[1, w] != 0 or unfinished != 0):
+                state = _LOST
+        if stale[i]:
+            state = _STALE
+        if not planned[i]:
+            state = _NOT_PLANNED
+        states[i] = state
+        value: Any = np.int64(0)
+        has = count > 0
+        errors[i] = np.int64(columns[CLOCK_ERROR, p]) if p >= 0 else np.int64(0)
+        if p >= 0 and code >= 0:
+            found = np.int64(codes[code, p])
+            has = has and found > 0
+            value = max(middles[max(found - 1, 0)], np.int64(columns[MIN, p]))
+            value = min(value, np.int64(columns[MAX, p]))
+        elif p >= 0 and column == M2:
+            value = np.int64(np.rint(np.sqrt(np.float64(squares[p]) / max(count, 1))))
+        elif p >= 0:
+            value = np.int64(columns[column, p])
+        if above_min and p >= 0:
+            value -= columns[MIN, p]
+        values[i] = value
+        valued[i] = has and state in (_MEASURED, _STALE)
+
+
+@compiled
+def bin_codes(values: Array, valued: Array, codes: Array) -> None:
+    """Bin + 1 of each value that counts, 0 of the others."""
+    for i in range(values.size):
+        codes[i] = np.uint16(bin_of(values[i]) + 1) if valued[i] else np.uint16(0)
+
+
+@compiled
 def _unzigzag(number: Any) -> Any:
     return np.int32((np.uint32(number) >> np.uint32(1)) ^ -(np.uint32(number) & np.uint32(1)))
 
 
 @compiled
-def _bin_of(value: Any) -> Any:
+def bin_of(value: Any) -> Any:
+    """The bin of a value, ns: `sketch.bins_of`."""
     value = min(max(value, 0), VALUE_MAX)
     shift = 0
     while value >> shift >= 128:

@@ -7,6 +7,7 @@ either. A cell without a value is never zero: its state says why.
 import struct
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,8 @@ Positions = Ints
 NONE = -1
 LOSS_STEPS = 10_000
 ASYMMETRY_ZERO = 32_768
+# Keys of an axis lie close together: they are looked up in a table where that is no longer than this.
+_LOOKED_UP_MAX = 1 << 22
 _BINARY_HEADER = struct.Struct("<4sIIIq")
 
 
@@ -135,6 +138,11 @@ class Matrix:
 
     def codes(self) -> Codes:
         """16-bit codes for the canvas: 0 no value; delays LLQ16 bin + 1, loss 1 + ratio x 10,000, asymmetry signed."""
+        if self.metric not in (Metric.LOSS, Metric.ASYMMETRY) and (loops := fast.loops()):
+            found = np.empty(self.values.shape, np.uint16)
+            cut = [np.ascontiguousarray(one).reshape(-1) for one in (self.values, self.valued)]
+            loops.bin_codes(*cut, found.reshape(-1))
+            return found
         if self.metric is Metric.LOSS:
             codes = 1 + np.rint(self.values * LOSS_STEPS).astype(np.int64)
         elif self.metric is Metric.ASYMMETRY:
@@ -168,6 +176,11 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
     rows, columns = positions_of(axis, pairs.clients), positions_of(axis, pairs.targets)
     at = _newest(rows, columns, pairs.ended_at_s, size)
     old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
+    if loops := fast.loops():
+        round_at, stale, sources = np.empty_like(at), np.empty(at.shape, bool), np.empty_like(at)
+        flat = [found.reshape(-1) for found in (at, round_at, stale, sources)]
+        loops.place_cells(flat[0], n, old, pairs.stats.asymmetry_source, *flat[1:])
+        return Cells(*_tables(pairs.stats), at, round_at, planned, stale, sources)
     return Cells(
         *_tables(pairs.stats),
         at,
@@ -248,16 +261,16 @@ def zone_pair_cells(
 
 
 def _tables(stats: Stats) -> tuple[Table, Table]:
-    """Both directions of all pairs, outbound first, and their round trips."""
-    one_way = Table(
-        stats.columns[:, :ROUND_TRIP].reshape(8, -1), stats.quantiles[:, :ROUND_TRIP].reshape(len(QUANTILES), -1)
-    )
+    """Both directions of all pairs, outbound first, and their round trips (which follow in the first one too)."""
+    one_way = Table(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
     return one_way, Table(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     """The matrix of one metric and statistic."""
     table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
+    if metric not in (Metric.LOSS, Metric.ASYMMETRY) and (loops := fast.loops()):
+        return _measure_fast(loops, cells, table, at, metric, statistic)
     count = _gather(table.columns[COUNT], at)
     states = _states(cells, count, _unanswered(cells))
     valued = ((states == State.MEASURED) | (states == State.STALE)) & (count > 0)
@@ -280,6 +293,34 @@ def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
         np.fill_diagonal(valued, False)
     timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
     return Matrix(metric, values, clock_error, states, valued, np.where(timed, cells.sources, NONE))
+
+
+def _measure_fast(
+    loops: Any, cells: Cells, table: Table, at: Positions, metric: Metric, statistic: Statistic
+) -> Matrix:
+    column = M2 if statistic is Statistic.SD else _COLUMN_OF.get(statistic, CLOCK_ERROR)
+    quantile = statistic.quantile
+    if metric is Metric.CLOCK_ERROR:
+        column, quantile = CLOCK_ERROR, None
+    values, errors = np.empty(at.shape, np.int64), np.empty(at.shape, np.int64)
+    states, valued = np.empty(at.shape, np.uint8), np.empty(at.shape, bool)
+    columns = np.ascontiguousarray(table.columns)
+    counted, exchanged = (
+        np.ascontiguousarray(one.columns[SENT : LOST + 1]) for one in (cells.one_way, cells.round_trip)
+    )
+    flat = [np.ascontiguousarray(one).reshape(-1) for one in (at, cells.at, cells.round_at, cells.planned, cells.stale)]
+    fast.each(
+        partial(
+            loops.measure_cells, low, high, columns, columns[M2].view(np.float32),
+            np.ascontiguousarray(table.quantiles), flat[0], counted, flat[1], exchanged, *flat[2:],
+            column, -1 if quantile is None else QUANTILES.index(quantile),
+            metric is Metric.JITTER and statistic is not Statistic.SD, sketch.VALUE_OF_BIN,
+            values.reshape(-1), errors.reshape(-1), states.reshape(-1), valued.reshape(-1),
+        )
+        for low, high in fast.halves(at.size)
+    )  # fmt: skip
+    timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
+    return Matrix(metric, values, errors, states, valued, np.where(timed, cells.sources, NONE))
 
 
 def nullable(values: npt.NDArray[Any], valued: Flags) -> list[Any]:
@@ -366,9 +407,15 @@ def positions_of(axis: Ints, keys: Ints) -> Ints:
     """Where each key stands on the axis, `NONE` for those that do not."""
     if not axis.size:
         return np.full(keys.shape, NONE, np.int64)
+    least, most = int(axis.min()), int(axis.max())
+    if most - least < min(_LOOKED_UP_MAX, 16 * keys.size):
+        table = np.full(most - least + 3, NONE, np.int64)  # one more on either side for all keys beyond
+        table[axis - least + 1] = np.arange(axis.size)
+        found: Positions = table[np.clip(keys, least - 1, most + 1) - least + 1]
+        return found
     order = np.argsort(axis)
-    found = order[np.minimum(np.searchsorted(axis[order], keys), axis.size - 1)]
-    return np.where(axis[found] == keys, found, NONE)
+    nearest = order[np.minimum(np.searchsorted(axis[order], keys), axis.size - 1)]
+    return np.where(axis[nearest] == keys, nearest, NONE)
 
 
 def _merged(table: Table, at: Positions, groups: Positions, size: int, sketches: Sketches | None, first: int) -> Table:

@@ -26,6 +26,14 @@ class Piece:
     stats: Stats
     sketches: Sketches | None
 
+    @property
+    def nbytes(self) -> int:
+        """Memory of its arrays."""
+        stats = self.stats
+        size = self.clients.nbytes + self.targets.nbytes + stats.columns.nbytes + stats.quantiles.nbytes
+        size += stats.flows.nbytes + stats.asymmetry_source.nbytes + stats.by_flow.nbytes
+        return size if self.sketches is None else size + self.sketches.lengths.nbytes + self.sketches.words.nbytes
+
 
 def newest(
     stored: Sequence[StoredFrame], *, corrections: Sequence[Corrections] = (), sketches_of: Collection[int] = ()
@@ -50,8 +58,39 @@ def merged(
 
     Frames come by client. Sketches are merged of the directions `quantiles_of` only, and kept with `words_too`.
     """
-    directions = tuple(quantiles_of)
-    pieces: list[Piece] = []  # of different clients
+    found = by_client(chunks, corrections, tuple(quantiles_of), words_too=words_too)
+    return _as_one(found, ended_at_s, words_too=words_too)
+
+
+def together(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool = False) -> tuple[Pairs, Sketches | None]:
+    """The same from pieces that may have pairs in common."""
+    whole = [_merge(pieces, words_too=words_too)] if pieces else []
+    return _as_one(whole, ended_at_s, words_too=words_too)
+
+
+def joined(pieces: Sequence[Piece]) -> Piece:
+    """Pieces of different pairs as one."""
+    if len(pieces) == 1:
+        return pieces[0]
+    words = [piece.sketches for piece in pieces if piece.sketches is not None]
+    empty = np.empty(0, np.int64)
+    return Piece(
+        np.concatenate([piece.clients for piece in pieces] or [empty]),
+        np.concatenate([piece.targets for piece in pieces] or [empty]),
+        frame.concatenate([piece.stats for piece in pieces]),
+        frame.concatenate_sketches(words) if words else None,
+    )
+
+
+def by_client(
+    chunks: Iterable[list[StoredFrame]],
+    corrections: Sequence[Corrections],
+    directions: Collection[int],
+    *,
+    words_too: bool,
+) -> list[Piece]:
+    """Frames that come by client as pieces of different clients, each pair merged once, by ascending keys."""
+    pieces: list[Piece] = []
     parts: list[Piece] = []  # of one client, to be merged with what is still to come of it
     waiting: list[StoredFrame] = []
     for chunk in chunks:
@@ -67,7 +106,7 @@ def merged(
             waiting = []
     if parts or waiting:
         pieces.append(_merge([*parts, gathered(waiting, corrections, directions)], words_too=words_too))
-    return _as_one(pieces, ended_at_s, words_too=words_too)
+    return pieces
 
 
 def whole(
@@ -82,14 +121,16 @@ def whole(
     return _as_one([gathered(stored, corrections, sketches_of)], ended_at_s, words_too=bool(sketches_of))
 
 
-def merged_zones(stored: Sequence[StoredFrame], between: Sequence[Frame], directions: Collection[int]) -> Piece:
-    """Each pair of zones once: stored frames of zones and others, as they are, merged."""
-    pieces = [gathered(stored, (), directions)]
-    pieces += [
-        Piece(np.full(part.targets.size, part.vm_key), part.targets, part.stats, part.sketches if directions else None)
-        for part in between
+def merged_zones(pieces: Sequence[Piece], between: Sequence[Frame], directions: Collection[int]) -> Piece:
+    """Each pair of zones once: merged pieces and frames, as they are, merged."""
+    found = [
+        *pieces,
+        *(
+            Piece(np.full(one.targets.size, one.vm_key), one.targets, one.stats, one.sketches if directions else None)
+            for one in between
+        ),
     ]
-    return _merge(pieces, words_too=False)
+    return _merge(found or [gathered((), (), directions)], words_too=False)
 
 
 def of_path(
@@ -168,17 +209,14 @@ def _until_last_client(stored: list[StoredFrame]) -> tuple[list[StoredFrame], li
 
 def _as_one(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool) -> tuple[Pairs, Sketches | None]:
     """Pieces of different pairs, as windows that ended at one time."""
-    stats = frame.concatenate([piece.stats for piece in pieces])
-    empty = np.empty(0, np.int64)
+    whole = joined(pieces)
+    size = whole.stats.targets
     pairs = Pairs(
-        np.concatenate([piece.clients for piece in pieces] or [empty]),
-        np.concatenate([piece.targets for piece in pieces] or [empty]),
-        np.full(stats.targets, ended_at_s, np.int64),
-        np.ones(stats.targets, np.int64),
-        stats,
+        whole.clients, whole.targets, np.full(size, ended_at_s, np.int64), np.ones(size, np.int64), whole.stats
     )
-    words = [piece.sketches for piece in pieces if piece.sketches is not None]
-    return pairs, frame.concatenate_sketches(words) if words_too else None
+    if not words_too:
+        return pairs, None
+    return pairs, frame.concatenate_sketches([]) if whole.sketches is None else whole.sketches
 
 
 def corrected(plain: Frame, started_at_s: int, corrections: Sequence[Corrections]) -> Frame:
@@ -192,10 +230,18 @@ def corrected(plain: Frame, started_at_s: int, corrections: Sequence[Corrections
 
 
 def _merge(pieces: Sequence[Piece], *, words_too: bool) -> Piece:
-    pairs = np.concatenate([piece.clients << 32 | piece.targets for piece in pieces])
-    keys, groups = np.unique(pairs, return_inverse=True)
+    keys, groups = _grouped([piece.clients << 32 | piece.targets for piece in pieces])
     parts = [piece.sketches for piece in pieces if piece.sketches is not None]
     stats, sketches = rollup.merge_groups(
         [piece.stats for piece in pieces], parts, groups.reshape(-1), keys.size, words_too=words_too
     )
     return Piece(keys >> 32, keys & 0xFFFFFFFF, stats, sketches)
+
+
+def _grouped(pairs: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """All different pairs, ascending, and which of them each is."""
+    first = pairs[0]
+    # Merged pieces of one mesh nearly always have the same pairs, in order.
+    if len(pairs) > 1 and all(np.array_equal(first, other) for other in pairs[1:]) and (np.diff(first) > 0).all():
+        return first, np.tile(np.arange(first.size), len(pairs))
+    return np.unique(np.concatenate(pairs), return_inverse=True)

@@ -3,6 +3,7 @@
 from prometheus_client import Counter, Gauge, Histogram
 
 from sinemora.kit.telemetry import WORKER
+from sinemora.measurements import fast
 
 REPORTS = Counter(
     "sinemora_ingest_reports", "Reports by how they ended: stored or the code of the refusal.", ["outcome"]
@@ -23,4 +24,9 @@ BATCH_SECONDS = Histogram(
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
 ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
+REMEMBERED = Gauge("sinemora_remembered_bytes", "Memory held by merged stretches that questions may ask for again.")
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")
+LOOPS = Gauge(
+    "sinemora_compiled_loops", "1 once this process has its compiled loops; until then numpy does their work."
+)
+LOOPS.set_function(lambda: float(fast.loops() is not None))

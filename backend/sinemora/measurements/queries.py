@@ -24,6 +24,8 @@ _CHUNK_ROWS = 512
 # How far back the newest windows are looked for after a crash of the database has emptied `path_latest`.
 _REBUILT_HOURS = 6
 
+_HEAD = "vm_key, block, roster_key, n, xmin::text::bigint, extract(epoch FROM started_at)::bigint"
+
 _rosters: OrderedDict[int, Ints] = OrderedDict()
 _rosters_lock = threading.Lock()
 
@@ -70,6 +72,45 @@ def latest(
         {"tenant_key": _tenant(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
     )
     return _stored(session, rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """A block of `path_latest` without what it holds; `row` is another one whenever it has been written."""
+
+    vm_key: int
+    block: int
+    roster_key: int
+    n: int
+    row: int
+    started_at_s: int
+
+
+def latest_heads(session: Session, mesh_key: int) -> list[Head]:
+    """The newest blocks of a mesh as they are now, by VM and block."""
+    ensure_latest(session, mesh_key)
+    rows = _fetch(
+        session,
+        f"SELECT {_HEAD} FROM path_latest WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s ORDER BY 1, 2",
+        {"tenant_key": _tenant(session), "mesh_key": mesh_key},
+    )
+    return [Head(*row) for row in rows]
+
+
+def latest_blocks(
+    session: Session, mesh_key: int, vm_keys: Collection[int] | None = None
+) -> tuple[list[Head], list[StoredFrame]]:
+    """The same (or those of some VMs) with what they hold, read at one time."""
+    rows = _fetch(
+        session,
+        f"SELECT {_HEAD}, window_s, stats FROM path_latest WHERE tenant_key = %(tenant_key)s"
+        " AND mesh_key = %(mesh_key)s"
+        + ("" if vm_keys is None else " AND vm_key = ANY(%(vm_keys)s)")
+        + " ORDER BY 1, 2",
+        {"tenant_key": _tenant(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
+    )
+    heads = [Head(*row[:6]) for row in rows]
+    return heads, _stored(session, [(row[0], row[5], row[6], row[2], row[7], b"") for row in rows])
 
 
 def ensure_latest(session: Session, mesh_key: int) -> None:
@@ -157,9 +198,40 @@ def frames(
     return _read(session, mesh_key, parts, sketches, "vm_key", vm_keys, by_client)
 
 
-def zone_frames(session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool) -> Iterator[list[StoredFrame]]:
-    """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones."""
-    return _read(session, mesh_key, [(stretch, stretch.tier.zone_table)], sketches, "zone_key", None, False)
+def zone_frames(
+    session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool, by_source: bool = False
+) -> Iterator[list[StoredFrame]]:
+    """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones.
+
+    `by_source`: all those of one zone together.
+    """
+    return _read(session, mesh_key, [(stretch, stretch.tier.zone_table)], sketches, "zone_key", None, by_source)
+
+
+class Version(NamedTuple):
+    """Rows of a stretch, how many targets they have together, and a sum of when they were merged (0 as reported)."""
+
+    rows: int
+    targets: int
+    merged_s: float
+
+
+def versions(session: Session, mesh_key: int, parts: Sequence[Stretch], *, zones: bool = False) -> list[Version]:
+    """The rows of stretches as they are now: of VMs, or between `zones`; with the same version they are the same."""
+    if not parts:
+        return []
+    selects = []
+    parameters: dict[str, Any] = {"tenant_key": _tenant(session), "mesh_key": mesh_key}
+    for number, part in enumerate(parts):
+        merged = "0" if part.tier is Tier.RAW else "sum(date_part('epoch', rolled_at - started_at))"
+        selects.append(
+            f"SELECT {number} AS number, count(*), coalesce(sum(n), 0)::bigint, coalesce({merged}, 0)::float8"
+            f" FROM {part.tier.zone_table if zones else part.tier} WHERE tenant_key = %(tenant_key)s"
+            f" AND mesh_key = %(mesh_key)s AND started_at >= %(start{number})s AND started_at < %(end{number})s"
+        )
+        parameters |= {f"start{number}": part.start, f"end{number}": part.end}
+    rows = _fetch(session, " UNION ALL ".join(selects) + " ORDER BY 1", parameters)
+    return [Version(*row[1:]) for row in rows]
 
 
 def _read(

@@ -28,10 +28,10 @@ _STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
 
 @dataclass(frozen=True)
 class Answer:
-    """What was found: as JSON, as a table, and as codes for the canvas where there are any."""
+    """What was found: as JSON, as a table, and as codes for the canvas where there are any; made when asked for."""
 
-    read: BaseModel | None
-    sheet: Sheet
+    read: Callable[[], BaseModel] | None
+    sheet: Callable[[], Sheet]
     binary: Callable[[], bytes] | None = None
 
 

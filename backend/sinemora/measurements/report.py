@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import frame, sketch
+from sinemora.measurements import fast, frame, sketch
 from sinemora.measurements.agent_pb2 import Columns, Evidence, Health, MeshWindow, Report
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
@@ -270,14 +270,16 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
             _read(getattr(message, name), f"{path}.{name}", values[:, direction], m2[direction], lengths[direction])
         )
     sketches = Sketches(lengths, np.concatenate(words))
-    if int(lengths.max()) >= 1 << 16 or not sketch.is_ordered(sketches.words, lengths.reshape(-1)):
+    read = _summarised(sketches)
+    if int(lengths.max()) >= 1 << 16 or not read.ordered:
         ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
         sketches = Sketches(flat.reshape(3, n), ordered)
-    totals, quantiles = frame.summarise(sketches)
-    for wrong, name, complaint in _complaints(values, m2, totals, _ends(sketches)):
-        if wrong.any():
-            direction, i = np.argwhere(wrong)[0].tolist()
-            raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
+        read = _summarised(sketches)
+    if not ((packing := fast.packing()) and packing.sound(values, m2, read.totals, *read.ends)):
+        for wrong, name, complaint in _complaints(values, m2, read.totals, read.ends):
+            if wrong.any():
+                direction, i = np.argwhere(wrong)[0].tolist()
+                raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
     stored = np.empty((8, 3, n), np.int32)
     stored[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
     stored[M2] = frame.m2_bits(m2)
@@ -291,7 +293,7 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
         message.started_at_s,
         message.window_s,
         targets,
-        Stats(stored, quantiles, np.minimum(flows, 0xFFFF).astype(np.uint16), source.astype(np.uint8), by_flow),
+        Stats(stored, read.quantiles, np.minimum(flows, 0xFFFF).astype(np.uint16), source.astype(np.uint8), by_flow),
         sketches,
         [
             _spike(evidence, targets, message.window_s, f"{path}.evidence[{i}]")
@@ -365,6 +367,34 @@ def _read(
             f"{path}.sketch", f"{len(columns.sketch)} bytes, but sketch_words add up to {int(lengths.sum())} words"
         )
     return np.frombuffer(columns.sketch, "<u2")
+
+
+@dataclass(frozen=True, slots=True)
+class _Summary:
+    """What sketches hold: whether their bins ascend, totals (3, n), quantile codes, first and last bins (3, n).
+
+    The others count only where bins ascend.
+    """
+
+    ordered: bool
+    totals: Ints
+    quantiles: frame.Codes
+    ends: tuple[Ints, Ints]
+
+
+def _summarised(sketches: Sketches) -> _Summary:
+    flat = sketches.lengths.reshape(-1)
+    if not (packing := fast.packing()):
+        ordered = sketch.is_ordered(sketches.words, flat)
+        return _Summary(ordered, *frame.summarise(sketches), _ends(sketches))
+    shape = sketches.lengths.shape
+    totals, first, last = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
+    codes = np.empty((len(frame.QUANTILES), flat.size), np.uint16)
+    at = np.array(frame.QUANTILES)
+    ordered = packing.summarise(sketches.words, flat, sketch.COUNT_OF_CODE, at, totals, codes, first, last)
+    return _Summary(
+        ordered, totals.reshape(shape), codes.reshape(-1, *shape), (first.reshape(shape), last.reshape(shape))
+    )
 
 
 def _ends(sketches: Sketches) -> tuple[Ints, Ints]:

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import corrections, matrix, merging, queries, rollup
+from sinemora.measurements import corrections, matrix, merging, newest, queries, remembering, rollup
 from sinemora.measurements.budget import REQUEST, Budget
 from sinemora.measurements.frame import ROUND_TRIP, Frame, Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
@@ -101,7 +101,11 @@ class Windows:
 
 def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget = REQUEST) -> Picture:
     """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
-    mesh = mesh_state(session, mesh_id)
+    return picture_of(session, mesh_state(session, mesh_id), wanted, budget)
+
+
+def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Budget = REQUEST) -> Picture:
+    """The same of a mesh that is known already. ProductError `range_invalid`, `range_too_large`."""
     if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
         return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
     by_zone = wanted.by is By.ZONE
@@ -139,13 +143,16 @@ def windows(
     """
     now_s = None
     if start is None or end is None:
-        stored = queries.latest(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
-        shifts = corrections.known_now(session, mesh.key)
-        pairs, merged = merging.newest(stored, corrections=shifts, sketches_of=sketches_of)
+        if sketches_of or vm_keys is not None:
+            stored = queries.latest(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
+            shifts = corrections.known_at(session, mesh.key, {one.started_at_s for one in stored})
+            pairs, merged = merging.newest(stored, corrections=shifts, sketches_of=sketches_of)
+        else:
+            pairs, merged = newest.pairs(session, mesh.key), None
         now_s = time.time()
-        newest = max(stored, key=lambda one: one.started_at_s + one.window_s, default=None)
-        started_at = None if newest is None else utc(newest.started_at_s)
-        ended_at = None if newest is None else utc(newest.started_at_s + newest.window_s)
+        last = int(np.argmax(pairs.ended_at_s)) if pairs.clients.size else None
+        started_at = None if last is None else utc(int(pairs.ended_at_s[last] - pairs.window_s[last]))
+        ended_at = None if last is None else utc(int(pairs.ended_at_s[last]))
     else:
         started_at, ended_at, pairs, merged = _range(
             session, mesh, start, end, vm_keys, budget, sketches_of, {*sketches_of, *quantiles_of}
@@ -271,15 +278,20 @@ def _range(
 ) -> tuple[datetime, datetime, Pairs, Sketches | None]:
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
-    ended_at_s, shifts = round(end.timestamp()), corrections.known(session, mesh.key, start, end)
+    ended_at_s = round(end.timestamp())
     one_step = len(parts) == 1 and parts[0].is_step
     words = bool(sketches_of if one_step else quantiles_of)
+    words_too = bool(sketches_of)
+    if not one_step and vm_keys is None:
+        pieces = remembering.pieces(session, mesh.key, parts, directions=quantiles_of, budget=budget)
+        if pieces is not None:
+            return start, end, *merging.together(pieces, ended_at_s, words_too=words_too)
+    shifts = corrections.known(session, mesh.key, start, end)
     chunks = read_frames(
         session, mesh.key, parts, sketches=words, vm_keys=vm_keys, budget=budget, by_client=not one_step
     )
     if one_step:
         return start, end, *merging.whole(chunks, ended_at_s, corrections=shifts, sketches_of=sketches_of)
-    words_too = bool(sketches_of)
     merged = merging.merged(chunks, ended_at_s, corrections=shifts, quantiles_of=quantiles_of, words_too=words_too)
     return start, end, *merged
 
@@ -291,14 +303,8 @@ def _zone_range(
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
     raw = [part for part in parts if part.tier is Tier.RAW]
-    sketches = bool(wanted.merged_directions)
-    stored = [
-        one
-        for part in parts
-        if part.tier is not Tier.RAW
-        for chunk in queries.zone_frames(session, mesh.key, part, sketches=sketches)
-        for one in chunk
-    ]
+    rolled, directions = [part for part in parts if part.tier is not Tier.RAW], wanted.merged_directions
+    pieces = remembering.pieces(session, mesh.key, rolled, directions=directions, zones=True, budget=budget)
     zones = queries.zones_of_vms(session, session.info["tenant_key"])
     shifts = corrections.known(session, mesh.key, start, end)
     between: list[Frame] = []
@@ -306,7 +312,7 @@ def _zone_range(
         decoded = zip(chunk, merging.frames_of(chunk), strict=True)
         frames = [merging.corrected(plain, one.started_at_s, shifts) for one, plain in decoded]
         between += rollup.merge_zones(frames, *zones)
-    merged = merging.merged_zones(stored, between, wanted.merged_directions)
+    merged = merging.merged_zones(pieces or (), between, directions)
     runs = zone_runs(mesh)
     keys = queries.zone_keys(session, [run.id for run in runs])
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])

@@ -82,7 +82,7 @@ def answer(session: Session, mesh: MeshState, asked: SpikesQuestion, budget: Bud
                 ]
                 after = list(rows[-1][:3])
 
-    return Answer(None, Sheet("spikes", columns, batches()))
+    return Answer(None, lambda: Sheet("spikes", columns, batches()))
 
 
 def _range(asked: SpikesQuestion) -> Range:

@@ -54,7 +54,8 @@ def distribution(session: Session, mesh: MeshState, asked: DistributionQuestion,
     merged = gathering.gather(parts)
     items = [_distribution(one, merged, number, asked.metric) for number, one in enumerate(found)]
     read = DistributionRead.model_construct(mesh_id=mesh.id, metric=asked.metric, window=wanted.span, items=items)
-    return Answer(read, _sheet("distribution", [((item.selection, item.title), item.bins) for item in items], "ns"))
+    sheet = _sheet("distribution", [((item.selection, item.title), item.bins) for item in items], "ns")
+    return Answer(lambda: read, lambda: sheet)
 
 
 def _distribution(one: Paths, merged: Gathered, key: int, metric: Metric) -> DistributionItem:
@@ -143,7 +144,7 @@ def variability(session: Session, mesh: MeshState, asked: VariabilityQuestion, b
         for item in items
         for interval in item.intervals
     ]
-    return Answer(read, _sheet("variability", rows, "ns"))
+    return Answer(lambda: read, lambda: _sheet("variability", rows, "ns"))
 
 
 def deviations(

@@ -56,6 +56,8 @@ class Tier(StrEnum):
 ROLLED = (Tier.MINUTE, Tier.QUARTER, Tier.HOUR, Tier.DAY)
 _STEPS_S = dict(zip(Tier, (WINDOW_S, 60, 900, 3600, 86_400), strict=True))
 
+_PART_S = 300
+
 
 class Stretch(NamedTuple):
     """A part of a range, and where its frames are: those that began in [start, end)."""
@@ -68,6 +70,23 @@ class Stretch(NamedTuple):
     def is_step(self) -> bool:
         """Whether this is a single step of a merged tier."""
         return self.tier is not Tier.RAW and (self.end - self.start).total_seconds() == self.tier.step_s
+
+
+def parts_of(stretch: Stretch) -> list[Stretch]:
+    """A stretch cut where a range that moves leaves most parts as they are.
+
+    Minutes at multiples of five, those left over singly; windows as reported and longer steps stay together.
+    """
+    if stretch.tier is not Tier.MINUTE:
+        return [stretch]
+    parts, at = [], stretch.start
+    while at < stretch.end:
+        after = at + timedelta(seconds=_PART_S)
+        if floor(at, _PART_S) != at or after > stretch.end:
+            after = at + timedelta(seconds=Tier.MINUTE.step_s)
+        parts.append(Stretch(Tier.MINUTE, at, after))
+        at = after
+    return parts
 
 
 def choose(started_at: datetime, ended_at: datetime, points_max: int, window_s: int = WINDOW_S) -> Tier:

@@ -7,11 +7,15 @@ import numpy as np
 import pytest
 
 from sinemora.measurements import fast, frame, matrix, merging, rollup, sketch, unpacking
+from sinemora.measurements.agent_pb2 import Report
 from sinemora.measurements.clocks import SHIFTS, Corrections
 from sinemora.measurements.frame import Frame, FrameError
+from sinemora.measurements.matrix import Metric, Statistic
 from sinemora.measurements.queries import StoredFrame
+from sinemora.measurements.report import MalformedReport, windows_of
 from sinemora.measurements.unpacking import DIRECTIONS, ONE_WAY
-from tests.measurements.worlds import Raw, RawWindow, frame_of, silent
+from tests.measurements.reports import report_of
+from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 
 GOLDEN = Path(__file__).parent / "golden"
 SEEDS = range(6)
@@ -22,7 +26,7 @@ def compiled() -> Iterator[None]:
     """The loops, for the tests of this file only: all others are about numpy."""
     fast.load()
     yield
-    fast._loops = None
+    fast._loops = fast._packing = None
 
 
 @pytest.fixture
@@ -34,6 +38,7 @@ def both(compiled: None, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[
         quick = asked()
         with monkeypatch.context() as patch:
             patch.setattr(fast, "_loops", None)
+            patch.setattr(fast, "_packing", None)
             return quick, asked()
 
     return call
@@ -212,3 +217,84 @@ def test_broken_blocks_are_named_alike(both, kind, harm):
 
     quick, slow = both(said)
     assert quick == slow
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("metric", Metric)
+def test_matrices_are_measured_alike(both, seed, metric):
+    rng = np.random.default_rng(seed)
+    found, _ = merging.newest(stored(frames(rng, 6), rng))
+    axis = np.array([1, 2, 3, 9, *range(17, 9, -1)])
+    planned = rng.random((axis.size, axis.size)) < 0.9
+    last = int(found.ended_at_s.max())
+
+    def measured() -> list[object]:
+        cells = matrix.vm_cells(axis, planned, found, last + 20.0, 3)
+        matrices = [matrix.measure(cells, metric, statistic) for statistic in Statistic]
+        return [cells.at, cells.round_at, cells.stale, cells.sources, matrices, [one.codes() for one in matrices]]
+
+    quick, slow = both(measured)
+    same(quick, slow)
+    assert len(np.unique(quick[4][0].states)) > 2
+
+
+def test_keys_far_apart_are_found_like_close_ones():
+    axis, keys = np.array([7, 5_000_000, 3]), np.array([3, 4, 5_000_000, 7, 9_000_000, -1])
+    assert matrix.positions_of(axis, keys).tolist() == [2, -1, 1, 0, -1, -1]
+    assert matrix.positions_of(np.array([7, 5, 3]), np.array([3, 4, 5, 7, 900, -1])).tolist() == [2, -1, 1, 0, -1, -1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_frames_are_packed_alike(both, seed):
+    rng = np.random.default_rng(seed)
+    parts = [*frames(rng, 12), *frames(rng, 3)]
+    columns = rng.integers(-(1 << 31), 1 << 31, (8, 3, 40)).astype(np.int32)  # differences wrap around
+    codes, flows = rng.integers(0, 1 << 16, (4, 3, 40)).astype(np.uint16), np.full(40, 2, np.uint16)
+    by_flow = rng.integers(-(1 << 31), 1 << 31, (3, 2, 80)).astype(np.int32)
+    wild = frame.Stats(columns, codes, flows, rng.integers(0, 3, 40).astype(np.uint8), by_flow)
+    quick, slow = both(
+        lambda: (
+            [frame.encode_stats(one) for one in [wild, *(part.stats for part in parts)]],
+            [frame.encode_sketches(part.sketches) for part in parts],
+        )
+    )
+    assert quick == slow
+    same(frame.decode_stats(quick[0][0]), wild)
+
+
+def window(rng: np.random.Generator) -> Report:
+    """A report of one window towards eight peers."""
+    return report_of(3, {int(key): raw(rng) for key in range(10, 18)}, 1_795_000_000)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_reports_are_read_alike(both, seed):
+    message = window(np.random.default_rng(seed))
+    if seed % 2:  # bins that do not ascend are put in order
+        part = next(one for one in (message.windows[0].outbound, message.windows[0].inbound) if len(one.sketch) > 4)
+        at = 2 * sum(part.sketch_words[: int(np.argmax(part.sketch_words))])
+        words = part.sketch[at : at + 4]
+        part.sketch = part.sketch[:at] + words[2:] + words[:2] + part.sketch[at + 4 :]
+    same(*both(lambda: windows_of(message, 1)))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("count", 1 << 31), ("sent", -2), ("lost", -2), ("lost", 1 << 30), ("min_ns", 1 << 40), ("mean_ns", -(1 << 40)),
+     ("max_ns", 0), ("max_ns", 1 << 40), ("m2", -1.0), ("m2", float("nan")), ("m2", float("inf")), ("count", 3),
+     ("clock_error_ns", 5)],
+)  # fmt: skip
+@pytest.mark.parametrize("direction", ["outbound", "round_trip"])
+def test_reports_are_refused_alike(both, column, value, direction):
+    message = report_of(3, {int(key): simple(50_000 + int(key)) for key in range(10, 18)}, 1_795_000_000)
+    getattr(getattr(message.windows[0], direction), column)[4] = value
+
+    def said() -> object:
+        try:
+            return windows_of(message, 1)
+        except MalformedReport as refusal:
+            return str(refusal)
+
+    quick, slow = both(said)
+    same(quick, slow)
+    assert isinstance(quick, str) == (column != "clock_error_ns" or direction == "round_trip")

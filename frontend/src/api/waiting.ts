@@ -1,7 +1,8 @@
 /** The jobs that questions of this page wait for, by the key of the question: how far each is. */
 
-import { hashKey, type QueryKey } from '@tanstack/react-query'
+import { hashKey, type QueryKey, useMutation } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { client, unwrap } from './client'
 import type { Job } from './types'
 
 const jobs = new Map<string, Job>()
@@ -22,8 +23,35 @@ export function stopWaiting(key: QueryKey) {
   if (jobs.delete(hashKey(key))) changed()
 }
 
-/** The job a question waits for; undefined where it is answered at once. */
-export function useWaitedJob(key: QueryKey): Job | undefined {
+/** How far the job is that a question waits for, and how to end it. */
+export interface Waited {
+  queued: boolean
+  /** From 0 to 1; null while nobody knows. */
+  progress: number | null
+  cancel: () => void
+  cancelling: boolean
+  error: Error | null
+}
+
+/** What a question waits for; undefined where it is answered at once. */
+export function useWaited(key: QueryKey): Waited | undefined {
+  const job = useWaitedJob(key)
+  const { mutate, isPending, error } = useMutation({
+    mutationFn: (id: string) =>
+      unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } })),
+  })
+  return (
+    job && {
+      queued: job.state === 'queued',
+      progress: job.progress,
+      cancel: () => mutate(job.id),
+      cancelling: isPending || job.cancel_requested,
+      error,
+    }
+  )
+}
+
+function useWaitedJob(key: QueryKey): Job | undefined {
   const hash = hashKey(key)
   return useSyncExternalStore(
     (listener) => {

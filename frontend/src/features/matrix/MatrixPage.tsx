@@ -15,6 +15,7 @@ import { formatDelay, formatExact } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { FitIcon, MinusIcon, PlusIcon } from '~/ui/icons'
 import { Empty, Failed, Loading, Notice } from '~/ui/State'
+import { Waiting } from '~/ui/Waiting'
 import { CellDetail } from './CellDetail'
 import { Controls } from './Controls'
 import { Legend } from './Legend'
@@ -53,7 +54,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     statistic: search.statistic ?? 'p50',
     when: whenOf(search),
   }
-  const { query, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
+  const { query, waited, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
     mesh.id,
     wanted,
     search,
@@ -146,7 +147,9 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   if (query.error && !query.data) {
     return <Failed what="The matrix" error={query.error} retry={() => void query.refetch()} />
   }
-  if (!matrix || !grid || !axis) return <Loading what="the matrix" />
+  if (!matrix || !grid || !axis) {
+    return waited ? <Waiting what="the matrix" waited={waited} /> : <Loading what="the matrix" />
+  }
   if (size === 0) {
     return (
       <Empty
@@ -186,6 +189,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         </Notice>
       )}
       {vms === 1 && <Notice tone="info">A path needs two ends: enrol a second VM to see the first delays.</Notice>}
+      {waited && <Waiting what="the matrix" waited={waited} />}
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
           <Heatmap
