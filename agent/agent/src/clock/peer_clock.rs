@@ -23,7 +23,7 @@ const PAST: usize = 4;
 #[derive(Debug)]
 struct Past {
     era: Era,
-    /// When its newest exchange ended, and when it did itself. Somewhere between the two the clock was stepped.
+    /// When its newest exchange began, and when it ended itself. Somewhere between the two the clock was stepped.
     fits_until: RawTime,
     until: RawTime,
     /// By how much the clock was stepped, ns; 0 when that is not known.
@@ -59,7 +59,7 @@ pub struct PeerClock {
     era: Option<Era>,
     /// Eras before a step of the clock, oldest first.
     past: VecDeque<Past>,
-    /// When the newest exchange ended that fits the era.
+    /// When the newest exchange that fits the era began.
     fits_until: RawTime,
     /// Exchanges that look like a step of the clock; they belong to nothing yet.
     suspects: Vec<(Leg, Leg)>,
@@ -187,8 +187,8 @@ impl PeerClock {
     }
 
     fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
-        let ended = outbound.local.max(inbound.local);
-        self.fits_until = self.fits_until.max(ended);
+        // Not when it ended: a step between its two legs looks like a queue or a route.
+        self.fits_until = self.fits_until.max(outbound.local);
         match &mut self.era {
             Some(era) => era.observe(outbound, inbound),
             None => {

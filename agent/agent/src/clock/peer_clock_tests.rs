@@ -246,6 +246,26 @@ fn between_the_last_exchange_before_a_step_and_the_first_after_it_the_bound_says
 }
 
 #[test]
+fn a_step_between_the_legs_of_an_exchange_is_within_the_bound_of_the_second() {
+    for step_ns in [1e6, -1e6] {
+        let (mut world, mut peer) = (World::new(16), PeerClock::new());
+        world.run(&mut peer, 60, 20, QUIET);
+        let leaves = 60 * S;
+        let (outbound, _) = world.exchange(leaves, Event::default());
+        let (_, inbound) = world.exchange(leaves, clock(step_ns));
+        peer.observe(outbound, inbound);
+        for n in 1..5 {
+            let (outbound, inbound) = world.exchange(leaves + n * S / 16, clock(step_ns));
+            peer.observe(outbound, inbound);
+        }
+        let offset = peer.offset_at(inbound.local).unwrap();
+        let truth = world.offset_at(inbound.local.0) + step_ns;
+        let error = (offset.offset_ns as f64 - truth).abs();
+        assert!(error <= offset.error_ns as f64, "{step_ns}: {offset:?}");
+    }
+}
+
+#[test]
 fn a_peer_whose_clock_is_slewed_is_followed() {
     // As ntpd does it; an agent's own stamps are of a clock that nobody slews.
     let slewed: Happens = |t, _| clock((t - 40.0).clamp(0.0, 20.0) * 500e3);
