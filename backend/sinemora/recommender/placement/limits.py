@@ -18,7 +18,7 @@ from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.flow import Network
 from sinemora.recommender.placement.matrix import cost_matrix, waiting_costs
 from sinemora.recommender.placement.plan import Certificate, Plan, Statistics, moved_tasks
-from sinemora.recommender.placement.problem import ANYWHERE, Assignment, Ints, Problem, Spread
+from sinemora.recommender.placement.problem import ANYWHERE, Assignment, Ints, Problem, Resources, Spread
 
 _LEVELS = ("pod", "rack", "machine")
 LEVEL_WORDS = {level: level for level in _LEVELS}
@@ -123,10 +123,11 @@ def _relaxations(problem: Problem, plan: Plan, words: Mapping[str, str]) -> Iter
     if problem.most_moves is not None:
         yield f"allow more than {problem.most_moves} moves", replace(problem, most_moves=None, move_price=0)
     problem = replace(problem, most_moves=None, move_price=0)
-    if problem.resources is not None:
+    if problem.resources is not None and _scarce(problem, problem.resources):
         # The flow knows neither: with them it could not tell whether another limit is to blame.
         yield f"give {machine}s more CPU or memory, or let jobs share them", replace(problem, resources=None)
         return
+    problem = replace(problem, resources=None)
     waits = plan.waiting > 0
     for limit in sorted(problem.spread, key=lambda limit: not waits[limit.job]):
         rest = tuple(other for other in problem.spread if other is not limit)
@@ -137,6 +138,12 @@ def _relaxations(problem: Problem, plan: Plan, words: Mapping[str, str]) -> Iter
         yield f"allow {problem.jobs.name(job)} more {machine}s", replace(problem, allowed=rest_allowed)
     if problem.pinned is not None and problem.pinned.any():
         yield "unpin tasks", replace(problem, pinned=None)
+
+
+def _scarce(problem: Problem, resources: Resources) -> bool:
+    """Whether CPU, memory or exclusion can be in the way: not where any machine could hold all tasks together."""
+    needs = ((resources.cpu, resources.machine_cpu), (resources.memory, resources.machine_memory))
+    return bool(resources.apart) or any(int((need * problem.jobs.size).sum()) > int(room.min()) for need, room in needs)
 
 
 def _network(

@@ -207,14 +207,26 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, p
     assert error["extra"]["relax"] == relax
 
 
-def test_too_few_slots_are_counted(owner: Member, make_mesh, worker):
+@pytest.mark.parametrize("policy", ["gang", "pack"])
+def test_so_do_roots_that_may_move_and_packing(mesh: MeshWorld, worker, policy):
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "a-2"}, {"name": "new"}]
+    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, "zones": ["a", "c"]}
+    mesh.owner.created("/v1/applications", body)
+    declared(mesh, "other", ("c-1", "c-2"))
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, policy=policy, applications=["cache"], moves_max=0)
+    assert (error["code"], error["extra"]["relax"]) == ("placement_impossible", ["allow cache more VMs"])
+
+
+@pytest.mark.parametrize("policy", ["exact", "gang", "pack"])
+def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
     mesh = make_mesh(owner, 2)
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "one", "vm": "b-1"}, {"name": "two"}]
     mesh.owner.created(
         "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
     )
     measured(mesh, {})
-    assert refused(mesh, worker)["extra"]["relax"] == ["add 1 slot"]
+    assert refused(mesh, worker, policy=policy)["extra"]["relax"] == ["add 1 slot"]
 
 
 def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
