@@ -1,5 +1,6 @@
 """Culprits by name, evidence as people see it, and back from rows to what evaluation follows."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
 from sinemora.alerts.evaluation.culprits import Culprit, Hypothesis, Suspect
 from sinemora.alerts.evaluation.engine import Found, State, Window
 from sinemora.alerts.evaluation.incidents import Track
+from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule
 from sinemora.alerts.models import Incident
 from sinemora.measurements.matrix import NONE, Metric, Statistic, positions_of
 from sinemora.meshes.plan import MeshState
@@ -16,6 +18,16 @@ from sinemora.meshes.service import zone_runs
 
 HEATMAP_MAX = 24
 _OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
+# From this share of lost packets on a rule is about paths on which nothing arrives.
+_NOTHING_ARRIVES = 0.9
+_MESH_WIDE = {
+    Metric.ONE_WAY_DELAY: "the whole mesh is slower",
+    Metric.ROUND_TRIP: "the whole mesh is slower",
+    Metric.ASYMMETRY: "directions differ in the whole mesh",
+    Metric.LOSS: "packets are lost in the whole mesh",
+    Metric.CLOCK_ERROR: "clocks of the whole mesh are worse",
+    Metric.JITTER: "delays vary more in the whole mesh",
+}
 
 
 def culprit_said(culprit: Culprit, mesh: MeshState, application: str | None) -> dict[str, Any]:
@@ -32,6 +44,26 @@ def culprit_said(culprit: Culprit, mesh: MeshState, application: str | None) -> 
     if application is not None:
         words = f"application {application}"
     return {"suspect": culprit.suspect.value, "at": named[0], "other": named[1], "words": words}
+
+
+def title_of(culprit: Mapping[str, Any], found: Found, rules: Mapping[str, Rule], mesh: MeshState) -> str:
+    """What an incident is called: its culprit, and where that is all of the mesh, what is wrong with it.
+
+    Of several rules the one that fires on most paths says it, of those the gravest.
+    """
+    speaking = [rules[id] for id in found.rules if id in rules]
+    if culprit["suspect"] != Suspect.MESH.value or not speaking:
+        return str(culprit["words"])
+    rule = max(speaking, key=lambda one: (found.rules[one.id], SEVERITIES.index(one.severity)))
+    condition = rule.condition
+    if condition.kind is Kind.SILENT:
+        everyone = found.cause.hypotheses[0].bad == len(mesh.members)
+        return "every agent of the mesh is silent" if everyone else "most agents of the mesh are silent"
+    if condition.kind is Kind.SPIKE:
+        return "spikes again and again in the whole mesh"
+    if condition.metric is Metric.LOSS and condition.above >= _NOTHING_ARRIVES:
+        return "nothing arrives in the whole mesh"
+    return _MESH_WIDE[condition.metric]
 
 
 def hypothesis_said(one: Hypothesis, mesh: MeshState) -> dict[str, Any]:

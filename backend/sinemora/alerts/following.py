@@ -47,18 +47,18 @@ def write(
 ) -> list[UUID]:
     """Write down what changed; ids of incidents that watchers should hear of. Who is told depends on the time now."""
     by_id = {str(row.id): row for row in rows}
-    names = {rule.id: rule.name for rule in rules}
+    ruled = {rule.id: rule for rule in rules}
     told: list[UUID] = []
     at = utc(window.ended_at_s)
     for change in changes:
         row = by_id.get(change.track.id)
         if row is None:
-            row = _opened(session, mesh, names, change, state, window)
+            row = _opened(session, mesh, ruled, change, state, window)
             mute(session, row, mesh, now)
             telling.tell(session, row, mesh, "opened", now)
             told.append(row.id)
         elif change.turn in (Turn.SEEN, Turn.REOPENED):
-            if _seen(session, row, mesh, names, change, state, window, now):
+            if _seen(session, row, mesh, ruled, change, state, window, now):
                 told.append(row.id)
         else:
             _ended(session, row, change, at)
@@ -69,7 +69,7 @@ def write(
 
 
 def _opened(
-    session: Session, mesh: MeshState, names: dict[str, str], change: Change, state: State, window: Window
+    session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
 ) -> Incident:
     found, track = change.found, change.track
     assert found is not None  # what opens has a cause
@@ -80,13 +80,13 @@ def _opened(
         mesh_id=mesh.id,
         state=IncidentState.open,
         severity=found.severity,
-        title=culprit["words"],
+        title=describe.title_of(culprit, found, ruled, mesh),
         suspect=track.culprit.suspect.value,
         culprit=culprit,
         score=track.score,
         evidence=describe.evidence_of(found, mesh, state, window),
         paths=describe.paths_said(track.cells, mesh),
-        rules=[{"id": id, "name": names.get(id, ""), "paths": count} for id, count in found.rules.items()],
+        rules=[{"id": id, "name": _name(ruled, id), "paths": count} for id, count in found.rules.items()],
         applications=_affected(session, mesh, track),
         onset_at=_onset(session, mesh, track, window, found.windows_ago),
         opened_at=at,
@@ -95,9 +95,13 @@ def _opened(
     session.add(row)
     session.flush()
     rules = ", ".join(one["name"] for one in row.rules)
-    note(session, row.id, at, "opened", f"{culprit['words']}: {rules}")
+    note(session, row.id, at, "opened", f"{row.title}: {rules}")
     _told(session, row, mesh, track)
     return row
+
+
+def _name(ruled: dict[str, Rule], id: str) -> str:
+    return ruled[id].name if id in ruled else ""
 
 
 def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
@@ -120,7 +124,7 @@ def _seen(
     session: Session,
     row: Incident,
     mesh: MeshState,
-    names: dict[str, str],
+    ruled: dict[str, Rule],
     change: Change,
     state: State,
     window: Window,
@@ -135,13 +139,14 @@ def _seen(
         severity = max(Severity(row.severity), found.severity, key=SEVERITIES.index)
         rules = {one["id"]: one for one in row.rules}
         for id, count in found.rules.items():
-            rules[id] = {"id": id, "name": names.get(id, ""), "paths": max(count, rules.get(id, {}).get("paths", 0))}
+            rules[id] = {"id": id, "name": _name(ruled, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
         said |= {"severity": severity, "rules": list(rules.values())}
         culprit = describe.culprit_said(track.culprit, mesh, track.application)
         grown = len(describe.paths_said(track.cells, mesh)) != len(row.paths)
         if culprit != row.culprit:
-            said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": culprit["words"]}
-            note(session, row.id, at, "culprit", f"{row.title} → {culprit['words']}")
+            title = describe.title_of(culprit, found, ruled, mesh)
+            said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
+            note(session, row.id, at, "culprit", f"{row.title} → {title}")
             news = True
         if grown or culprit != row.culprit:
             said |= {

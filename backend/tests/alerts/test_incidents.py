@@ -82,6 +82,15 @@ def test_agents_have_time_to_report_to_a_backend_that_was_away(watched: Watched)
         watched.evaluate(watched.report(), back + timedelta(seconds=later_s))
     (incident,) = watched.incidents()
     assert incident["culprit"]["suspect"] == "mesh"
+    assert incident["title"] == "every agent of the mesh is silent"
+
+
+def test_an_incident_of_all_of_the_mesh_says_what_is_wrong(watched: Watched):
+    watched.slow = {(a, b): 5_000_000 for a in range(6) for b in range(6) if a != b}
+    watched.window()
+    watched.window()
+    (incident,) = watched.incidents()
+    assert (incident["culprit"]["words"], incident["title"]) == ("the whole mesh", "the whole mesh is slower")
 
 
 def test_windows_that_were_missed_are_evaluated_and_late_ones_count(watched: Watched):
@@ -256,9 +265,8 @@ def test_an_application_below_its_objective_is_an_incident_and_others_say_whom_t
     tasks_of = [{"vm": "a-1", "root": True}, {"vm": "b-1"}]
     cache = {"name": "cache", "mesh": "demo", "curve": "memcached-server", "tasks": tasks_of, "objective": 0.9}
     owner.created("/v1/applications", cache)
-    owner.created(
-        "/v1/applications", {**cache, "name": "elsewhere", "tasks": [{"vm": "c-1", "root": True}, {"vm": "b-2"}]}
-    )
+    elsewhere = {"name": "elsewhere", "tasks": [{"vm": "c-1", "root": True}, {"vm": "b-2"}], "objective": 0.3}
+    owner.created("/v1/applications", cache | elsewhere)
     said = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
     owner.created("/v1/alert-rules", {**said, "windows_x": 1, "windows_y": 1})
     (plain,) = [one for one in watched.rules() if one["name"] != "Objective"]
@@ -266,8 +274,8 @@ def test_an_application_below_its_objective_is_an_incident_and_others_say_whom_t
     watched.slow = {(0, 1): SLOW_NS, (1, 0): SLOW_NS}
     watched.window()
     watched.window()
+    assert sorted(one["culprit"]["suspect"] for one in watched.incidents()) == ["application", "pair"]
     found = {one["culprit"]["suspect"]: one for one in watched.incidents()}
-    assert sorted(found) == ["application", "pair"]
     assert (found["application"]["title"], found["application"]["rules"]) == ("application cache", ["Objective"])
     for one in found.values():
         (affected,) = owner.get(f"/v1/incidents/{one['id']}").json()["applications"]
@@ -279,6 +287,21 @@ def test_an_application_below_its_objective_is_an_incident_and_others_say_whom_t
         "ends_at": "2099-01-01T00:00:00Z",
     }
     assert len(owner.post("/v1/silence-previews", json=muting).json()["incidents"]) == 2
+
+
+def test_each_application_below_its_objective_is_one_incident(watched: Watched):
+    owner = watched.owner
+    told = {"mesh": "demo", "curve": "memcached-server", "objective": 0.9}
+    for name, vms in (("cache", ("a-1", "b-1")), ("elsewhere", ("c-1", "b-2"))):
+        tasks_of = [{"vm": vms[0], "root": True}, {"vm": vms[1]}]
+        owner.created("/v1/applications", {**told, "name": name, "tasks": tasks_of})
+    rule = {"mesh_id": str(watched.world.id), "name": "Objective", "condition": {"kind": "performance"}}
+    owner.created("/v1/alert-rules", {**rule, "windows_x": 1, "windows_y": 1})
+    watched.slow = {(0, 1): 900_000, (1, 0): 900_000}
+    for _ in range(3):
+        watched.window()
+    titles = sorted(one["title"] for one in watched.incidents())
+    assert titles == ["application cache", "application elsewhere"]
 
 
 def test_what_agents_said_of_clocks_stands_in_the_timeline(watched: Watched):

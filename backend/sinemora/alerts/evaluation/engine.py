@@ -307,7 +307,8 @@ def _applications(state: State, rules: Sequence[Rule], window: Window, gap: int)
             breach: Flags = below[at : at + 1] > rule.condition.above
             standing.step(breach & known, known, rule.patience(window.window_s), gap)
             if standing.firing[0]:
-                best = Hypothesis(Culprit(Suspect.APPLICATION, at), 1.0, 1, 1)
+                # Which one it is its name says, not its place among those of this window.
+                best = Hypothesis(Culprit(Suspect.APPLICATION, 0), 1.0, 1, 1)
                 ago = _seen_for(standing, np.zeros(1, np.int64))
                 cause = Cause((best,), np.zeros(0, np.int64))
                 found.append(Found(cause, {rule.id: 1}, rule.severity, ago, name))
