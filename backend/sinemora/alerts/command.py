@@ -1,20 +1,23 @@
-"""`sinemora incidents`, `rules`, `silences` and `receivers`: alerts over the API."""
+"""`sinemora incidents`, `rules` and `silences`: alerts over the API. Receivers and routes: `receiver_command.py`."""
 
 import argparse
 import re
-import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from sinemora.alerts import receiver_command
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import IncidentState
 from sinemora.kit.client import Client, Refused
-from sinemora.kit.commands import add_command, add_group, bytes_of, say, share, tell
+from sinemora.kit.commands import add_command, add_group, bytes_of, put, say, share, tell, yaml_of
 
 _DECISIONS = {"acknowledge": "somebody is at it", "resolve": "it is over", "reopen": "it is not over"}
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"(\d{1,5})([mhdw])")
+_WEEKLY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun) ([01]\d|2[0-3]):([0-5]\d) (\S+)")
+_DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_HOURS = {"try": 24, "preview": 3}
 
 
 def add(commands: Any) -> None:
@@ -46,17 +49,22 @@ def add(commands: Any) -> None:
         ("off", "switch a rule off", _switch),
         ("delete", "forget a rule; its incidents stay", _delete_rule),
         ("try", "what a rule would have found in what was stored", _try),
+        ("preview", "a rule on one path: when it would have fired", _preview_rule),
     ):
         command = add_command(rules, name, about, action)
         command.add_argument("--mesh", required=True, help="name or id")
         if name == "export":
             command.add_argument("--output", type=Path, help="file to write (default: standard output)")
         elif name == "import":
-            command.add_argument("file", type=Path)
+            command.add_argument("file", type=Path, help="- is standard input")
         elif name != "list":
             command.add_argument("name", help="name or id")
-        if name == "try":
-            command.add_argument("--hours", type=int, default=24, help="how far back (default: %(default)s)")
+        if name in _HOURS:
+            command.add_argument("--hours", type=int, default=_HOURS[name], help="how far back (default: %(default)s)")
+            command.add_argument("--file", type=Path, help="YAML that has the rule, as it is before it is imported")
+        if name == "preview":
+            command.add_argument("--source", required=True, help="VM: name or id")
+            command.add_argument("--target", required=True, help="VM: name or id")
         command.set_defaults(enabled=name == "on")
 
     silences = add_group(commands, "silences", "what nobody is told of")
@@ -65,14 +73,13 @@ def add(commands: Any) -> None:
         command = add_command(silences, name, about, _silence)
         command.add_argument("matcher", nargs="+", help="label=value or label!=value, as vm=web-* or severity=info")
         command.add_argument("--for", dest="lasts", default="4h", help="15m, 4h, 2d or 1w (default: %(default)s)")
+        command.add_argument("--from", dest="starts_at", help="when, as 2026-11-20T22:00:00Z (default: now)")
+        command.add_argument("--weekly", help='only then, in UTC, as "sun 02:00 2h"; --for says how long so')
         command.add_argument("--comment", default="", required=name == "add", help="why")
         command.set_defaults(saved=name == "add")
     add_command(silences, "end", "end one now", _end_silence).add_argument("id")
 
-    receivers = add_group(commands, "receivers", "where notifications go")
-    add_command(receivers, "list", "all receivers", _list_receivers)
-    add_command(receivers, "test", "send one a test", _test_receiver).add_argument("name", help="name or id")
-    add_command(receivers, "deliveries", "what was sent, what waits, what failed", _list_deliveries)
+    receiver_command.add(commands)
 
 
 def _list_incidents(client: Client, options: argparse.Namespace) -> None:
@@ -129,11 +136,7 @@ def _list_rules(client: Client, options: argparse.Namespace) -> None:
 
 def _export_rules(client: Client, options: argparse.Namespace) -> None:
     with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}") as answer:
-        text = answer.read()
-    if options.output:
-        options.output.write_bytes(text)
-    else:
-        sys.stdout.write(text.decode())
+        put(answer.read().decode(), options.output)
 
 
 def _import_rules(client: Client, options: argparse.Namespace) -> None:
@@ -154,15 +157,44 @@ def _delete_rule(client: Client, options: argparse.Namespace) -> None:
 
 
 def _try(client: Client, options: argparse.Namespace) -> None:
-    rule = _rule(client, options)
-    kept = {"id", "version", "origin", "created_at", "updated_at"}
-    body = {name: value for name, value in rule.items() if name not in kept} | {"hours": options.hours}
-    result = client.finished(client.read("/v1/alert-back-tests", body))["result"]
+    result = client.finished(client.read("/v1/alert-back-tests", _to_look_at(client, options)))["result"]
     say(options, f"{result['incidents']} incidents in {result['hours']} hours")
     rows = [
         (one["opened_at"][:19], one["seen_at"][:19], one["paths"], one["culprit"]["words"]) for one in result["found"]
     ]
     tell(options, result, ("opened", "seen until", "paths", "suspect"), rows)
+
+
+def _preview_rule(client: Client, options: argparse.Namespace) -> None:
+    ends = {f"{end}_id": client.named("/v1/vms", getattr(options, end), "vm")["id"] for end in ("source", "target")}
+    found = client.read("/v1/alert-rule-previews", _to_look_at(client, options) | ends)
+    at, firing = found["points_at"], found["firing"]
+    known = sum(one is not None for one in found["values"])
+    say(options, f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known")
+    begins = [n for n in range(len(at)) if firing[n] and not (n and firing[n - 1])]
+    ends_at = [n for n in range(len(at)) if firing[n] and firing[n + 1 : n + 2] != [True]]
+    rows = [
+        (at[first][:19], at[last][:19], _greatest(found["values"][first : last + 1]),
+         _greatest(found["limits"][first : last + 1]))
+        for first, last in zip(begins, ends_at, strict=True)
+    ]  # fmt: skip
+    tell(options, found, ("from window", "to window", "largest value", "largest limit"), rows)
+
+
+def _greatest(values: list[float | None]) -> str:
+    return max((f"{one:g}" for one in values if one is not None), key=float, default="-")
+
+
+def _to_look_at(client: Client, options: argparse.Namespace) -> dict[str, Any]:
+    """The rule as it is saved, or as a file has it, with how far back it is looked at."""
+    if options.file is None:
+        rule, left = _rule(client, options), {"id", "version", "origin", "created_at", "updated_at"}
+        return {name: value for name, value in rule.items() if name not in left} | {"hours": options.hours}
+    found = yaml_of(options.file).get("rules")
+    for one in found if isinstance(found, list) else ():
+        if isinstance(one, dict) and one.get("name") == options.name:
+            return {**one, "mesh_id": client.mesh_id(options.mesh), "hours": options.hours}
+    raise Refused(f"{options.file} has no rule {options.name} under rules.", "alert_rule_unknown")
 
 
 def _rule(client: Client, options: argparse.Namespace) -> Any:
@@ -188,21 +220,40 @@ def _matchers(silence: Any) -> str:
 
 
 def _silence(client: Client, options: argparse.Namespace) -> None:
-    found = _FOR.fullmatch(options.lasts)
-    if found is None:
-        raise Refused(f"--for {options.lasts}: write 15m, 4h, 2d or 1w.")
-    lasts = timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    lasts = _lasts(options.lasts, "--for")
+    try:
+        starts_at = datetime.fromisoformat(options.starts_at) if options.starts_at else datetime.now(UTC)
+    except ValueError:
+        raise Refused(f"--from {options.starts_at}: write a time as 2026-11-20T22:00:00Z.") from None
     body = {
         "comment": options.comment or "preview",
         "matchers": [_matcher(one) for one in options.matcher],
-        "ends_at": (datetime.now(UTC) + lasts).isoformat(),
+        "ends_at": (starts_at + lasts).isoformat(),
+        "weekly": None if options.weekly is None else _weekly(options.weekly),
     }
+    if options.starts_at:
+        body["starts_at"] = starts_at.isoformat()
     if options.saved:
         made = client.read("/v1/silences", body)
         tell(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
         return
     muted = client.read("/v1/silence-previews", body)["incidents"]
     tell(options, muted, ("opened", "suspect"), [(one["opened_at"][:19], one["title"]) for one in muted])
+
+
+def _lasts(text: str, where: str) -> timedelta:
+    found = _FOR.fullmatch(text)
+    if found is None:
+        raise Refused(f"{where} {text}: write 15m, 4h, 2d or 1w.")
+    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+
+
+def _weekly(text: str) -> dict[str, int]:
+    found = _WEEKLY.fullmatch(text.lower())
+    if found is None:
+        raise Refused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
+    minutes = _lasts(found[4], "--weekly") // timedelta(minutes=1)
+    return {"weekday": _DAYS.index(found[1]), "minute": int(found[2]) * 60 + int(found[3]), "lasts_min": minutes}
 
 
 def _matcher(text: str) -> dict[str, Any]:
@@ -214,24 +265,3 @@ def _matcher(text: str) -> dict[str, Any]:
 
 def _end_silence(client: Client, options: argparse.Namespace) -> None:
     client.read(f"/v1/silences/{options.id}", method="DELETE")
-
-
-def _list_receivers(client: Client, options: argparse.Namespace) -> None:
-    found = list(client.items("/v1/receivers"))
-    tell(options, found, ("receiver", "kind"), [(one["name"], one["kind"]) for one in found])
-
-
-def _test_receiver(client: Client, options: argparse.Namespace) -> None:
-    receiver = client.named("/v1/receivers", options.name, "receiver")
-    found = client.read(f"/v1/receivers/{receiver['id']}/tests", method="POST")
-    say(options, "A test is on its way; `sinemora receivers deliveries` shows what came of it.")
-    tell(options, found, (), [])
-
-
-def _list_deliveries(client: Client, options: argparse.Namespace) -> None:
-    found = list(client.items("/v1/deliveries"))
-    rows = [
-        (one["created_at"][:19], one["receiver"], one["about"], one["state"], one["attempts"], one["answer"] or "")
-        for one in found
-    ]
-    tell(options, found, ("made", "receiver", "about", "state", "attempts", "answer"), rows)

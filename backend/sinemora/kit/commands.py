@@ -2,9 +2,12 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from sinemora.kit.client import Client, Refused, add_address, run
 
@@ -55,8 +58,31 @@ def change(value: float | None) -> str:
 
 
 def bytes_of(file: Path) -> bytes:
-    """What a file holds. Raises `Refused`."""
+    """What a file holds; `-` is standard input. Raises `Refused`."""
     try:
-        return file.read_bytes()
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
         raise Refused(f"{file} cannot be read: {error.strerror}") from error
+
+
+def yaml_of(file: Path) -> dict[str, Any]:
+    """The YAML document a file holds, as JSON can have it (dates are text); `-` is standard input. Raises `Refused`."""
+    try:
+        found = yaml.safe_load(bytes_of(file))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise Refused(f"{file} is no YAML: {error}") from error
+    if not isinstance(found, dict):
+        raise Refused(f"{file} should be one document with names and values.")
+    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    return plain
+
+
+def put(text: str, file: Path | None) -> None:
+    """Write a document into a file, or to standard output without one. Raises `Refused`."""
+    if file is None:
+        sys.stdout.write(text)
+        return
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise Refused(f"{file} cannot be written: {error.strerror}") from error

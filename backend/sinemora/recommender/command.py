@@ -8,7 +8,7 @@ from typing import Any
 import yaml
 
 from sinemora.kit.client import Client, Refused
-from sinemora.kit.commands import add_command, add_group, bytes_of, change, say, share, tell
+from sinemora.kit.commands import add_command, add_group, bytes_of, change, say, share, tell, yaml_of
 from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.problem import Risk
 from sinemora.recommender.recommendations.schemas import Percentile, Policy
@@ -160,7 +160,7 @@ def _what_if(client: Client, options: argparse.Namespace) -> None:
         kept = client.named("/v1/scenarios", options.scenario, "scenario")
         question = kept["question"] | {"mesh": kept["mesh"]["name"]}
     else:
-        question = _yaml(options.file)
+        question = yaml_of(options.file)
     found = client.read("/v1/what-if", question)
     rows = [
         (one["application"]["name"], share(one["before"] and one["before"]["mean"]),
@@ -182,7 +182,7 @@ def _list_scenarios(client: Client, options: argparse.Namespace) -> None:
 
 
 def _keep(client: Client, options: argparse.Namespace) -> None:
-    question = _yaml(options.file)
+    question = yaml_of(options.file)
     there = next((one for one in client.items("/v1/scenarios") if one["name"] == options.name), None)
     if there is None:
         found = client.read("/v1/scenarios", question | {"name": options.name})
@@ -226,13 +226,3 @@ def _moves(options: argparse.Namespace, found: Any) -> None:
 
 def _us(value: int | None) -> str:
     return "-" if value is None else f"{value / 1e3:.0f} µs"
-
-
-def _yaml(file: Path) -> dict[str, Any]:
-    try:
-        found = yaml.safe_load(bytes_of(file))
-    except yaml.YAMLError as error:
-        raise Refused(f"{file} is no YAML: {error}") from error
-    if not isinstance(found, dict):
-        raise Refused(f"{file} should be a document with mesh and changes.")
-    return found
