@@ -57,6 +57,8 @@ pub struct Tracker {
     filter: Filter,
     since_s: f64,
     base_ns: [f64; 2],
+    /// How much of each base was found to be a longer route; a queue that stood may have looked like one.
+    lengthened_ns: [f64; 2],
     hidden_ns: f64,
     noise_ns: f64,
     /// The least deviation of each of the last bins, in any order.
@@ -82,6 +84,7 @@ impl Tracker {
             ),
             since_s: from.at_s,
             base_ns,
+            lengthened_ns: [0.0; 2],
             hidden_ns: from.hidden_ns,
             noise_ns,
             deviations: vec![noise_ns / LEAST_OF_THREE; MEMORY],
@@ -143,10 +146,7 @@ impl Tracker {
             self.both_clean(inbound, outbound, passed_s);
             return None;
         }
-        if both < 0.0
-            && at_s - self.since_s < YOUNG_S
-            && -both > self.base_ns.iter().sum::<f64>() / 10.0
-        {
+        if at_s - self.since_s < YOUNG_S && self.was_never_so_short(-both) {
             self.centre(bin.least);
             return None;
         }
@@ -196,6 +196,13 @@ impl Tracker {
         self.hide(share.max(0.0));
     }
 
+    /// Whether a round trip shorter by so much, ns, is clearly shorter than at the start: not only by what a direction
+    /// has become longer since, which is known to be that direction's.
+    fn was_never_so_short(&self, by_ns: f64) -> bool {
+        let lengthened = self.lengthened_ns.iter().sum::<f64>();
+        by_ns - lengthened > (self.base_ns.iter().sum::<f64>() - lengthened).max(0.0) / 10.0
+    }
+
     /// One direction is off its base while the other one is on it.
     fn off(&mut self, way: usize, excess: f64, gate: f64, at_s: f64) -> Option<RouteChange> {
         if excess < 0.0 {
@@ -222,6 +229,7 @@ impl Tracker {
 
     fn lengthen(&mut self, way: usize, by_ns: f64) {
         self.base_ns[way] += by_ns;
+        self.lengthened_ns[way] += by_ns;
         self.hide(self.filter.variance().sqrt() + self.noise_ns);
     }
 
@@ -232,6 +240,7 @@ impl Tracker {
             return self.centre(least);
         }
         self.base_ns[way] += by_ns;
+        self.lengthened_ns[way] = (self.lengthened_ns[way] + by_ns).max(0.0);
         self.hide(self.filter.variance().sqrt() + self.noise_ns);
     }
 
@@ -241,6 +250,7 @@ impl Tracker {
         let half = (base[0] + base[1]).max(0.0) / 2.0;
         self.filter.shift((base[0] - base[1]) / 2.0);
         self.base_ns = [half, half];
+        self.lengthened_ns = [0.0; 2];
         self.hidden_ns = half;
         self.raised.iter_mut().for_each(Streak::end);
     }
