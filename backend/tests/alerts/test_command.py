@@ -2,13 +2,10 @@
 
 import io
 import json
-import threading
-import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-import uvicorn
 from sqlalchemy import select
 
 from sinemora.alerts.models import Receiver
@@ -16,9 +13,9 @@ from sinemora.cli import main
 from sinemora.kit import config, vault
 from sinemora.kit.client import Client
 from sinemora.kit.db import system_session
-from sinemora.main import create_app
 from tests.alerts.conftest import Watched
 from tests.alerts.test_incidents import egress
+from tests.terminal import listening
 
 
 @pytest.fixture
@@ -27,18 +24,8 @@ def client(watched: Watched):
     watched.slow = egress(watched, 2)
     watched.window()
     watched.window()
-    until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
-    key = watched.owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": until})
-    server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    ends = time.monotonic() + 120
-    while not server.started and time.monotonic() < ends:
-        time.sleep(0.05)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Client(f"http://127.0.0.1:{port}", key["secret"])
-    server.should_exit = True
-    thread.join(120)
+    with listening(watched.owner) as found:
+        yield found
 
 
 @pytest.fixture

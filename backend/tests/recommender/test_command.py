@@ -1,19 +1,15 @@
 """The recommender from a terminal, against the API over a socket."""
 
 import json
-import threading
-import time
-from datetime import UTC, datetime, timedelta
 
 import pytest
-import uvicorn
 import yaml
 
 from sinemora.cli import main
 from sinemora.kit.client import Client, Refused
-from sinemora.main import create_app
 from tests.callers import Member, MeshWorld
 from tests.recommender.measuring import measured
+from tests.terminal import listening
 
 
 @pytest.fixture
@@ -27,18 +23,8 @@ def mesh(owner: Member, make_mesh) -> MeshWorld:
 @pytest.fixture
 def client(mesh: MeshWorld):
     """A client of an API that listens on loopback."""
-    until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
-    key = mesh.owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": until})
-    server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))
-    thread = threading.Thread(target=server.run, daemon=True)
-    thread.start()
-    ends = time.monotonic() + 120
-    while not server.started and time.monotonic() < ends:
-        time.sleep(0.05)
-    port = server.servers[0].sockets[0].getsockname()[1]
-    yield Client(f"http://127.0.0.1:{port}", key["secret"])
-    server.should_exit = True
-    thread.join(120)
+    with listening(mesh.owner) as found:
+        yield found
 
 
 def said(client: Client, capsys, *arguments: str, code: int = 0) -> str:

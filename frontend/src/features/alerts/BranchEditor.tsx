@@ -1,7 +1,8 @@
-import { Button, Checkbox, Group, NativeSelect } from '@mantine/core'
+import { Checkbox, Group, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import type { Route } from '~/api/receivers'
 import { Dialog } from '~/ui/Dialog'
+import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { MatcherFields } from './MatcherFields'
@@ -73,14 +74,7 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
           </div>
           <Checkbox name="continue" defaultChecked={branch.continue_} label="Branches after this one are asked too" />
           <ActionError error={saving.error} />
-          <Group justify="end">
-            <Button variant="default" onClick={onClose}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={saving.isPending}>
-              Save
-            </Button>
-          </Group>
+          <FormActions onCancel={onClose} saving={saving.isPending} />
         </form>
       )}
     </Dialog>

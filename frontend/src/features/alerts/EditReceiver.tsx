@@ -1,8 +1,8 @@
-import { Button, Group } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { type Receiver, useChangeReceiver } from '~/api/receivers'
 import { Problem } from '~/lib/problem'
 import { Dialog } from '~/ui/Dialog'
+import { FormActions } from '~/ui/FormActions'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { ReceiverFields, typedIn } from './ReceiverFields'
@@ -32,14 +32,7 @@ export function EditReceiver({ receiver, onClose }: { receiver: Receiver | null;
         <form className={pageStyles.panelForm} onSubmit={submit}>
           <ReceiverFields kind={receiver.kind} receiver={receiver} wrong={wrong} />
           <ActionError error={change.error} />
-          <Group justify="end">
-            <Button variant="default" onClick={close}>
-              Cancel
-            </Button>
-            <Button type="submit" loading={change.isPending}>
-              Save
-            </Button>
-          </Group>
+          <FormActions onCancel={close} saving={change.isPending} />
         </form>
       )}
     </Dialog>

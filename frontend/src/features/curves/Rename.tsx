@@ -1,9 +1,10 @@
-import { Button, Group, Textarea, TextInput } from '@mantine/core'
+import { Textarea, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
 import { useUpdateCurve } from '~/api/actions'
 import type { CurveDetail } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { Dialog } from '~/ui/Dialog'
+import { FormActions } from '~/ui/FormActions'
 import { ActionError } from '~/ui/State'
 
 interface Props {
@@ -54,14 +55,7 @@ export function Rename({ curve, etag, opened, onClose }: Props) {
           mt="sm"
         />
         <ActionError error={taken || problem?.errors.length ? null : update.error} />
-        <Group justify="end" mt="md">
-          <Button variant="default" onClick={close}>
-            Cancel
-          </Button>
-          <Button type="submit" loading={update.isPending}>
-            Save
-          </Button>
-        </Group>
+        <FormActions onCancel={close} saving={update.isPending} />
       </form>
     </Dialog>
   )

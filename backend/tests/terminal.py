@@ -1,0 +1,30 @@
+"""The product as a terminal reaches it: an API that listens on loopback, and a client with a key of its own."""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+
+import uvicorn
+
+from sinemora.kit.client import Client
+from sinemora.main import create_app
+from tests.callers import Member
+
+
+@contextmanager
+def listening(owner: Member) -> Iterator[Client]:
+    """A client of `owner` that may read and write, as long as the API runs."""
+    until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
+    key = owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": until})
+    server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))
+    thread = threading.Thread(target=server.run, daemon=True)
+    thread.start()
+    ends = time.monotonic() + 120
+    while not server.started and time.monotonic() < ends:
+        time.sleep(0.05)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    yield Client(f"http://127.0.0.1:{port}", key["secret"])
+    server.should_exit = True
+    thread.join(120)

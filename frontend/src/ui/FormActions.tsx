@@ -1,0 +1,20 @@
+import { Button, Group } from '@mantine/core'
+
+interface Props {
+  onCancel: () => void
+  saving: boolean
+}
+
+/** The end of a form in a dialog. */
+export function FormActions({ onCancel, saving }: Props) {
+  return (
+    <Group justify="end" mt="md">
+      <Button variant="default" onClick={onCancel}>
+        Cancel
+      </Button>
+      <Button type="submit" loading={saving}>
+        Save
+      </Button>
+    </Group>
+  )
+}
