@@ -4,6 +4,7 @@ import { expect, expectAccessible, test } from '../support/journey'
 const PAGES = [
   ['/curves', 'Curves'],
   ['/curves/new', 'Add measurements'],
+  ['/incidents', 'Incidents'],
   ['/alert-rules', 'Rules'],
   ['/alert-rules/new', 'New rule'],
   ['/receivers', 'Receivers'],
