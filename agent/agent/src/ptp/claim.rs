@@ -1,7 +1,7 @@
 //! What a responder says of its hardware clock.
 
-use super::field::{Malformed, Reader, Writer};
-use super::tally::{ORGANISATION, TLV_TYPE};
+use super::extension;
+use super::field::{Malformed, Writer};
 
 /// What the hardware clock that a responder stands on is ahead of the stamps in its messages, carried in Delay_Resp as
 /// an organisation extension TLV (14.3) after the tally.
@@ -28,13 +28,9 @@ pub(super) const TLV_LEN: usize = 4 + VALUE_LEN as usize;
 impl Claim {
     /// Reads the value of an organisation extension; `None` when it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
-        let mut from = Reader(value);
-        let Ok(ids) = from.take::<6>() else {
+        let Some(mut from) = extension::open(value, SUBTYPE) else {
             return Ok(None);
         };
-        if ids[..3] != ORGANISATION || ids[3..] != SUBTYPE {
-            return Ok(None);
-        }
         let [keeper, _reserved] = from.take()?;
         Ok(Some(Self {
             keeper,
@@ -44,10 +40,7 @@ impl Claim {
     }
 
     pub(super) fn write(&self, to: &mut Writer<'_>) {
-        to.put(&TLV_TYPE.to_be_bytes());
-        to.put(&VALUE_LEN.to_be_bytes());
-        to.put(&ORGANISATION);
-        to.put(&SUBTYPE);
+        extension::begin(SUBTYPE, VALUE_LEN, to);
         to.put(&[self.keeper, 0]);
         to.put(&self.ahead_ns.to_be_bytes());
         to.put(&self.error_ns.to_be_bytes());

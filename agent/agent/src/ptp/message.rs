@@ -1,9 +1,10 @@
 //! The messages of exchanges and of their negotiation, byte by byte.
 
 use super::claim::{self, Claim};
+use super::extension::TLV_TYPE;
 use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
 use super::reply::{self, Reply};
-use super::tally::{TLV_LEN, TLV_TYPE, Tally};
+use super::tally::{TLV_LEN, Tally};
 use super::unicast::Tlvs;
 
 /// Length of the longest message we send, bytes.

@@ -23,6 +23,7 @@
 mod budget;
 mod claim;
 mod exchange;
+mod extension;
 mod field;
 mod grants;
 mod ledger;

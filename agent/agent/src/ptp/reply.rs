@@ -1,7 +1,7 @@
 //! What makes a Sync the whole answer to a request.
 
-use super::field::{Malformed, PortIdentity, Reader, Writer, read_time, write_time};
-use super::tally::{ORGANISATION, TLV_TYPE};
+use super::extension;
+use super::field::{Malformed, PortIdentity, Writer, read_time, write_time};
 
 /// Most departures that one reply tells.
 pub(super) const MOST_EARLIER: usize = 4;
@@ -68,13 +68,9 @@ impl Reply {
 
     /// Reads the value of an organisation extension; `None` when it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
-        let mut from = Reader(value);
-        let Ok(ids) = from.take::<6>() else {
+        let Some(mut from) = extension::open(value, SUBTYPE) else {
             return Ok(None);
         };
-        if ids[..3] != ORGANISATION || ids[3..] != SUBTYPE {
-            return Ok(None);
-        }
         let mut reply = Self::new(read_time(&mut from)?, PortIdentity::read(&mut from)?);
         let earlier = &mut reply.earlier;
         while let (Some(place), false) =
@@ -89,10 +85,7 @@ impl Reply {
     pub(super) fn write(&self, to: &mut Writer<'_>) {
         let Earlier { departures, count } = self.earlier;
         let length = VALUE_LEN + EACH_LEN * count;
-        to.put(&TLV_TYPE.to_be_bytes());
-        to.put(&(length as u16).to_be_bytes());
-        to.put(&ORGANISATION);
-        to.put(&SUBTYPE);
+        extension::begin(SUBTYPE, length as u16, to);
         write_time(self.receive_ns, to);
         self.requester.write(to);
         for (sequence_id, since_ns) in &departures[..count] {

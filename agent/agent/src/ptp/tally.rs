@@ -1,6 +1,7 @@
 //! What a responder has received from one client, echoed so that the client alone can tell loss per direction.
 
-use super::field::{Malformed, Reader, Writer, read_time, write_time};
+use super::extension;
+use super::field::{Malformed, Writer, read_time, write_time};
 
 /// Numbers of the last sequence ids whose fate a tally tells.
 pub const MAP_LEN: u16 = 128;
@@ -26,9 +27,6 @@ pub struct Tally {
     pub arrived: u128,
 }
 
-pub(super) const TLV_TYPE: u16 = 0x0003;
-/// First octet with the "locally administered" bit set, then `SM`.
-pub(super) const ORGANISATION: [u8; 3] = [0x02, b'S', b'M'];
 const SUBTYPE: [u8; 3] = [0, 0, 1];
 const VALUE_LEN: u16 = 34;
 /// With a time at the end.
@@ -49,13 +47,9 @@ impl Tally {
 
     /// Reads the value of an organisation extension, and t1 if it is there; `None` when it is another organisation's.
     pub(super) fn read(value: &[u8]) -> Result<Option<(Self, Option<i64>)>, Malformed> {
-        let mut from = Reader(value);
-        let Ok(ids) = from.take::<6>() else {
+        let Some(mut from) = extension::open(value, SUBTYPE) else {
             return Ok(None);
         };
-        if ids[..3] != ORGANISATION || ids[3..] != SUBTYPE {
-            return Ok(None);
-        }
         let tally = Self {
             requests: from.u32()?,
             syncs: from.u32()?,
@@ -76,10 +70,7 @@ impl Tally {
 
     pub(super) fn write(&self, left_ns: Option<i64>, to: &mut Writer<'_>) {
         let length = left_ns.map_or(VALUE_LEN, |_| LONG_LEN);
-        to.put(&TLV_TYPE.to_be_bytes());
-        to.put(&length.to_be_bytes());
-        to.put(&ORGANISATION);
-        to.put(&SUBTYPE);
+        extension::begin(SUBTYPE, length, to);
         to.put(&self.requests.to_be_bytes());
         to.put(&self.syncs.to_be_bytes());
         to.put(&self.newest.to_be_bytes());
