@@ -47,10 +47,7 @@ def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Rec
     _check(body.kind, body.settings, body.secret)
     sealed = vault.seal(body.secret) if body.secret else None
     row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=sealed)
-    session.add(row)
-    session.flush()
-    session.refresh(row)
-    audit.record(session, actor, "receiver.created", row.id, row.name)
+    audit.created(session, actor, "receiver", row)
     return row
 
 

@@ -54,10 +54,7 @@ def create_rule(session: Session, actor: Actor, body: RuleCreate) -> AlertRule:
     evaluating.watch(session, body.mesh_id)
     _rule_name_free(session, body.mesh_id, body.name)
     row = AlertRule(**_said(body.model_dump(mode="json", exclude={"mesh_id"})), mesh_id=body.mesh_id)
-    session.add(row)
-    session.flush()
-    session.refresh(row)
-    audit.record(session, actor, "alert_rule.created", row.id, row.name)
+    audit.created(session, actor, "alert_rule", row)
     return row
 
 
@@ -75,9 +72,7 @@ def update_rule(session: Session, actor: Actor, rule_id: UUID, body: RuleUpdate,
     if row.windows_x > row.windows_y:
         raise ProductError("rule_windows_invalid", 422, "`windows_x` cannot be more than `windows_y`.")
     row.updated_at = datetime.now(UTC)
-    session.flush()
-    session.refresh(row)
-    audit.record(session, actor, "alert_rule.updated", row.id, row.name, fields=sorted(said))
+    audit.updated(session, actor, "alert_rule", row, said)
     return row
 
 

@@ -35,10 +35,7 @@ def create_zone(session: Session, actor: Actor, body: ZoneCreate) -> Zone:
     """A new zone. ProductError `zone_name_taken`."""
     _zone_name_free(session, body.provider, body.region, body.name)
     zone = Zone(**body.model_dump())
-    session.add(zone)
-    session.flush()
-    session.refresh(zone)
-    audit.record(session, actor, "zone.created", zone.id, zone.name)
+    audit.created(session, actor, "zone", zone)
     return zone
 
 
@@ -73,10 +70,7 @@ def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
     _vm_name_free(session, body.name)
     _room_for_a_vm(session)
     vm = Vm(**body.model_dump(), zone=zone)
-    session.add(vm)
-    session.flush()
-    session.refresh(vm)
-    audit.record(session, actor, "vm.created", vm.id, vm.name)
+    audit.created(session, actor, "vm", vm)
     return vm
 
 

@@ -40,10 +40,7 @@ def create_mesh(session: Session, actor: Actor | None, body: MeshCreate) -> Mesh
     """A new mesh without members. ProductError `mesh_name_taken`."""
     _name_free(session, body.name)
     mesh = Mesh(**body.model_dump())
-    session.add(mesh)
-    session.flush()
-    session.refresh(mesh)
-    audit.record(session, actor, "mesh.created", mesh.id, mesh.name)
+    audit.created(session, actor, "mesh", mesh)
     return mesh
 
 
@@ -59,9 +56,7 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
         setattr(mesh, field, value)
     if said.get("window_s", before_s) < before_s:
         usage.check_growth(session)
-    session.flush()
-    session.refresh(mesh)
-    audit.record(session, actor, "mesh.updated", mesh.id, mesh.name, fields=sorted(said))
+    audit.updated(session, actor, "mesh", mesh, said)
     return mesh
 
 

@@ -171,9 +171,7 @@ def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdat
         setattr(curve, field, value)
     if said:
         curve.updated_at = datetime.now(UTC)
-    session.flush()
-    session.refresh(curve)
-    audit.record(session, actor, "curve.updated", curve.id, curve.name, fields=sorted(said))
+    audit.updated(session, actor, "curve", curve, said)
     return find(session, curve_id)[0]
 
 

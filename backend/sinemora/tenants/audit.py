@@ -1,12 +1,22 @@
 """The record of changes, written in the transaction that makes them."""
 
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 from uuid import UUID
 
 from sqlalchemy.orm import Session
 
 from sinemora.tenants.access import Actor
 from sinemora.tenants.models import AuditEntry
+
+
+class Named(Protocol):
+    """A row with an id and a name."""
+
+    @property
+    def id(self) -> UUID: ...
+    @property
+    def name(self) -> str: ...
 
 
 def record(
@@ -24,3 +34,18 @@ def record(
             detail=detail,
         )
     )
+
+
+def created(session: Session, actor: Actor | None, kind: str, row: Named, **detail: Any) -> None:
+    """Store a new row, read back what the database gave it, and note it as `kind.created`; `detail` is JSON."""
+    session.add(row)
+    session.flush()
+    session.refresh(row)
+    record(session, actor, f"{kind}.created", row.id, row.name, **detail)
+
+
+def updated(session: Session, actor: Actor | None, kind: str, row: Named, fields: Iterable[str]) -> None:
+    """Store a changed row, read it back, and note it as `kind.updated` with the names of the fields."""
+    session.flush()
+    session.refresh(row)
+    record(session, actor, f"{kind}.updated", row.id, row.name, fields=sorted(fields))

@@ -119,10 +119,7 @@ def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[
         scopes=sorted(set(body.scopes)),
         expires_at=body.expires_at,
     )
-    session.add(key)
-    session.flush()
-    session.refresh(key)
-    audit.record(session, actor, "api_key.created", key.id, key.name, scopes=list(key.scopes))
+    audit.created(session, actor, "api_key", key, scopes=list(key.scopes))
     return key, secret
 
 

@@ -62,10 +62,7 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
     _set_tasks(session, application, body.tasks, body.edges)
     _set_zones(session, application, body.zones)
     _set_apart(session, application, body.apart_from)
-    session.add(application)
-    session.flush()
-    session.refresh(application)
-    audit.record(session, actor, "application.created", application.id, application.name)
+    audit.created(session, actor, "application", application)
     return application
 
 

@@ -73,10 +73,7 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
     source = MetricSource(**plain, paused=False, progress=MetricProgress())
     _sign_in(source, body.authentication)
     source.paths = _paths(session, body.mesh_id, body.paths)
-    session.add(source)
-    session.flush()
-    session.refresh(source)
-    audit.record(session, actor, "metric_source.created", source.id, source.name)
+    audit.created(session, actor, "metric_source", source)
     return source
 
 

@@ -43,10 +43,7 @@ def create_scenario(session: Session, actor: Actor, body: ScenarioCreate) -> Sce
     mesh = mesh_of(session, body.mesh)
     question = body.model_dump(mode="json", exclude={"name", "mesh"})
     found = Scenario(name=body.name, mesh_id=mesh.id, question=question)
-    session.add(found)
-    session.flush()
-    session.refresh(found)
-    audit.record(session, actor, "scenario.created", found.id, found.name)
+    audit.created(session, actor, "scenario", found)
     return found
 
 
@@ -67,9 +64,7 @@ def update_scenario(
         found.name = name
     found.question = found.question | said
     found.updated_at = datetime.now(UTC)
-    session.flush()
-    session.refresh(found)
-    audit.record(session, actor, "scenario.updated", found.id, found.name, fields=sorted(said))
+    audit.updated(session, actor, "scenario", found, said)
     return found
 
 
