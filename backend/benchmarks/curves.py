@@ -32,6 +32,7 @@ from sinemora.recommender.profiler.journal import Journal
 from sinemora.recommender.profiler.machine import awake
 from sinemora.recommender.profiler.network import open_network
 from sinemora.recommender.profiler.profile import Profile, Settings, make
+from sinemora.recommender.profiler.quiet import QUIET_BELOW
 from sinemora.recommender.profiler.recipes import RECIPES, ProfileError, Recipe
 from sinemora.recommender.profiler.recipes import found as installed
 from sinemora.recommender.profiler.sweep import Plan, latencies
@@ -304,6 +305,7 @@ def profiler(seed: int) -> None:
         "seen": np.round(seen, 3).tolist(),
         "high": np.round(foreseen.high, 3).tolist(),
         "noise": round(first.fit.noise, 4),
+        "disturbed_runs": sum((run.others or 0) > QUIET_BELOW for run in (*first.runs, *second.runs)),
     }
     report("curves_profiler_in_band_percent", 100 * float(np.mean(inside)), "≥ 90", lambda v: v >= 90, **detail)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sinemora.recommender.curves.observations import ObservationError
-from sinemora.recommender.profiler import journal, machine, network, profile, sweep
+from sinemora.recommender.profiler import journal, machine, network, profile, results, sweep
 from sinemora.recommender.profiler.recipes import RECIPES, ProfileError, Recipe, found
 from sinemora.recommender.profiler.upload import upload
 
@@ -28,6 +28,8 @@ kernel has it). First the smallest load is searched that saturates the server wi
 run in random order, round after round, until its mean is known to --tolerance or --repeats is reached.
 Idle processors are kept awake by loops of idle priority, because waking one takes 10 to 100 µs, which would be
 taken for latency of the network; --let-sleep leaves that to the machine.
+A run during which other work uses more than a tenth of a processor is done again when the machine is quiet, until
+--patience is used up; what is disturbed even so is told.
 Stop it any time: the same command goes on where it was. Written into --out: measurements.csv (what a curve is made of),
 profile.json (everything, with the machine), curve.svg, journal.jsonl (the runs).
 In commands {address}, {port}, {load}, {seconds} and {requests} are filled in, and {user}, whom a server that does not
@@ -62,6 +64,13 @@ def add(commands: Any) -> None:
     run.add_argument("--warm-up", type=float, default=2, metavar="SECONDS", help="before the first run (default: 2)")
     run.add_argument("--repeats", metavar="MIN,MAX", default="3,8", help="runs of each latency (default: 3,8)")
     run.add_argument("--tolerance", type=float, default=0.02, help="good enough a 95%% interval (default: 0.02)")
+    run.add_argument(
+        "--patience",
+        type=float,
+        default=120,
+        metavar="SECONDS",
+        help="for runs that other work disturbs (default: 120)",
+    )
     run.add_argument("--seed", type=int, default=1, help="of the random order (default: 1)")
     run.add_argument("--let-sleep", action="store_true", help="let processors sleep between requests, see below")
     run.add_argument("--network", choices=("auto", "delaybox", "netem"), default="auto")
@@ -83,7 +92,7 @@ def _profile(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
     if options.upload and not key:
         parser.error("--upload needs --key or SINEMORA_API_KEY")
     folder = options.out or Path(f"profile-{recipe.name}")
-    settings = profile.Settings(options.seconds, options.warm_up)
+    settings = profile.Settings(options.seconds, options.warm_up, options.patience)
     signal.signal(signal.SIGTERM, _interrupted)
     try:
         words = sys.argv[2:] if sys.argv[1:2] == ["profile"] else sys.argv[1:]
@@ -98,8 +107,8 @@ def _profile(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
                 made = profile.make(recipe, plan, settings, between, kept, _say)
         finally:
             between.close()
-        print(profile.summary(made))
-        print("Written: " + ", ".join(map(str, profile.write(made, folder))))
+        print(results.summary(made))
+        print("Written: " + ", ".join(map(str, results.write(made, folder))))
         if options.upload:
             print("Curve: " + upload(made, options.upload, key, options.name or recipe.name, options.curve))
     except (ProfileError, ObservationError) as error:

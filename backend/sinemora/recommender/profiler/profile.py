@@ -1,22 +1,18 @@
-"""Making a profile: server, network, runs one after the other, and what comes of them."""
+"""Making a profile: server, network, and runs one after the other."""
 
-import json
 import shlex
 import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
+from dataclasses import asdict, dataclass, replace
 
 from sinemora.recommender.curves.fit import Fit, fit
 from sinemora.recommender.curves.observations import normalise
-from sinemora.recommender.profiler import kept, machine, picture, sweep
+from sinemora.recommender.profiler import kept, sweep
 from sinemora.recommender.profiler.journal import Journal
 from sinemora.recommender.profiler.network import Network, spare_user
+from sinemora.recommender.profiler.quiet import Patience, Watch
 from sinemora.recommender.profiler.recipes import ProfileError, Recipe, value_of
 from sinemora.recommender.profiler.sweep import Mean, Plan, Run, Step
 
@@ -35,6 +31,8 @@ class Settings:
 
     seconds: float
     warm_up_s: float
+    patience_s: float = 120.0
+    """For doing runs again that were disturbed by other work on the machine."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +53,7 @@ def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journ
     if step is not None:
         if journal.runs:
             say(f"going on after {len(journal.runs)} runs done before")
-        bench = _Bench(recipe, settings, network, journal.runs)
+        bench = _Bench(recipe, settings, network, journal.runs, Patience(settings.patience_s, say))
         try:
             bench.warm_up(step.load)
             while step is not None:
@@ -80,8 +78,10 @@ def finished(recipe: Recipe, plan: Plan, runs: Sequence[Run]) -> Profile:
 class _Bench:
     """A server in its namespace and the benchmark in the other."""
 
-    def __init__(self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run]) -> None:
-        self._recipe, self._settings, self._network = recipe, settings, network
+    def __init__(
+        self, recipe: Recipe, settings: Settings, network: Network, runs: Sequence[Run], patience: Patience
+    ) -> None:
+        self._recipe, self._settings, self._network, self._patience = recipe, settings, network, patience
         self._rate = runs[-1].value if runs else None
         self._server: subprocess.Popen[bytes] | None = None
         # Read when the server ends too soon.
@@ -111,7 +111,15 @@ class _Bench:
             self._rate = self._measured(load, self._settings.warm_up_s)
 
     def run(self, step: Step) -> Run:
-        """Do one run."""
+        """Do one run; again while other work disturbs it and there is patience."""
+        while True:
+            began, watch = time.monotonic(), Watch()
+            run = self._tried(step)
+            others = watch.others()
+            if not self._patience.again(others, time.monotonic() - began):
+                return replace(run, others=round(others, 3))
+
+    def _tried(self, step: Step) -> Run:
         for attempt in range(_TRIES):
             self._network.add(step.added_us)
             try:
@@ -168,113 +176,3 @@ def _progress(recipe: Recipe, plan: Plan, runs: Sequence[Run], run: Run) -> str:
     if run.achieved_us is not None and run.achieved_us - run.added_us > max(_FAR_OFF * run.added_us, 20):
         off = f"; {run.achieved_us:.0f} µs were really added: the machine is too busy"
     return f"{head} {run.added_us:g} µs, load {run.load}: {run.value:,.4g} {recipe.unit}{known}{off}"
-
-
-def write(profile: Profile, folder: Path) -> list[Path]:
-    """Write the measurements as CSV (as curves take them), everything as JSON, and a picture."""
-    swept = [run for run in profile.runs if run.phase == "sweep"]
-    described = describe(profile)
-    about = [f"# {line}" for line in source(profile)]
-    rows = [f"{run.added_us:g},{run.value:.10g}" for run in sorted(swept, key=lambda run: run.added_us)]
-    paths = [folder / name for name in ("measurements.csv", "profile.json", "curve.svg")]
-    column = "rate" if profile.recipe.metric == "rate" else "duration"
-    paths[0].write_text("\n".join([*about, f"added_us,{column}", *rows]) + "\n", "utf-8")
-    paths[1].write_text(json.dumps(described, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    paths[2].write_text(picture.svg(profile.fit, title(profile)), "utf-8")
-    return paths
-
-
-def title(profile: Profile) -> str:
-    """One line for pictures and names."""
-    return f"{profile.recipe.name}, load {profile.load}"
-
-
-def source(profile: Profile) -> list[str]:
-    """Where the numbers are from, in words."""
-    about = machine.description()
-    many = sum(run.phase == "sweep" for run in profile.runs)
-    lines = [
-        f"{profile.recipe.name}: {shlex.join(_words(profile.recipe.command))}, load {profile.load}",
-        f"{many} runs in random order at {len(profile.means)} latencies, measured on {datetime.now(UTC):%Y-%m-%d}",
-        f"{about['processor']}, {about['cores']} cores, {about['memory']}, Linux {about['kernel']}, {about['system']}"
-        + (", virtual machine" if about["hypervisor"] else ""),
-    ]
-    return lines + machine.versions(profile.recipe.versions)
-
-
-def describe(profile: Profile) -> dict[str, Any]:
-    """Everything of a profile, for JSON."""
-    found = profile.fit
-    threshold = found.threshold
-    at_us = [float(us) for us in found.samples.added_us]
-    band = found.at(at_us)
-    return {
-        "recipe": profile.recipe.name,
-        "metric": profile.recipe.metric,
-        "unit": profile.recipe.unit,
-        "server": None if profile.recipe.server is None else shlex.join(_words(profile.recipe.server)),
-        "command": shlex.join(_words(profile.recipe.command)),
-        "machine": machine.description(),
-        "measured_on": f"{datetime.now(UTC):%Y-%m-%d}",
-        "load": profile.load,
-        "loads_tried": {
-            str(load): [run.value for run in profile.runs if run.phase == "load" and run.load == load]
-            for load in sorted({run.load for run in profile.runs if run.phase == "load"})
-        },
-        "points": [
-            {
-                "added_us": us,
-                "achieved_us": _median(run.achieved_us for run in profile.runs if _is(run, us)),
-                "mean": mean.value,
-                "half_width": mean.half_width,
-                "runs": [run.value for run in profile.runs if _is(run, us)],
-            }
-            for us, mean in profile.means.items()
-        ],
-        "curve": {
-            "family": found.chosen,
-            "formula": found.candidates[0].formula,
-            "reason": found.reason,
-            "noise": found.noise,
-            "threshold_us": [threshold.low_us, threshold.at_us, threshold.high_us],
-            "added_us": at_us,
-            "performance": band.performance.tolist(),
-            "low": band.low.tolist(),
-            "high": band.high.tolist(),
-            "warnings": [f"{one.code}: {one.message}" for one in found.warnings],
-        },
-    }
-
-
-def summary(profile: Profile) -> str:
-    """What came out, for people."""
-    found = profile.fit
-    band = found.at(list(profile.means))
-    lines = [f"{'added µs':>9} {profile.recipe.unit:>14} {'runs':>5} {'performance':>12}  band"]
-    for (us, mean), p, low, high in zip(profile.means.items(), band.performance, band.low, band.high, strict=True):
-        lines.append(f"{us:9.0f} {mean.value:14,.5g} {mean.count:5} {p:12.3f}  {low:.3f} … {high:.3f}")
-    lines.append(f"{found.candidates[0].words}: {found.candidates[0].formula}")
-    lines.append(found.reason)
-    lines += [f"Careful: {one.message}" for one in found.warnings]
-    return "\n".join(lines)
-
-
-def _is(run: Run, added_us: float) -> bool:
-    return run.phase == "sweep" and run.added_us == added_us
-
-
-def _median(values: Any) -> float | None:
-    found = sorted(value for value in values if value is not None)
-    return float(found[len(found) // 2]) if found else None
-
-
-def _words(words: Sequence[str]) -> list[str]:
-    """A command without the paths of this machine."""
-    rest = (
-        ("python" if word == sys.executable else word.rsplit("/", 1)[-1]) if _ours(word) else word for word in words[1:]
-    )
-    return [words[0].rsplit("/", 1)[-1], *rest]
-
-
-def _ours(word: str) -> bool:
-    return word == sys.executable or word.startswith(str(Path(__file__).parent))

@@ -49,10 +49,12 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Run(Step):
-    """One run done. `value` in the metric's unit; `achieved_us` is what was really added, if the network tells."""
+    """One run done. `value` in the metric's unit; `achieved_us` is what was really added, if the network tells;
+    `others` how many processors other work used meanwhile."""
 
     value: float
     achieved_us: float | None = None
+    others: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

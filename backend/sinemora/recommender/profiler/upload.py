@@ -6,8 +6,9 @@ import urllib.request
 import uuid
 from typing import Any
 
-from sinemora.recommender.profiler.profile import Profile, source
+from sinemora.recommender.profiler.profile import Profile
 from sinemora.recommender.profiler.recipes import ProfileError
+from sinemora.recommender.profiler.results import source
 
 
 def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None) -> str:

@@ -1,16 +1,19 @@
 """A real profile: Valkey in one namespace, a closed-loop client in the other, delaybox between them."""
 
 import json
+import os
 import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from sinemora.recommender.curves.upload import parse
+from sinemora.recommender.profiler.quiet import QUIET_BELOW
 from sinemora.recommender.profiler.recipes import RECIPES, found
 
 PROFILE = (sys.executable, "-m", "sinemora.recommender.profiler")
@@ -41,7 +44,7 @@ def command(tmp_path: Path) -> list[str]:
         *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
         *("--command", f"{sys.executable} {client} {{address}} {{port}} {{load}} {{seconds}}", "--pointer", "/rate"),
         *("--server", " ".join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
-        *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2"),
+        *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2", "--patience", "0"),
     ]
 
 
@@ -74,6 +77,27 @@ def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: li
     samples = parse((tmp_path / "out" / "measurements.csv").read_bytes()).samples()
     assert samples.rows == 6
     assert "<svg" in (tmp_path / "out" / "curve.svg").read_text()
+
+
+@pytest.fixture
+def neighbour() -> Iterator[None]:
+    """Work that is not ours: loops whose parent has ended, one for each processor."""
+    loops = "for _ in $(seq $(nproc)); do timeout 600 yes >/dev/null 2>&1 & echo $!; done"
+    started = subprocess.run(["setsid", "sh", "-c", loops], capture_output=True, text=True, timeout=60, check=True)
+    yield
+    for pid in started.stdout.split():
+        os.kill(int(pid), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("neighbour")
+def test_runs_beside_other_work_are_tried_again_and_told(command: list[str], tmp_path: Path):
+    done = subprocess.run([*command, "--patience", "3"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("this run is done again") >= 1
+    assert done.stderr.count("does not become quiet") == 1
+    assert "of 6 runs; measure on a quiet machine" in done.stdout
+    made = json.loads((tmp_path / "out" / "profile.json").read_text())
+    assert all(point["others"] > QUIET_BELOW for point in made["points"])
 
 
 def family(pid: int) -> set[tuple[str, str]]:
