@@ -86,7 +86,7 @@ def neighbour() -> Iterator[None]:
     started = subprocess.run(["setsid", "sh", "-c", loops], capture_output=True, text=True, timeout=60, check=True)
     yield
     for pid in started.stdout.split():
-        os.kill(int(pid), signal.SIGKILL)
+        os.kill(int(pid), signal.SIGTERM)  # `timeout` hands it on to its loop
 
 
 @pytest.mark.usefixtures("neighbour")
