@@ -17,6 +17,7 @@ mod shift;
 #[cfg(test)]
 mod simulated;
 mod streak;
+mod stretch;
 mod tracker;
 
 pub use anchor::{Ahead, Anchoring, Reading};

@@ -3,12 +3,14 @@
 //! Queues only ever raise what a direction shows, and the clock moves both directions against one another. So the
 //! sum of both, which no clock enters, tells first whether either is congested. If neither is, both measure the
 //! clock; if one is, the other one does; if both are, nothing does and the error grows until one is free again.
-//! A clock is continuous: what jumps in one direction alone is the route of that direction.
+//! A clock is continuous: what jumps in one direction alone is the route of that direction, also where no single bin
+//! shows it, see [`super::stretch`].
 
 use super::estimate::Estimate;
 use super::filter::Filter;
 use super::sample::Sample;
 use super::streak::Streak;
+use super::stretch::{Found, Known, Stretches};
 
 /// A bin is judged when it has so many exchanges and is so long, s, or when it is so long.
 const BIN_COUNT: u32 = 24;
@@ -66,6 +68,7 @@ pub struct Tracker {
     judged: usize,
     bin: Option<Bin>,
     raised: [Streak; 2],
+    stretches: Stretches,
     /// Bins in a row that fit nothing.
     puzzling: u32,
 }
@@ -91,6 +94,7 @@ impl Tracker {
             judged: 0,
             bin: None,
             raised: [Streak::default(), Streak::default()],
+            stretches: Stretches::default(),
             puzzling: 0,
         }
     }
@@ -142,7 +146,11 @@ impl Tracker {
         let [inbound, outbound] = bin.least;
         let both = inbound + outbound;
         self.learn_noise(inbound.abs().min(outbound.abs()).min(both.abs()));
-        if both.abs() <= GATE * self.noise_ns * std::f64::consts::SQRT_2 {
+        let both_gate = GATE * self.noise_ns * std::f64::consts::SQRT_2;
+        if let Some(found) = self.compare(bin, both_gate, at_s) {
+            return self.moved(found, at_s);
+        }
+        if both.abs() <= both_gate {
             self.both_clean(inbound, outbound, passed_s);
             return None;
         }
@@ -180,6 +188,35 @@ impl Tracker {
         None
     }
 
+    /// Compares this stretch of time with the one before: a route may have changed by as little as bins wander.
+    fn compare(&mut self, bin: &Bin, both_gate: f64, at_s: f64) -> Option<Found> {
+        let known = Known {
+            filter: self.filter.clone(),
+            base_ns: self.base_ns,
+        };
+        let is_new = self.stretches.add(at_s, bin.least, known);
+        // What lies further out, single bins tell.
+        let most_ns = 2.0 * both_gate;
+        (is_new && most_ns > LEAST_CHANGE_NS)
+            .then(|| self.stretches.compare(LEAST_CHANGE_NS, most_ns))?
+    }
+
+    /// A route changed some time ago and was taken for the clock since: all goes on from what was known before.
+    fn moved(&mut self, found: Found, at_s: f64) -> Option<RouteChange> {
+        let Found { way, by_ns, before } = found;
+        self.filter = before.filter;
+        self.filter.predict(at_s);
+        self.base_ns = before.base_ns;
+        self.puzzling = 0;
+        self.raised.iter_mut().for_each(Streak::end);
+        if by_ns > 0.0 {
+            self.lengthen(way, by_ns);
+        } else {
+            self.shorten(way, by_ns);
+        }
+        change(way, by_ns)
+    }
+
     /// The round trip is at its base: both directions measure the clock.
     fn both_clean(&mut self, inbound: f64, outbound: f64, passed_s: f64) {
         self.puzzling = 0;
@@ -215,25 +252,29 @@ impl Tracker {
         change(way, by_ns)
     }
 
-    /// Both are off: the clock runs unseen, and only what lasts is believed.
+    /// Both are off: the clock runs unseen, and only what lasts is believed. What both ways have in common is followed and
+    /// not told of one.
     fn both_off(&mut self, least: [f64; 2], gate: f64, at_s: f64) -> Option<RouteChange> {
-        let mut found = None;
-        for way in [0, 1] {
-            if let Some(by_ns) = self.raised[way].add(at_s, least[way], gate) {
-                self.lengthen(way, by_ns);
-                found = found.or(change(way, by_ns));
-            }
+        let rises = [0, 1].map(|way| self.raised[way].add(at_s, least[way], gate));
+        for (way, by_ns) in rises.iter().enumerate() {
+            by_ns.iter().for_each(|by_ns| self.lengthen(way, *by_ns));
         }
-        found
+        match rises {
+            [Some(by_ns), None] => change(0, by_ns),
+            [None, Some(by_ns)] => change(1, by_ns),
+            _ => None,
+        }
     }
 
     fn lengthen(&mut self, way: usize, by_ns: f64) {
+        self.stretches.clear();
         self.base_ns[way] += by_ns;
         self.lengthened_ns[way] += by_ns;
         self.hide(self.filter.variance().sqrt() + self.noise_ns);
     }
 
     fn shorten(&mut self, way: usize, by_ns: f64) {
+        self.stretches.clear();
         if self.base_ns[way] + by_ns < 0.0 {
             let mut least = [0.0; 2];
             least[way] = by_ns;
@@ -246,6 +287,7 @@ impl Tracker {
 
     /// The shortest round trip was not the shortest: as at the start, both ways are taken to be equally long.
     fn centre(&mut self, least: [f64; 2]) {
+        self.stretches.clear();
         let base = [self.base_ns[0] + least[0], self.base_ns[1] + least[1]];
         let half = (base[0] + base[1]).max(0.0) / 2.0;
         self.filter.shift((base[0] - base[1]) / 2.0);

@@ -1,0 +1,88 @@
+//! Routes that change on paths whose shortest delays wander.
+
+use super::super::simulated::{Event, Outcome, World};
+use super::super::{Change, PeerClock};
+
+const US: f64 = 1e3;
+
+/// How much the shortest delay of a way lies above the least it can be, at a time: another part of `most_ns` every
+/// 0.7 s, as of an appliance or hypervisor that wakes the later the deeper it sleeps.
+fn wander(at_s: f64, way: u64, most_ns: f64) -> f64 {
+    let mixed = ((at_s / 0.7) as u64 * 2 + way + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    most_ns * ((mixed ^ (mixed >> 32)) >> 40) as f64 / f64::from(1 << 24)
+}
+
+/// Runs with ways that wander by so much, and become longer by so much (inbound, outbound) at 80 s.
+fn run(
+    rate_hz: i64,
+    seconds: i64,
+    wander_ns: f64,
+    by_ns: [f64; 2],
+    clock_ns: fn(f64) -> f64,
+) -> Outcome {
+    let mut world = World::new(rate_hz);
+    (world.first, world.delay_in_ns, world.delay_out_ns) = (32, 1e6, 1e6);
+    world.run(&mut PeerClock::new(), seconds, 20, |t, _| {
+        let changed = f64::from(u8::from(t >= 80.0));
+        Event {
+            queue_in_ns: wander(t, 0, wander_ns) + changed * by_ns[0],
+            queue_out_ns: wander(t, 1, wander_ns) + changed * by_ns[1],
+            clock_ns: clock_ns(t),
+        }
+    })
+}
+
+#[test]
+fn a_route_that_changes_by_little_more_than_delays_wander_is_told_once_and_for_its_direction() {
+    for wander_us in [5.0, 15.0, 30.0, 50.0, 70.0] {
+        for by_us in [[100.0, 0.0], [0.0, 100.0], [-100.0, 0.0], [0.0, -100.0]] {
+            for rate_hz in [16, 64] {
+                let by_ns = by_us.map(|us| us * US);
+                let outcome = run(rate_hz, 160, wander_us * US, by_ns, |_| 0.0);
+                let told = format!("{rate_hz}/s, {wander_us} us, {by_us:?}: {outcome:?}");
+                let [(at_s, Change::Route(change))] = outcome.changes[..] else {
+                    panic!("{told}");
+                };
+                assert!((80.0..=110.0).contains(&at_s), "{told}");
+                assert_eq!(change.inbound, by_us[0] != 0.0, "{told}");
+                let off_ns = change.by_ns - by_ns[0] - by_ns[1];
+                assert!(off_ns.abs() < (5.0 + 0.35 * wander_us) * US, "{told}");
+                assert_eq!(outcome.outside, 0, "{told}");
+            }
+        }
+    }
+}
+
+/// What becomes of the clock, ns, and by how much both ways become longer, us.
+type Elsewhere = (fn(f64) -> f64, f64);
+
+#[test]
+fn what_wanders_changes_no_route_nor_does_a_clock() {
+    let elsewhere: [Elsewhere; 4] = [
+        (|_| 0.0, 0.0),
+        (|t| (t - 80.0).max(0.0) * 1e3, 0.0),
+        (|t| f64::from(u8::from(t >= 80.0)) * 1e6, 0.0),
+        (|_| 0.0, 50.0),
+    ];
+    for wander_us in [5.0, 15.0, 30.0, 50.0, 70.0] {
+        for (which, (clock_ns, by_us)) in elsewhere.into_iter().enumerate() {
+            for rate_hz in [2, 16] {
+                let outcome = run(rate_hz, 240, wander_us * US, [by_us * US; 2], clock_ns);
+                let told = format!("{rate_hz}/s, {wander_us} us, {which}: {outcome:?}");
+                // Of two ways that became longer each may be told, with its own size.
+                let is_true = |change: &Change| match change {
+                    Change::Stepped => which == 2,
+                    Change::Route(of) => {
+                        which == 3 && (of.by_ns - by_us * US).abs() < (10.0 + 0.5 * wander_us) * US
+                    }
+                };
+                let mut changes = outcome.changes.iter();
+                assert!(changes.all(|(_, change)| is_true(change)), "{told}");
+                assert!(which != 2 || outcome.changes.len() == 1, "{told}");
+                // An exchange that was late by as much as a step hides it until the next one.
+                assert!(outcome.outside <= u64::from(which == 2), "{told}");
+            }
+        }
+    }
+}
