@@ -79,6 +79,7 @@ fn taken(message: &Message) {
             at: RawTime(1),
             deadline: RawTime(1_000_000),
             hold_until: RawTime(1_000_000),
+            told_until: RawTime(1_000_000),
             tag: (),
         };
         for _ in 0..3 {

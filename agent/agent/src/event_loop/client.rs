@@ -116,11 +116,12 @@ impl Client {
             });
         };
         let deadline = now.plus(path.deadline_ns);
-        let soon = path.asks_again(now);
+        let told_until = path.told_until(now);
         let opening = Opening {
             at: now,
             deadline,
             hold_until: deadline.plus(ticket.left_ns),
+            told_until: told_until.unwrap_or(deadline),
             tag: Tag {
                 key,
                 flows: path.slots.len() as u8,
@@ -139,7 +140,9 @@ impl Client {
             source: ledger.requester(),
             sequence_id,
             correction: Correction(0),
-            body: Body::LeanReq { soon },
+            body: Body::LeanReq {
+                soon: told_until.is_some(),
+            },
         };
         let request = Some(Request {
             to: peer,

@@ -419,22 +419,35 @@ fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
 
 #[test]
 fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
-    for (rate_hz, flows, soon) in [(128, 1, true), (4, 1, true), (2, 1, false), (1, 8, true)] {
+    // Deadline in ms, rate, flows.
+    let cases = [
+        (1000, 128, 1, true),
+        (1000, 1, 1, true),
+        (1000, 1, 8, true),
+        (250, 4, 1, true),
+        (250, 2, 1, false),
+        (250, 1, 8, true),
+        (250, 1, 1, false),
+    ];
+    for (deadline_ms, rate_hz, flows, soon) in cases {
         let mut play = Play::new();
         let mut plan = plan(vec![peer(2, 1)], rate_hz, 1);
+        plan.meshes[0].loss_deadline_ms = deadline_ms;
         plan.meshes[0].peers[0].flows = flows;
         play.follow(&plan);
-        play.run(4_000);
-        assert!(play.soon.len() >= 7, "{}", play.soon.len());
+        play.run(7_000);
+        assert!(play.soon.len() >= 6, "{}", play.soon.len());
         assert!(
             play.soon.iter().all(|s| *s == soon),
-            "{rate_hz}/s by {flows}"
+            "{rate_hz}/s by {flows}, {deadline_ms} ms"
         );
     }
     // The second of many that a path starts with, and then one a second.
     let mut play = Play::new();
     play.client.schedule.first = 32;
-    play.follow(&plan(vec![peer(2, 1)], 1, 1));
+    let mut plan = plan(vec![peer(2, 1)], 1, 1);
+    plan.meshes[0].loss_deadline_ms = 250;
+    play.follow(&plan);
     play.run(6_000);
     let later = play.soon.iter().filter(|soon| **soon).count();
     assert!((30..=32).contains(&later), "{later}");

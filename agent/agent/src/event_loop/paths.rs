@@ -11,8 +11,11 @@ use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::PortIdentity;
 use crate::window::WindowBook;
 
-/// A request that follows within this time, ns, takes along what the answer to the one before could not tell.
-const SOON_NS: i64 = 250_000_000;
+/// The answer to the next request takes along what this one cannot tell, if it is there and read so soon after that
+/// request, ns, beyond the round trip ...
+const READ_NS: i64 = 250_000_000;
+/// ... and if that makes no window wait longer than this beyond the deadline of its exchanges, ns.
+const LONGER_NS: i64 = 300_000_000;
 
 /// A path that this agent measures.
 pub(super) struct Path {
@@ -25,18 +28,16 @@ pub(super) struct Path {
 impl Path {
     /// Whether its slots are those that a plan asks for.
     fn keeps(&self, mesh: &MeshPlan, flows: u8) -> bool {
-        let interval_ns = 1_000_000_000 / i64::from(mesh.rate_hz);
         self.slots.len() == usize::from(flows)
-            && self
-                .slots
-                .iter()
-                .all(|slots| slots.interval_ns == interval_ns)
+            && self.slots.iter().all(|slots| slots.are_of(mesh.rate_hz))
     }
 
-    /// Whether its next request follows soon, and well before the deadline of one that leaves `now`.
-    pub fn asks_again(&self, now: RawTime) -> bool {
-        let soon = now.plus(SOON_NS.min(self.deadline_ns / 2));
-        self.slots.iter().any(|slots| slots.next() <= soon)
+    /// When the answer to its next request will have told what the one to a request that leaves `now` cannot; `None` when
+    /// that is too late to wait for.
+    pub fn told_until(&self, now: RawTime) -> Option<RawTime> {
+        let next = self.slots.iter().map(Slots::next).min()?;
+        let told_until = next.max(now).plus(READ_NS);
+        (told_until <= now.plus(self.deadline_ns + LONGER_NS)).then_some(told_until)
     }
 }
 

@@ -1,5 +1,6 @@
 //! The two ports and the source ports of further flows: messages in with their stamps, messages out in batches.
 
+use std::cmp::Reverse;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -296,8 +297,9 @@ impl Ports {
     pub fn send_generals(&mut self) -> u64 {
         let mut sent = 0;
         if !self.generals_out.is_empty() {
-            // What one machine gets wakes it once; the order of packets to it stays.
-            self.generals_out.sort_by_key(|packet| packet.to);
+            // What one machine gets passes the system in one piece and wakes it once; only the last may be shorter.
+            self.generals_out
+                .sort_by_key(|packet| (packet.to, Reverse(packet.len)));
             self.general.send(&self.generals_out, |_, left| {
                 sent += u64::from(left.is_ok());
             });

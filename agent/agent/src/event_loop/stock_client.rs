@@ -241,6 +241,7 @@ impl Client {
             deadline,
             // Nobody will tell later whether the request arrived.
             hold_until: deadline,
+            told_until: deadline,
             tag: Tag {
                 key: FlowKey {
                     path: stock.path,

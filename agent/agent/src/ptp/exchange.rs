@@ -11,6 +11,9 @@ pub struct Opening<T> {
     pub deadline: RawTime,
     /// When to settle although its fate is not known; not before `deadline`.
     pub hold_until: RawTime,
+    /// When the answer to the next request will have told when the Sync of this one left, if the round trip took no time;
+    /// the deadline where nothing is left to tell.
+    pub told_until: RawTime,
     /// Comes back with what became of it.
     pub tag: T,
 }
@@ -101,6 +104,14 @@ impl<T: Copy> Exchange<T> {
             standard: None,
             perhaps_shed: false,
         }
+    }
+
+    /// Whether a later answer may still tell, after `now`, when its Sync left.
+    pub fn awaits_news(&self, now: RawTime) -> bool {
+        let round_trip_ns = self.t2.map_or(0, |t2| t2.since(self.opening.at));
+        self.sync_arrived
+            && self.t1_ns.is_none()
+            && now < self.opening.told_until.plus(round_trip_ns)
     }
 
     /// The request left at `t3`.

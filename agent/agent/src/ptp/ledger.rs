@@ -1,7 +1,7 @@
 //! The client's open exchanges with one responder, and what became of each.
 //!
-//! Every request is settled exactly once, at its deadline or, while its fate is not known, when its window must
-//! close. Responses are matched by sequence id over all open requests: a round trip longer than the interval
+//! Every request is settled exactly once: at its deadline, a little later while its answer is not yet wholly told, or,
+//! while its fate is not known, when its window must close. Responses are matched by sequence id over all open requests: a round trip longer than the interval
 //! between requests is no loss.
 
 use std::collections::VecDeque;
@@ -135,7 +135,7 @@ impl<T: Copy> Ledger<T> {
         while let Some(open) = self.open.front() {
             let opening = open.opening;
             let decided = open.void || open.arrived.is_some() || opening.hold_until <= now;
-            if opening.deadline > now || !decided {
+            if opening.deadline > now || !decided || !open.void && open.awaits_news(now) {
                 break;
             }
             if !open.void {

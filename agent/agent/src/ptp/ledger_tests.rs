@@ -40,6 +40,7 @@ impl Talk {
             at,
             deadline: at.plus(DEADLINE),
             hold_until: at.plus(DEADLINE.max(hold_s * 1_000_000_000)),
+            told_until: at.plus(DEADLINE),
             tag,
         };
         assert_eq!(self.ledger.open(opening), Some(tag));
@@ -224,6 +225,7 @@ fn the_departure_may_be_known_last() {
         at: RawTime(0),
         deadline: RawTime(DEADLINE),
         hold_until: RawTime(DEADLINE),
+        told_until: RawTime(DEADLINE),
         tag: 0,
     };
     let id = talk.ledger.open(opening).unwrap();
@@ -444,6 +446,7 @@ fn losing_at_random(request: Body) {
             at,
             deadline: at.plus(DEADLINE),
             hold_until: at.plus(5 * DEADLINE),
+            told_until: at.plus(DEADLINE),
             tag: n,
         };
         let sequence_id = ledger.open(opening).unwrap();
@@ -510,6 +513,7 @@ fn standard(ledger: &mut Ledger<u16>) -> u16 {
         at: RawTime(0),
         deadline,
         hold_until: deadline,
+        told_until: deadline,
         tag: 1,
     };
     let id = ledger.open_standard(opening, 0).unwrap();
@@ -643,4 +647,32 @@ fn an_answer_of_one_packet_counts_although_nobody_tells_when_it_left() {
     let body = whole(&talk, 1, REQUESTER);
     assert_eq!(talk.hear(1, 100, body), Verdict::Taken);
     assert_eq!(talk.words(2), "?, back");
+}
+
+#[test]
+fn an_answer_of_one_packet_waits_for_the_next_one_beyond_its_deadline() {
+    for is_told in [true, false] {
+        let mut talk = Talk::new();
+        let id = talk.ask(1);
+        let told_until = Talk::sent_at(id).plus(DEADLINE + 1_000 * US);
+        talk.ledger.open.back_mut().unwrap().opening.told_until = told_until;
+        talk.arrives(id);
+        let body = whole(&talk, id, REQUESTER);
+        assert_eq!(talk.hear(id, 100, body), Verdict::Taken);
+        let mut settled = Vec::new();
+        let mut settle = |ledger: &mut Ledger<u16>, at: RawTime| {
+            ledger.settle(at, |s| settled.push((s.answered, s.inbound.is_some())));
+            settled.clone()
+        };
+        // The next answer takes as long to come as this one did.
+        let last = told_until.plus(100 * US);
+        assert_eq!(settle(&mut talk.ledger, last.plus(-1)), []);
+        if is_told {
+            let verdict = talk.ledger.synced(id, 60 * US);
+            assert!(matches!(verdict, Verdict::Complete(..)), "{verdict:?}");
+            assert_eq!(settle(&mut talk.ledger, last.plus(-1)), [(true, true)]);
+        } else {
+            assert_eq!(settle(&mut talk.ledger, last), [(true, false)]);
+        }
+    }
 }

@@ -9,7 +9,8 @@ use super::clock::RealTime;
 /// Whole `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
-/// Room for the source address of a packet that is sent, the longest of which takes 40 bytes.
+/// Room for what the kernel is told of a packet that is sent: its source address, the longest of which takes 40 bytes, and
+/// the size of segments, which takes 24.
 pub(super) type SourceRoom = [u64; 8];
 
 /// What came beside a packet.
@@ -94,6 +95,17 @@ unsafe fn get<T: Copy>(data: *const u8, len: usize) -> Option<T> {
     (len >= size_of::<T>()).then(|| unsafe { data.cast::<T>().read_unaligned() })
 }
 
+/// Writes that what is sent is to be cut into datagrams of `bytes` (udp(7), UDP_SEGMENT), behind the `used` bytes of
+/// `room`; how many are used then.
+pub(super) fn write_segment(bytes: u16, used: usize, room: &mut SourceRoom) -> usize {
+    used + write(
+        libc::SOL_UDP,
+        libc::UDP_SEGMENT,
+        bytes,
+        &mut room[used / 8..],
+    )
+}
+
 /// Writes the source address of a packet to `room`; how many bytes of it are used.
 pub(super) fn write_source(source: IpAddr, room: &mut SourceRoom) -> usize {
     match source {
@@ -115,11 +127,13 @@ pub(super) fn write_source(source: IpAddr, room: &mut SourceRoom) -> usize {
     }
 }
 
-fn write<T>(level: i32, kind: i32, payload: T, room: &mut SourceRoom) -> usize {
-    const { assert!(size_of::<T>() <= 40) };
+fn write<T>(level: i32, kind: i32, payload: T, room: &mut [u64]) -> usize {
+    // SAFETY: CMSG_SPACE only adds.
+    let space = unsafe { libc::CMSG_SPACE(size_of::<T>() as u32) as usize };
+    assert!(space <= size_of_val(room));
     let header = room.as_mut_ptr().cast::<libc::cmsghdr>();
-    // SAFETY: the room is aligned for a cmsghdr and has space for one, 16 bytes, and 48 more; CMSG_DATA is within it, and
-    // CMSG_LEN and CMSG_SPACE only add.
+    // SAFETY: the room is aligned for a cmsghdr and has space for one and the payload, as was looked at above; CMSG_DATA is
+    // within it, and CMSG_LEN only adds.
     unsafe {
         header.write(libc::cmsghdr {
             cmsg_len: libc::CMSG_LEN(size_of::<T>() as u32) as usize,
@@ -127,6 +141,6 @@ fn write<T>(level: i32, kind: i32, payload: T, room: &mut SourceRoom) -> usize {
             cmsg_type: kind,
         });
         libc::CMSG_DATA(header).cast::<T>().write_unaligned(payload);
-        libc::CMSG_SPACE(size_of::<T>() as u32) as usize
     }
+    space
 }

@@ -3,6 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, RawFd};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::bind::BindError;
@@ -23,6 +24,7 @@ pub struct Socket {
     socket: UdpSocket,
     local: SocketAddr,
     stamps_departures: bool,
+    joins: AtomicBool,
 }
 
 impl Socket {
@@ -42,9 +44,13 @@ impl Socket {
             SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
         };
         let stamped = set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags(stamps)).is_ok();
+        // Departures that are stamped must be packets of their own.
+        let joins =
+            stamps == Stamps::Received && set(fd, libc::SOL_UDP, libc::UDP_SEGMENT, 0).is_ok();
         Ok(Self {
             socket,
             local,
+            joins: AtomicBool::new(joins),
             stamps_departures: stamped && stamps == Stamps::SentAndReceived,
         })
     }
@@ -57,6 +63,16 @@ impl Socket {
     /// Whether the kernel was willing to stamp what this socket sends.
     pub fn stamps_departures(&self) -> bool {
         self.stamps_departures
+    }
+
+    /// Whether packets to one receiver go to the kernel in one piece, which cuts it again as late as it can.
+    pub(super) fn joins(&self) -> bool {
+        self.joins.load(Relaxed)
+    }
+
+    /// The kernel or the network card does not cut packets apart.
+    pub(super) fn join_no_more(&self) {
+        self.joins.store(false, Relaxed);
     }
 
     /// Lets the kernel number departures from 0 again: the counter starts when OPT_ID is switched on.

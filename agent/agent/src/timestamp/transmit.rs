@@ -15,6 +15,9 @@ const MESSAGE: usize = crate::ptp::MAX_LEN;
 const FEW: usize = 4;
 const SOME: usize = 16;
 
+/// Most packets to one receiver that go to the kernel in one piece.
+const MOST_TOGETHER: usize = 8;
+
 /// A packet on its way out.
 #[derive(Debug, Clone, Copy)]
 pub struct Outgoing<T> {
@@ -51,6 +54,9 @@ impl Socket {
                     left.iter().for_each(|packet| each(packet, Ok(())));
                     rest = after;
                 }
+                Err(error) if self.joins() && together(rest) > 1 && is_of_joining(&error) => {
+                    self.join_no_more();
+                }
                 Err(error) => {
                     all = false;
                     let full = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS));
@@ -63,7 +69,8 @@ impl Socket {
         all
     }
 
-    /// One `sendmmsg(2)` of at most `N` packets; how many left, at least one.
+    /// One `sendmmsg(2)` of at most `N` packets; how many left, at least one. Those that stand next to each other and go to
+    /// one receiver pass through the system together.
     fn send_batch<T, const N: usize>(&self, packets: &[Outgoing<T>]) -> io::Result<usize> {
         // SAFETY: all of these are plain integers and pointers, for which zero is a value.
         let (mut vectors, mut headers): ([libc::iovec; N], [libc::mmsghdr; N]) =
@@ -71,38 +78,161 @@ impl Socket {
         let mut names = [RawAddress::empty(); N];
         let mut rooms: [SourceRoom; N] = [[0; 8]; N];
         let wildcard = self.local().ip().is_unspecified();
-        let places = names
-            .iter_mut()
-            .zip(&mut vectors)
-            .zip(&mut rooms)
-            .zip(&mut headers);
-        for (packet, (((name, vector), room), header)) in packets.iter().zip(places) {
-            *name = RawAddress::new(packet.to);
+        let packets = &packets[..packets.len().min(N)];
+        for (packet, vector) in packets.iter().zip(&mut vectors) {
             *vector = libc::iovec {
                 iov_base: packet.bytes.as_ptr().cast_mut().cast(),
                 iov_len: packet.len.min(packet.bytes.len()),
             };
+        }
+        // Packets of each header that is filled in.
+        let mut counts = [0; N];
+        let (mut rest, mut pieces, mut filled) = (packets, &mut vectors[..], 0);
+        let places = names.iter_mut().zip(&mut rooms).zip(&mut headers);
+        for (((name, room), header), count) in places.zip(&mut counts) {
+            let Some(packet) = rest.first() else { break };
+            *count = if self.joins() { together(rest) } else { 1 };
+            let (own, others) = pieces.split_at_mut(*count);
+            *name = RawAddress::new(packet.to);
             let header = &mut header.msg_hdr;
             header.msg_name = (&raw mut name.storage).cast();
             header.msg_namelen = name.len;
-            header.msg_iov = vector;
-            header.msg_iovlen = 1;
+            header.msg_iov = own.as_mut_ptr();
+            header.msg_iovlen = *count as _;
             // A socket bound to one address needs no telling where its packets come from.
-            if let Some(source) = packet.from.filter(|_| wildcard) {
-                header.msg_controllen = control::write_source(source, room) as _;
+            let mut used = match packet.from.filter(|_| wildcard) {
+                Some(source) => control::write_source(source, room),
+                None => 0,
+            };
+            if *count > 1 {
+                used = control::write_segment(packet.len as u16, used, room);
+            }
+            if used > 0 {
+                header.msg_controllen = used as _;
                 header.msg_control = room.as_mut_ptr().cast();
             }
+            (rest, pieces, filled) = (&rest[*count..], others, filled + 1);
         }
-        // SAFETY: sendmmsg(2) reads as many headers as there are packets; names, vectors, rooms and the packets
+        // SAFETY: sendmmsg(2) reads as many headers as were filled in; names, vectors, rooms and the packets
         // they point to outlive the call, and it writes nothing but msg_len.
-        let sent = unsafe {
-            libc::sendmmsg(
-                self.fd(),
-                headers.as_mut_ptr(),
-                packets.len().min(N) as u32,
-                libc::MSG_DONTWAIT,
-            )
+        let sent =
+            unsafe { libc::sendmmsg(self.fd(), headers.as_mut_ptr(), filled, libc::MSG_DONTWAIT) };
+        let sent = usize::try_from(sent).map_err(|_| io::Error::last_os_error())?;
+        Ok(counts[..sent].iter().sum())
+    }
+}
+
+/// How many of the first packets may go to the kernel in one piece: to one receiver, equally long but for the last one,
+/// which may be shorter (udp(7)).
+fn together<T>(packets: &[Outgoing<T>]) -> usize {
+    let Some(first) = packets.first() else {
+        return 0;
+    };
+    let alike = |packet: &&Outgoing<T>| (packet.to, packet.from) == (first.to, first.from);
+    let mut count = 1;
+    for packet in packets[1..]
+        .iter()
+        .take_while(alike)
+        .take(MOST_TOGETHER - 1)
+    {
+        if packet.len > first.len {
+            break;
+        }
+        count += 1;
+        if packet.len < first.len {
+            break;
+        }
+    }
+    count
+}
+
+/// Whether the system refused a packet because it was to be cut apart.
+fn is_of_joining(error: &io::Error) -> bool {
+    matches!(
+        error.raw_os_error(),
+        Some(libc::EINVAL | libc::EIO | libc::EMSGSIZE | libc::EOPNOTSUPP)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Inbox, Stamps, wait};
+    use super::*;
+    use std::time::Duration;
+
+    fn packet(to: SocketAddr, len: usize, token: u8) -> Outgoing<u8> {
+        Outgoing {
+            to,
+            from: Some(to.ip()),
+            bytes: [token; MESSAGE],
+            len,
+            token,
+        }
+    }
+
+    /// Token and length of each packet that reaches a socket, `count` of them within a minute.
+    fn received(socket: &Socket, count: usize) -> Vec<(u8, usize)> {
+        let (mut inbox, mut all) = (Inbox::new(), Vec::new());
+        for _ in 0..600 {
+            let n = socket.receive(&mut inbox).unwrap();
+            all.extend(
+                inbox
+                    .datagrams(n)
+                    .map(|datagram| (datagram.bytes[0], datagram.bytes.len())),
+            );
+            if all.len() >= count {
+                break;
+            }
+            wait([socket].into_iter(), Duration::from_millis(100)).unwrap();
+        }
+        all
+    }
+
+    #[test]
+    fn packets_that_pass_the_system_together_arrive_one_by_one() {
+        let bind = |at: &str| Socket::bind(at.parse().unwrap(), Stamps::Received).unwrap();
+        for (wildcard, local) in [("0.0.0.0:0", "127.0.0.1:0"), ("[::]:0", "[::1]:0")] {
+            if std::net::UdpSocket::bind(local).is_err() {
+                continue;
+            }
+            let (one, other) = (bind(local), bind(local));
+            let lengths = [54, 54, 44, 44, 30, 54];
+            for sender in [bind(local), bind(wildcard)] {
+                for joins in [sender.joins(), false] {
+                    if !joins {
+                        sender.join_no_more();
+                    }
+                    let (one_at, other_at) = (one.local(), other.local());
+                    let mut packets: Vec<_> = (1..)
+                        .zip(lengths)
+                        .map(|(token, len)| packet(one_at, len, token))
+                        .collect();
+                    packets.insert(4, packet(other_at, 54, 9));
+                    let mut left = 0;
+                    assert!(sender.send(&packets, |_, how| left += u32::from(how.is_ok())));
+                    assert_eq!(left, 7);
+                    let expected: Vec<_> = (1..).zip(lengths).collect();
+                    assert_eq!(received(&one, 6), expected, "{joins}");
+                    assert_eq!(received(&other, 1), [(9, 54)]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_the_last_of_those_that_go_together_is_shorter() {
+        let to = |port| SocketAddr::from(([127, 0, 0, 1], port));
+        let counts = |lengths: &[(u16, usize)]| {
+            let packets: Vec<_> = lengths
+                .iter()
+                .map(|&(port, len)| packet(to(port), len, 0))
+                .collect();
+            together(&packets)
         };
-        usize::try_from(sent).map_err(|_| io::Error::last_os_error())
+        assert_eq!(counts(&[]), 0);
+        assert_eq!(counts(&[(1, 54), (1, 54), (1, 44), (1, 44)]), 3);
+        assert_eq!(counts(&[(1, 44), (1, 54)]), 1);
+        assert_eq!(counts(&[(1, 54), (2, 54)]), 1);
+        assert_eq!(counts(&[(1, 54); 20]), MOST_TOGETHER);
     }
 }
