@@ -8,7 +8,7 @@ import pytest
 from sinemora.recommender.curves.table import CurveTable
 from sinemora.recommender.placement import costs, exact
 from sinemora.recommender.placement import matrix as matrix_of
-from sinemora.recommender.placement.pairs import fill
+from sinemora.recommender.placement.pairs import CLOSED, cheapest, fill
 from sinemora.recommender.placement.plan import moved_tasks, moves
 from sinemora.recommender.placement.problem import Assignment, Jobs, Machines, Problem, ProblemError
 from sinemora.recommender.placement.transport import Transport
@@ -87,6 +87,35 @@ def test_latency_between_two_steps_goes_to_the_nearer() -> None:
     out = np.zeros((1, 7), np.int32)
     fill(np.array([[0, 4_999, 5_000, 14_999, 999_999_999, 1_000_000, 994_999]], np.int32), 10_000, table, 0, out)
     assert out.tolist() == [[100, 100, 101, 101, 200, 200, 199]]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_the_cheapest_machines_are_those_that_sorting_finds(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    machines, wanted = 50, int(rng.integers(1, 60))
+    row = rng.integers(100, 100 + int(rng.choice([3, 40, 60_000])), machines).astype(np.uint16)
+    price = np.where(rng.random(machines) < 0.2, CLOSED, -rng.integers(0, 30, machines)).astype(np.int32)
+    out = np.empty(machines, np.int32)
+    count = cheapest(row, price, wanted, int(rng.integers(0, machines)), out)
+    after = np.sort((row.astype(np.int64) - price)[price != CLOSED])
+    assert sorted(set(out[:count].tolist())) == sorted(out[:count].tolist())
+    assert np.array_equal(np.sort(row[out[:count]].astype(np.int64) - price[out[:count]]), after[:wanted])
+
+
+def test_jobs_that_arrive_when_little_is_remembered_find_their_optimum() -> None:
+    rng = np.random.default_rng(8)
+    problem = random_problem(rng, jobs=30, machines=300)
+    tables = costs.table(problem.curves)[problem.jobs.curve]
+    waiting = matrix_of.waiting_costs(problem, tables)
+    matrix = matrix_of.cost_matrix(problem, tables, int(waiting.max()))
+    warm = Transport(matrix[:20], problem.jobs.size[:20], problem.free_slots(), waiting[:20], room_for_jobs=30)
+    warm.solve()
+    remembered = warm.columns
+    warm.arrive(matrix, problem.jobs.size[20:], waiting[20:])
+    assert warm.columns < remembered + 10 * 300  # pairs far from being used are forgotten, few are begun with
+    warm.solve()
+    assert warm.certificate().gap == 0
+    assert warm.certificate().primal == exact.solve(problem).cost
 
 
 def test_moves_pair_what_leaves_with_what_arrives() -> None:

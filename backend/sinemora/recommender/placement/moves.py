@@ -35,23 +35,27 @@ class Point:
 
 
 def front(problem: Problem, prices: Sequence[int] = LADDER, objective: Objective = Objective.slowdown) -> list[Point]:
-    """Points from few moves to many, one for each price of a move. The plan's certificate counts the price."""
+    """Points from few moves to many, one for each price of a move. The plan's certificate counts the price.
+
+    From the optimum upward: each higher price sends some tasks back to where they run, far fewer than would have to
+    leave it all at once. Where moving is free, tasks move for places that are only as good.
+    """
     started = time.perf_counter()
     transport, held = transport_of(problem, objective)
     transport.solve()
     loose = problem.loose()
     before = cost_of(transport, loose)
     found: list[Point] = []
-    for price in sorted(set(prices), reverse=True):
+    for price in sorted(set(prices)):
         if not found:
-            transport.resume(loose, price)
+            transport.let_stay(loose, price)
         else:
             transport.discount_stays(price)
         transport.solve()
         plan = plan_of("exact", problem, transport, held, started)
         placed = transport.assignment()
         found.append(Point(price, moved_tasks(loose, placed), before - cost_of(transport, placed), plan))
-    return found
+    return found[::-1]
 
 
 def within_budget(problem: Problem, most: int, objective: Objective = Objective.slowdown) -> Plan:
@@ -66,7 +70,7 @@ def within_budget(problem: Problem, most: int, objective: Objective = Objective.
     loose = problem.loose()
     running = int(loose.count.sum())
     low, high = 0, int(transport.waiting_cost.max(initial=0)) * 4 + 1
-    transport.resume(loose, high)
+    transport.let_stay(loose, high)
     transport.solve()
     below, bound = transport.assignment(), _bound(transport, high, running, most)
     above: Assignment | None = None

@@ -6,10 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from sinemora.compiled import compiled
-from sinemora.recommender.placement.simplex import Int32s, Int64s
+from sinemora.recommender.placement.tree import Int32s, Int64s
 
 CostMatrix = npt.NDArray[Any]
 """uint16 where every cost fits, else int32; shape (jobs, machines)."""
+CLOSED = -(1 << 29)
+"""Price of a machine without slots: nothing goes there."""
 
 
 @compiled
@@ -32,39 +34,55 @@ def fill(latency_ns: Int32s, step_ns: int, tables: Int32s, first: int, out: Cost
 
 
 @compiled
-def cheapest(row: CostMatrix, usable: npt.NDArray[np.bool_], wanted: int, offset: int, out: Int32s) -> int:
-    """Write the `wanted` cheapest usable machines of a row to `out`; how many there were.
+def _lowest(row: CostMatrix, price: Int32s) -> int:
+    low = np.int32(1 << 30)
+    for machine in range(len(row)):
+        low = min(low, np.int32(np.int32(row[machine]) - price[machine]))
+    return int(low)
 
-    Of those that cost as much as the dearest taken, machines from `offset` on come first, so that jobs with equal costs
-    start with different machines.
+
+@compiled
+def _at_most(row: CostMatrix, price: Int32s, level: int) -> int:
+    count = np.int32(0)
+    most = np.int32(level)
+    for machine in range(len(row)):
+        if np.int32(row[machine]) - price[machine] <= most:
+            count += np.int32(1)
+    return int(count)
+
+
+@compiled
+def cheapest(row: CostMatrix, price: Int32s, wanted: int, offset: int, out: Int32s) -> int:
+    """Write the `wanted` machines to `out` that are cheapest after their price; how many were found.
+
+    Where the price is `CLOSED` nothing is. Of those that cost as much as the dearest taken, machines from `offset` on
+    come first, so that jobs with equal costs start with different machines.
     """
     machines = len(row)
-    low, high = 1 << 30, 0
-    for machine in range(machines):
-        if usable[machine]:
-            low, high = min(low, int(row[machine])), max(high, int(row[machine]))
-    if low > high:
+    wanted = min(wanted, _at_most(row, price, -CLOSED - 1))
+    if wanted == 0:
         return 0
-    bins = min(4096, high - low + 1)
-    width = (high - low) // bins + 1
-    histogram = np.zeros(bins, np.int32)
-    for machine in range(machines):
-        if usable[machine]:
-            histogram[(int(row[machine]) - low) // width] += 1
-    level, below = 0, 0
-    while level < bins - 1 and below + histogram[level] <= wanted:
-        below += histogram[level]
-        level += 1
+    # The level that has so many: found in leaps that grow, then by halving. Counting is far faster than sorting.
+    level, leap = _lowest(row, price), 1
+    below = level - 1
+    while _at_most(row, price, level) < wanted:
+        below, level, leap = level, level + leap, 2 * leap
+    while level - below > 1:
+        middle = (level + below) // 2
+        if _at_most(row, price, middle) < wanted:
+            below = middle
+        else:
+            level = middle
+    ties = wanted - _at_most(row, price, level - 1)
     taken = 0
-    for machine in range(machines):
-        if usable[machine] and (int(row[machine]) - low) // width < level:
-            out[taken] = machine
-            taken += 1
     for step in range(machines):
-        if taken >= wanted:
-            break
-        machine = (offset + step) % machines
-        if usable[machine] and (int(row[machine]) - low) // width == level:
+        machine = step + offset
+        if machine >= machines:
+            machine -= machines
+        cost = np.int32(row[machine]) - price[machine]
+        if cost < level or (cost == level and ties > 0):
+            if cost == level:
+                ties -= 1
             out[taken] = machine
             taken += 1
     return taken
@@ -112,15 +130,18 @@ def violators(
 
 @compiled
 def candidates(
-    costs: CostMatrix, usable: npt.NDArray[np.bool_], wanted: Int64s, barred: int, out_job: Int32s, out_machine: Int32s
+    costs: CostMatrix, price: Int32s, wanted: Int64s, barred: int, out_job: Int32s, out_machine: Int32s
 ) -> int:
-    """The `wanted` cheapest usable machines of every job as pairs, those that cost `barred` left out; how many."""
+    """The `wanted` machines of every job that are cheapest after their price, but none that costs `barred`; how many.
+
+    The outputs must have room for the sum of `wanted`.
+    """
     found = 0
     machines = costs.shape[1]
     for job in range(costs.shape[0]):
         if wanted[job] <= 0:
             continue
-        count = cheapest(costs[job], usable, min(wanted[job], machines), (job * 7919) % machines, out_machine[found:])
+        count = cheapest(costs[job], price, min(wanted[job], machines), (job * 7919) % machines, out_machine[found:])
         kept = 0
         for k in range(count):
             machine = out_machine[found + k]

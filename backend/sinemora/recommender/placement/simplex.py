@@ -1,194 +1,119 @@
 """Network simplex on flat arrays, compiled: pivots of a minimum-cost flow from any basis, cold or warm.
 
-The tree is a strongly feasible basis (Cunningham 1976): from every node some flow can reach the root, so the pivots
-that move nothing cannot go round for ever. Arcs enter by block search; the leaving arc is the last that blocks, seen
-from the top of the cycle. Sign of a reduced cost: cost + potential of the tail − potential of the head, 0 on the tree.
+The basis is strongly feasible (Cunningham 1976): from every node some flow can reach the root, so the pivots that move
+nothing cannot go round for ever. The best arcs of some blocks are listed and the best of the list enters, until none of
+it may; the leaving arc is the last that blocks, seen from the top of the cycle. Sign of a reduced cost: cost +
+potential of the tail − potential of the head, 0 on the tree.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import numpy.typing as npt
 
 from sinemora.compiled import compiled
+from sinemora.recommender.placement.tree import (
+    LOWER,
+    TREE,
+    UPPER,
+    Arcs,
+    Int8s,
+    Int32s,
+    Int64s,
+    Tree,
+    anchor,
+    hang,
+    settle,
+    shift,
+    unhang,
+)
 
-Int32s = npt.NDArray[np.int32]
-Int64s = npt.NDArray[np.int64]
-Int8s = npt.NDArray[np.int8]
-
-LOWER, TREE, UPPER = 1, 0, -1
-UNLIMITED = 1 << 40
-
-
-class Arcs(NamedTuple):
-    """Arcs by number; arrays may be longer than there are arcs."""
-
-    tail: Int32s
-    head: Int32s
-    cost: Int64s
-    cap: Int64s
-    state: Int8s
-    """LOWER: no flow, UPPER: full, TREE: the flow stands with the tree."""
-
-
-class Tree(NamedTuple):
-    """The basis by node: the arc to the parent, its flow, potentials, and children as doubly linked lists."""
-
-    parent: Int32s
-    arc: Int32s
-    up: Int8s
-    """1: the arc leads from the node to its parent, 0: from the parent."""
-    flow: Int64s
-    depth: Int32s
-    potential: Int64s
-    first: Int32s
-    after: Int32s
-    before: Int32s
-
-
-def no_arcs(room: int) -> Arcs:
-    """Arrays for `room` arcs."""
-    return Arcs(
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int32),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int64),
-        np.zeros(room, np.int8),
-    )
-
-
-def no_tree(nodes: int) -> Tree:
-    """Nodes that hang nowhere yet."""
-
-    def nobody() -> Int32s:
-        return np.full(nodes, -1, np.int32)
-
-    return Tree(
-        nobody(),
-        nobody(),
-        np.zeros(nodes, np.int8),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int32),
-        np.zeros(nodes, np.int64),
-        nobody(),
-        nobody(),
-        nobody(),
-    )
+_BLOCK, _LIST = 128, 64
+"""Arcs of which only the best is looked at closely, and how many such arcs are listed at a time."""
 
 
 @compiled
-def hang(tree: Tree, node: int, parent: int, arc: int, up: int, flow: int) -> None:
-    """Make `node` a child of `parent` through `arc`. Depth and potential are left to `walk`."""
-    tree.parent[node] = parent
-    tree.arc[node] = arc
-    tree.up[node] = up
-    tree.flow[node] = flow
-    tree.before[node] = -1
-    tree.after[node] = tree.first[parent]
-    if tree.first[parent] >= 0:
-        tree.before[tree.first[parent]] = node
-    tree.first[parent] = node
+def _lowest(tail: Int32s, head: Int32s, cost: Int64s, state: Int8s, potential: Int64s) -> int:
+    """The lowest reduced cost of a block of arcs, those at their upper bound with the sign turned; at most 0.
 
-
-@compiled
-def hang_all(tree: Tree, nodes: Int64s, parent: int, arcs: Int64s, up: int, flows: Int64s) -> None:
-    """`hang` for many nodes under one parent."""
-    for k in range(len(nodes)):
-        hang(tree, nodes[k], parent, arcs[k], up, flows[k])
-
-
-@compiled
-def _unhang(tree: Tree, node: int) -> None:
-    if tree.before[node] >= 0:
-        tree.after[tree.before[node]] = tree.after[node]
-    else:
-        tree.first[tree.parent[node]] = tree.after[node]
-    if tree.after[node] >= 0:
-        tree.before[tree.after[node]] = tree.before[node]
-
-
-@compiled
-def walk(arcs: Arcs, tree: Tree, root: int) -> None:
-    """Depths and potentials of everything under `root` from the costs of the tree's arcs."""
-    node = root
-    while True:
-        if node != root:
-            parent = tree.parent[node]
-            tree.depth[node] = tree.depth[parent] + 1
-            cost = arcs.cost[tree.arc[node]]
-            tree.potential[node] = tree.potential[parent] + (-cost if tree.up[node] else cost)
-        if tree.first[node] >= 0:
-            node = tree.first[node]
-            continue
-        while node != root and tree.after[node] < 0:
-            node = tree.parent[node]
-        if node == root:
-            return
-        node = tree.after[node]
-
-
-@compiled
-def _shift(tree: Tree, root: int, change: int, stack: Int32s) -> None:
-    """Add `change` to the potentials under `root` and renew depths. `stack` is room for nodes with children.
-
-    Most nodes have no children and are done where they stand in their parent's list: here a pivot spends its time.
+    A loop of its own over slices, so that the compiler makes vector instructions of it: four times as fast.
     """
-    first, after, depth, potential = tree.first, tree.after, tree.depth, tree.potential
-    depth[root] = depth[tree.parent[root]] + 1
-    potential[root] += change
-    stack[0] = root
-    top = 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        below = depth[node] + 1
-        node = first[node]
-        while node >= 0:
-            depth[node] = below
-            potential[node] += change
-            if first[node] >= 0:
-                stack[top] = node
-                top += 1
-            node = after[node]
+    low = np.int64(0)
+    for at in range(len(tail)):
+        low = min(low, np.int64(state[at]) * (cost[at] + potential[tail[at]] - potential[head[at]]))
+    return int(low)
 
 
 @compiled
-def _entering(arcs: Arcs, potential: Int64s, count: int, start: int, block: int) -> tuple[int, int]:
-    """(best arc of the first block that has one, where to look next); arc −1 when none anywhere can enter."""
-    best, worst = -1, 0
-    left = block
-    at = start
-    for _ in range(count):
-        state = arcs.state[at]
-        if state != TREE:
-            reduced = state * (arcs.cost[at] + potential[arcs.tail[at]] - potential[arcs.head[at]])
-            if reduced < worst:
-                worst, best = reduced, at
-        at += 1
-        if at == count:
+def _eligible(arcs: Arcs, tree: Tree, count: int, start: int, potential: Int64s, listed: Int64s) -> tuple[int, int]:
+    """List the best arc of each block that has one that may enter, from `start` on, until the list is full or all seen.
+
+    (How many there are, where to look next.) `potential` is room for all nodes'.
+    """
+    for node in range(len(potential)):
+        potential[node] = tree.potential[tree.anchor[node]] + tree.offset[node]
+    found, seen, at = 0, 0, start
+    while seen < count and found < len(listed):
+        if at >= count:
             at = 0
-        left -= 1
-        if left == 0:
-            if best >= 0:
-                return best, at
-            left = block
-    return best, at
+        end = min(count, at + _BLOCK)
+        low = _lowest(arcs.tail[at:end], arcs.head[at:end], arcs.cost[at:end], arcs.state[at:end], potential)
+        if low < 0:
+            for arc in range(at, end):
+                reduced = arcs.cost[arc] + potential[arcs.tail[arc]] - potential[arcs.head[arc]]
+                if arcs.state[arc] * reduced == low:
+                    listed[found] = arc
+                    found += 1
+                    break
+        seen += end - at
+        at = end
+    return found, at
+
+
+@compiled
+def _best(arcs: Arcs, tree: Tree, listed: Int64s, count: int) -> tuple[int, int]:
+    """Take the best of the first `count` arcs off the list, with all that may not enter any more: (arc or −1, left)."""
+    potential, base, offset = tree.potential, tree.anchor, tree.offset
+    best, lowest = -1, 0
+    at = 0
+    while at < count:
+        arc = listed[at]
+        tail, head = arcs.tail[arc], arcs.head[arc]
+        price = potential[base[tail]] + offset[tail] - potential[base[head]] - offset[head]
+        reduced = arcs.state[arc] * (arcs.cost[arc] + price)
+        if reduced >= 0:
+            count -= 1
+            listed[at] = listed[count]
+            continue
+        if reduced < lowest:
+            best, lowest = at, reduced
+        at += 1
+    if best < 0:
+        return -1, 0
+    arc = listed[best]
+    listed[best] = listed[count - 1]
+    return arc, count - 1
 
 
 @compiled
 def pivot(arcs: Arcs, tree: Tree, count: int, most: int) -> int:
     """Pivot among the first `count` arcs until none can enter, at most `most` times; how many it took."""
     parent, flow, up, depth = tree.parent, tree.flow, tree.up, tree.depth
-    block = max(20, int(np.sqrt(count)))
-    look = 0
+    look = left = 0
     stack = np.empty(len(parent), np.int32)
-    for pivots in range(most):
-        entering, look = _entering(arcs, tree.potential, count, look, block)
+    potential = np.empty(len(parent), np.int64)
+    listed = np.empty(_LIST, np.int64)
+    pivots = 0
+    while pivots < most:
+        entering, left = _best(arcs, tree, listed, left)
         if entering < 0:
-            return pivots
+            left, look = _eligible(arcs, tree, count, look, potential, listed)
+            if left == 0:
+                return pivots
+            continue
+        pivots += 1
         was_lower = arcs.state[entering] == LOWER
         source = arcs.tail[entering] if was_lower else arcs.head[entering]
         target = arcs.head[entering] if was_lower else arcs.tail[entering]
+        settle(tree, source)
+        settle(tree, target)
         # The top of the cycle.
         a, b = source, target
         while a != b:
@@ -243,10 +168,15 @@ def _exchange(
     new_flow = delta if was_lower else arcs.cap[entering] - delta
     while True:
         old_parent, old_arc, old_up, old_flow = tree.parent[node], tree.arc[node], tree.up[node], tree.flow[node]
-        _unhang(tree, node)
+        unhang(tree, node)
         hang(tree, node, new_parent, new_arc, new_up, new_flow)
         if node == leaving:
             break
         new_parent, new_arc, new_up, new_flow = node, old_arc, 1 - old_up, old_flow
         node = old_parent
-    _shift(tree, inner, change, stack)
+    anchor(arcs, tree, leaving)
+    anchor(arcs, tree, inner)
+    anchor(arcs, tree, outer)
+    anchor(arcs, tree, old_parent)
+    if tree.children[inner] > 0:
+        shift(tree, inner, change, stack)

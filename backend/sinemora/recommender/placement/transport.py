@@ -12,10 +12,11 @@ and the basis stays strongly feasible).
 
 import numpy as np
 
-from sinemora.recommender.placement.pairs import CostMatrix, candidates, violators
+from sinemora.recommender.placement.pairs import CLOSED, CostMatrix, candidates, violators
 from sinemora.recommender.placement.plan import Certificate
 from sinemora.recommender.placement.problem import Assignment, Ints
-from sinemora.recommender.placement.simplex import (
+from sinemora.recommender.placement.simplex import pivot
+from sinemora.recommender.placement.tree import (
     LOWER,
     TREE,
     UNLIMITED,
@@ -25,13 +26,15 @@ from sinemora.recommender.placement.simplex import (
     hang_all,
     no_arcs,
     no_tree,
-    pivot,
+    potentials,
     walk,
 )
 
-_CLOSED = -(1 << 29)
-"""Price of a machine without slots: nothing enters."""
 _FIRST_COLUMNS = 128
+"""Machines a job starts with, and a quarter of its tasks besides; where there are prices, fewer do."""
+_PRICED_COLUMNS = 32
+_SLACK = 5
+"""Pairs that would have to become so much cheaper to be used are forgotten before jobs arrive: `_price` finds them."""
 
 
 class Transport:
@@ -68,6 +71,7 @@ class Transport:
 
     def _new_basis(self) -> None:
         """Every task waits."""
+        self._proof: tuple[Ints, Int32s] | None = None
         machines, jobs = self.machines, self.jobs
         nodes = machines + 2 + self._room
         self._tree = no_tree(nodes)
@@ -89,14 +93,21 @@ class Transport:
         self._wait_arc = self._stays = np.empty(0, np.int64)
         self._attach(0, jobs)
         self._open = self.slots > 0
-        job = np.empty(int(wanted.sum()) + machines, np.int32)
-        machine_ = np.empty_like(job)
-        found = candidates(self.costs[:jobs], self._open, wanted, self._barred(), job, machine_)
-        self._add_columns(job[:found], machine_[:found])
+        self._add_cheapest(0, wanted, np.where(self._open, 0, CLOSED))
         walk(arcs, tree, self.free)
 
-    def _barred(self) -> int:
-        return int(self.waiting_cost.max(initial=0)) + 1
+    def _add_cheapest(self, first: int, wanted: Ints, price: Ints) -> None:
+        """The cheapest pairs, after what a slot is worth, of jobs `first`…"""
+        job = np.empty(int(wanted.sum()) + self.machines, np.int32)
+        machine = np.empty_like(job)
+        barred = int(self.waiting_cost.max(initial=0)) + 1
+        found = candidates(self.costs[first : self.jobs], price.astype(np.int32), wanted, barred, job, machine)
+        self._add_columns(job[:found] + np.int32(first), machine[:found])
+
+    def _slot_values(self) -> Ints:
+        """The potential of each machine, `CLOSED` where it has no slots."""
+        found: Ints = np.where(self._open, potentials(self._tree)[: self.machines], CLOSED)
+        return found
 
     def _attach(self, first: int, last: int) -> None:
         """Hang jobs `first`…`last` under OUT with all their tasks."""
@@ -148,16 +159,23 @@ class Transport:
                 return
 
     def _price(self) -> int:
-        """Look at all pairs; add those that would improve. 0 proves the optimum."""
-        potential = self._tree.potential
-        price = np.where(self._open, potential[: self.machines], _CLOSED).astype(np.int32)
+        """Look at all pairs that may improve the plan; add those that do. 0 proves the optimum."""
+        price = self._slot_values().astype(np.int32)
+        own = potentials(self._tree)[self.machines + 2 : self.machines + 2 + self.jobs]
         most = np.where(self.supply > 0, np.maximum(32, self.supply // 6), 0)
         np.minimum(most, self.machines, out=most)
+        if self._proof is not None:
+            # What was seen to improve nothing does so still where no machine's price rose by more than the job's fell.
+            old_own, old_price = self._proof
+            rise = int((price - old_price).max(initial=0))
+            known = len(old_own)
+            most[:known][own[:known] - old_own >= rise] = 0
         job = np.empty(int(most.sum()), np.int32)
         machine = np.empty_like(job)
-        own = potential[self.machines + 2 : self.machines + 2 + self.jobs]
         found = violators(self.costs[: self.jobs], own, price, most, job, machine)
         self._add_columns(job[:found], machine[:found])
+        if found == 0:
+            self._proof = (own, price)
         return found
 
     # Changes ----------------------------------------------------------------------------------------------------
@@ -166,6 +184,11 @@ class Transport:
         """Take new costs, in place or as another matrix; flows stay, prices follow."""
         if costs is not None:
             self.costs = costs
+        self._proof = None
+        self._recost()
+
+    def _recost(self) -> None:
+        """Costs of arcs from the matrix and from discounts, and the prices that follow."""
         arcs, count = self._arcs, self._count
         pairs = np.flatnonzero(arcs.head[:count] < self.machines)
         pairs = pairs[arcs.tail[pairs] > self.free]
@@ -178,85 +201,64 @@ class Transport:
         first = self.jobs
         if first + len(supply) > self._room:
             raise ValueError(f"room for {self._room} jobs, not for {first + len(supply)}")
+        self._forget(_SLACK)
         self.costs = costs
         self.supply = np.concatenate([self.supply, supply])
         self.waiting_cost = np.concatenate([self.waiting_cost, waiting_cost])
         self._attach(first, self.jobs)
-        wanted = np.minimum(_FIRST_COLUMNS + supply // 4, self.machines)
-        job = np.empty(int(wanted.sum()) + self.machines, np.int32)
-        machine = np.empty_like(job)
-        found = candidates(costs[first : self.jobs], self._open, wanted, self._barred(), job, machine)
-        self._add_columns(job[:found] + np.int32(first), machine[:found])
+        wanted = np.minimum(_PRICED_COLUMNS + supply, self.machines)
+        self._add_cheapest(first, wanted, self._slot_values())
         walk(self._arcs, self._tree, self.free)
+
+    def _forget(self, slack: int) -> None:
+        """Leave out pairs that carry nothing and would have to be more than `slack` cheaper to be worth it."""
+        arcs, count, hung = self._arcs, self._count, np.flatnonzero(self._tree.parent >= 0)
+        potential = potentials(self._tree)
+        tail, head = arcs.tail[:count], arcs.head[:count]
+        idle = (tail > self.free) & (head < self.machines)
+        idle &= (arcs.state[:count] == LOWER) & (arcs.cap[:count] == UNLIMITED)
+        keep = ~(idle & (arcs.cost[:count] + potential[tail] - potential[head] > slack))
+        number = np.cumsum(keep) - 1
+        self._count = int(keep.sum())
+        for column in (*arcs, self._discount):
+            column[: self._count] = column[:count][keep]
+        self._tree.arc[hung] = number[self._tree.arc[hung]]
+        self._wait_arc, self._stays = number[self._wait_arc], number[self._stays]
 
     def discount_stays(self, discount: int) -> None:
         """Change what staying is worth to every task that `resume` said runs; flows stay, prices follow."""
         self._discount[self._stays] = discount
-        self.reprice()
+        self._recost()
 
-    def resume(self, current: Assignment, discount: int) -> None:
-        """Take `current`, where tasks run now, as the flow, and the prices as they are; staying is `discount` cheaper.
+    def let_stay(self, current: Assignment, discount: int) -> None:
+        """Make staying `discount` cheaper for the tasks that run at `current`, beside the plan that was solved.
 
-        The tree keeps its shape. Flow that is not on it goes to arcs of its own, full and as wide as it is, so that the
-        basis describes any placement; the next pivots then only have to improve it.
+        Those that stay have an arc of their own, as wide as there are tasks. What the plan leaves where it runs flows
+        there, on the tree where the pair's own arc was; a full arc may only take its place where it leads to the root's
+        side, else the basis were not strongly feasible any more.
         """
         current = current.merged()
-        machines, jobs, tree, old = self.machines, self.jobs, self._tree, self._arcs
-        tail, head = old.tail[: self._count], old.head[: self._count]
-        pairs = (tail > self.free) & (head < machines)
-        of_pairs = (tail[pairs] - (machines + 2)).astype(np.int64) * machines + head[pairs]
-        keys = np.unique(np.concatenate([of_pairs, current.job * machines + current.machine]))
-        nodes = np.flatnonzero(tree.parent >= 0)
-        at_tail, at_head = tail[tree.arc[nodes]].astype(np.int64), head[tree.arc[nodes]].astype(np.int64)
-        is_pair = (at_tail > self.free) & (at_head < machines)
-        self._arcs = no_arcs(machines + 1 + jobs + len(keys) * 9 // 8 + 2 * len(current.job) + machines + 1024)
-        self._discount = np.zeros(len(self._arcs.tail), np.int64)
-        self._count = 0
-        each = np.arange(machines + 1)
-        self._append(np.full(machines + 1, self.free), each, np.zeros_like(each), UNLIMITED)
-        number = self._node(np.arange(jobs))
-        self._wait_arc = self._append(number, np.full(jobs, self.out), self.waiting_cost, UNLIMITED)
-        plain = self._count
-        self._add_columns((keys // machines).astype(np.int32), (keys % machines).astype(np.int32))
-        # The tree's arcs under their new numbers.
-        arc = np.where(at_tail == self.free, at_head, machines + 1 + at_tail - (machines + 2))
-        pair_keys = (at_tail[is_pair] - (machines + 2)) * machines + at_head[is_pair]
-        arc[is_pair] = plain + np.searchsorted(keys, pair_keys)
-        tree.arc[nodes] = arc
-        tree.flow[nodes] = 0
-        self._arcs.state[arc] = TREE
-        # What flows: placed tasks, waiting ones, free slots.
-        placed, loads = current.of_jobs(jobs), current.on_machines(machines)
-        node_of_arc = np.full(self._count, -1, np.int64)
-        node_of_arc[arc] = nodes
-        self._carry(machines, np.array([1 + int(placed.sum())]), node_of_arc)
-        self._carry(np.arange(machines), self.slots - loads, node_of_arc)
-        self._carry(self._wait_arc, self.supply - placed, node_of_arc)
-        stays = plain + np.searchsorted(keys, current.job * machines + current.machine)
-        own = self._stays = self._bounded(stays, current.count, discount)
-        node = node_of_arc[stays]
-        # A full arc may hang from its parent, an empty one may not: so the basis stays strongly feasible.
-        down = (node >= 0) & (tree.up[np.maximum(node, 0)] == 0)
-        tree.arc[node[down]] = own[down]
-        tree.flow[node[down]] = current.count[down]
-        self._arcs.state[own[down]] = TREE
-        self._arcs.state[stays[down]] = LOWER
-        walk(self._arcs, tree, self.free)
-
-    def _carry(self, arc: Ints | int, flow: Ints, node_of_arc: Ints) -> None:
-        """Put flow on arcs of the tree, and beside the others on full arcs of their own."""
-        arc = np.atleast_1d(arc)
-        node = node_of_arc[arc]
-        self._tree.flow[node[node >= 0]] = flow[node >= 0]
-        beside = (node < 0) & (flow > 0)
-        self._bounded(arc[beside], flow[beside], 0)
-
-    def _bounded(self, like: Ints, cap: Ints, discount: int) -> Ints:
-        """Full arcs beside others, `discount` cheaper; their numbers."""
-        arcs = self._arcs
-        own = self._append(arcs.tail[like].astype(np.int64), arcs.head[like], arcs.cost[like], cap, discount)
-        self._arcs.state[own] = UPPER
-        return own
+        tail = self._node(current.job)
+        price = self.costs[current.job, current.machine].astype(np.int64)
+        self._stays = self._append(tail, current.machine, price, current.count, discount)
+        tree, arcs = self._tree, self._arcs
+        node = np.flatnonzero(tree.parent >= 0)
+        heads = self.free  # machines, and OUT
+        keys = arcs.tail[tree.arc[node]].astype(np.int64) * heads + arcs.head[tree.arc[node]]
+        order = np.argsort(keys)
+        wanted = tail * heads + current.machine
+        at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+        same = keys[order[at]] == wanted
+        node, own, most = node[order[at[same]]], self._stays[same], current.count[same]
+        flow = tree.flow[node]
+        full = (flow > most) | ((flow == most) & (tree.up[node] == 1))
+        arcs.state[own[full]] = UPPER
+        tree.flow[node[full]] -= most[full]
+        part = ~full & (flow > 0)
+        arcs.state[tree.arc[node[part]]] = LOWER
+        arcs.state[own[part]] = TREE
+        tree.arc[node[part]] = own[part]
+        walk(arcs, tree, self.free)
 
     # Reading ----------------------------------------------------------------------------------------------------
 
@@ -288,7 +290,7 @@ class Transport:
         primal += int((waiting * self.waiting_cost).sum())
         arc, flow = self._flows()
         primal -= int((self._discount[arc] * flow).sum())
-        arcs, potential, count = self._arcs, self._tree.potential, self._count
+        arcs, potential, count = self._arcs, potentials(self._tree), self._count
         dual = int((potential[: self.machines] * self.slots).sum())
         dual -= int((potential[self.machines + 2 : self.machines + 2 + self.jobs] * self.supply).sum())
         bounded = np.flatnonzero(arcs.cap[:count] < UNLIMITED)
@@ -298,7 +300,7 @@ class Transport:
 
     def prices(self) -> tuple[Ints, Ints]:
         """(what one more slot on each machine saves, what one more task of each job costs), in cost points."""
-        potential = self._tree.potential
+        potential = potentials(self._tree)
         return -potential[: self.machines], -potential[self.machines + 2 : self.machines + 2 + self.jobs]
 
 

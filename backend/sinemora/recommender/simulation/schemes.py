@@ -78,7 +78,7 @@ def move(problem: Problem, scheme: Scheme, price: int) -> Assignment:
     transport, _ = transport_of(problem)
     transport.solve()
     if scheme in PRICED:
-        transport.resume(problem.current, price)
+        transport.let_stay(problem.current, price)
         transport.solve()
     return transport.assignment()
 
