@@ -6,8 +6,9 @@ import itertools
 import numpy as np
 import pytest
 
-from sinemora.recommender.placement import costs, exact, gang, limits, objectives, policies
+from sinemora.recommender.placement import costs, exact, gang, limits, objectives, policies, relax
 from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.placement.limits import InfeasibleError
 from sinemora.recommender.placement.plan import moved_tasks
 from sinemora.recommender.placement.policies import Policy
 from sinemora.recommender.placement.problem import ANYWHERE, Problem, ProblemError, Resources, Risk, Spread
@@ -110,13 +111,39 @@ def test_infeasible_limits_say_which_to_relax() -> None:
     jobs = dataclasses.replace(problem.jobs, size=np.array([4]), names=("web",))
     machines = dataclasses.replace(problem.machines, slots=np.full(4, 5), rack=np.array([0, 0, 1, 1]))
     problem = dataclasses.replace(problem, jobs=jobs, machines=machines, spread=(Spread(0, "rack", 1),))
-    with pytest.raises(limits.InfeasibleError, match="2 tasks find no place \\(web\\)") as refused:
-        limits.require_all_placed(problem, policies.solve(problem))
+    with pytest.raises(InfeasibleError, match="2 tasks find no place \\(web\\)") as refused:
+        relax.require_all_placed(problem, policies.solve(problem))
     assert refused.value.relax == ("let web have more than 1 in one rack",)
     few = dataclasses.replace(machines, slots=np.array([1, 1, 1, 1]))
     crowded = dataclasses.replace(problem, machines=few, spread=())
-    with pytest.raises(limits.InfeasibleError, match="1 slots too few"):
-        limits.require_all_placed(crowded, policies.solve(crowded))
+    with pytest.raises(InfeasibleError, match="there is 1 slot too few"):
+        relax.require_all_placed(crowded, policies.solve(crowded))
+
+
+def test_packing_says_what_is_scarce() -> None:
+    problem = random_problem(np.random.default_rng(2), jobs=2, machines=2, most_tasks=2)
+    jobs = dataclasses.replace(problem.jobs, size=np.array([1, 2]), names=("web", "db"))
+    machines = dataclasses.replace(problem.machines, slots=np.full(2, 6))
+    asked = dataclasses.replace(problem, jobs=jobs, machines=machines)
+
+    def relaxed(
+        cpu: list[int], memory: list[int], apart: tuple[tuple[int, int], ...] = (), **more: object
+    ) -> tuple[str, ...]:
+        room = np.full(2, 4)
+        resources = Resources(np.array(cpu), np.array(memory), room, room, apart)
+        question = dataclasses.replace(asked, resources=resources, **more)  # type: ignore[arg-type]
+        with pytest.raises(InfeasibleError) as refused:
+            relax.require_all_placed(question, policies.solve(question, Policy.pack))
+        return refused.value.relax
+
+    assert relaxed([3, 3], [1, 1]) == ("give machines more CPU",)
+    assert relaxed([1, 1], [3, 3]) == ("give machines more memory",)
+    # Both are kept to one machine that they must not share; with tasks of half a machine sharing would not do either.
+    first = np.array([True, False])
+    kept = {"allowed": {0: first, 1: first}}
+    elsewhere = {"allow web more machines", "allow db more machines"}
+    assert set(relaxed([1, 1], [1, 1], ((0, 1),), **kept)) == {"let web and db share machines", *elsewhere}
+    assert set(relaxed([2, 2], [1, 1], ((0, 1),), **kept)) == elsewhere
 
 
 @pytest.mark.parametrize("seed", range(15))

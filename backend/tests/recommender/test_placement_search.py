@@ -6,7 +6,8 @@ import itertools
 import numpy as np
 import pytest
 
-from sinemora.recommender.placement import search
+from sinemora.recommender.placement import relax, search
+from sinemora.recommender.placement.limits import InfeasibleError
 from sinemora.recommender.placement.problem import ProblemError
 from sinemora.recommender.placement.search import NO_LIMIT, Question
 
@@ -146,3 +147,50 @@ def test_what_does_not_fit_already_is_refused() -> None:
     question = tenant(1)
     with pytest.raises(ProblemError, match="more runs there"):
         search.solve(dataclasses.replace(question, room=np.zeros_like(question.room)))
+
+
+def test_what_finds_no_place_names_what_makes_room() -> None:
+    question = dataclasses.replace(
+        tenant(1, tasks=3, machines=2),
+        at=np.array([0, 1, -1]),
+        owner=np.array([0, 0, 1]),
+        need=np.array([[1, 0, 0], [1, 0, 0], [1, 2, 0]]),
+        room=np.array([[1, 4, 4], [2, 1, 4]]),
+        source=np.array([0]),
+        target=np.array([1]),
+        weight=np.array([1.0]),
+        movable=np.array([False, False, True]),
+        move_price=0.0,
+    )
+
+    def relaxed(**change: object) -> tuple[str, ...]:
+        asked = dataclasses.replace(question, **change)  # type: ignore[arg-type]
+        with pytest.raises(InfeasibleError, match="1 task finds no place \\(db\\)") as refused:
+            relax.require_all_found(asked, search.solve(asked, proposals=10_000), ("web", "db"))
+        return refused.value.relax
+
+    assert relaxed() == ("give machines more CPU",)
+    # The first task might go to the second machine, which has a slot, and leave the first one to the third task.
+    movable = np.array([True, False, True])
+    assert relaxed(movable=movable, most_moves=0)[0] == "allow more than 0 moves"
+    plenty = np.array([[1, 9, 9], [2, 9, 9]])
+    apart = np.array([[False, True], [True, False]])
+    assert relaxed(room=plenty, apart=apart) == ("let db and web share machines",)
+    only_first = np.array([[True, True], [True, False]])
+    assert relaxed(room=plenty, allowed=only_first) == ("allow db more machines",)
+    wide = np.array([[1, 0, 0], [1, 0, 0], [2, 0, 0]])
+    room = np.array([[2, 9, 9], [2, 9, 9]])
+    assert relaxed(need=wide, room=room) == ("free 2 slots on one machine",)
+    assert relaxed(room=np.array([[1, 9, 9], [1, 9, 9]])) == ("add 1 slot",)
+
+
+def test_a_waiting_task_may_have_a_place_that_gains_nothing() -> None:
+    question = dataclasses.replace(tenant(1), at=np.array([0, 1, 2, 3, -1]))
+    room = np.zeros((4, 1), np.int64)
+    np.add.at(room, question.at[:4], question.need[:4])
+    room[0] += question.need[4]
+    # No link gains anything anywhere: a task is started all the same, and nothing is moved for it.
+    flat = dataclasses.replace(question, room=room, table=np.zeros((2, 41)), move_price=0.01)
+    found = search.solve(flat, proposals=20_000)
+    assert found.waiting == 0
+    assert (found.at[4], found.moved) == (0, 0)

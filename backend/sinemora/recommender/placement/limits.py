@@ -1,4 +1,4 @@
-"""Limits on how many tasks of a job share a failure domain, which keep the problem a flow; and what to give up.
+"""Limits on how many tasks of a job share a failure domain, which keep the problem a flow.
 
 Between a job and the machines of a domain stands a node that lets `most` tasks through. Domains nest (machine, rack,
 pod), so several limits of one job are nodes one behind the other. The network holds every allowed pair: this is for a
@@ -6,9 +6,7 @@ tenant, and for the jobs of a cluster that have such limits.
 """
 
 import time
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
-from itertools import islice
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -18,12 +16,9 @@ from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.flow import Network
 from sinemora.recommender.placement.matrix import cost_matrix, waiting_costs
 from sinemora.recommender.placement.plan import Certificate, Plan, Statistics, moved_tasks
-from sinemora.recommender.placement.problem import ANYWHERE, Assignment, Ints, Problem, Resources, Spread
+from sinemora.recommender.placement.problem import Assignment, Ints, Problem, Spread
 
 _LEVELS = ("pod", "rack", "machine")
-LEVEL_WORDS = {level: level for level in _LEVELS}
-TRIED_MOST = 20
-"""Limits given up one by one when tasks find no place."""
 
 
 class InfeasibleError(ValueError):
@@ -89,61 +84,6 @@ def _priced(problem: Problem, objective: Objective, price: int) -> Plan:
         Certificate(primal, dual),
         Statistics(time.perf_counter() - started, 1, len(pair_arc)),
     )
-
-
-def require_all_placed(problem: Problem, plan: Plan, words: Mapping[str, str] = LEVEL_WORDS) -> None:
-    """Raise `InfeasibleError`, naming what to relax, when tasks of the plan wait. `words` name the levels.
-
-    At most `TRIED_MOST` limits are tried, those of the jobs that wait first.
-    """
-    rootless = plan.root == ANYWHERE
-    missing = int(plan.waiting.sum() + rootless.sum())
-    if missing == 0:
-        return
-    who = ", ".join(problem.jobs.name(int(job)) for job in np.flatnonzero((plan.waiting > 0) | rootless)[:5])
-    relax: tuple[str, ...] = ()
-    advice = "; no single limit is to blame"
-    short = int(problem.jobs.size.sum() + rootless.sum() - problem.free_slots().sum())
-    if short > 0:
-        relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
-        advice = f"; there are {short} slots too few"
-    elif not rootless.any():
-        tried = list(islice(_relaxations(problem.with_roots(plan.root), plan, words), TRIED_MOST))
-        relax = tuple(name for name, looser in tried if solve(looser).waiting.sum() == 0)
-        if relax:
-            advice = f"; it would do to {' or to '.join(relax)}"
-        elif len(tried) == TRIED_MOST:
-            advice = f"; none of {TRIED_MOST} limits that were tried is to blame alone"
-    raise InfeasibleError(f"{missing} {'task finds' if missing == 1 else 'tasks find'} no place ({who}){advice}", relax)
-
-
-def _relaxations(problem: Problem, plan: Plan, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
-    """Each limit in words, and the question without it, where moves cost nothing: whether there are places at all."""
-    machine = words["machine"]
-    if problem.most_moves is not None:
-        yield f"allow more than {problem.most_moves} moves", replace(problem, most_moves=None, move_price=0)
-    problem = replace(problem, most_moves=None, move_price=0)
-    if problem.resources is not None and _scarce(problem, problem.resources):
-        # The flow knows neither: with them it could not tell whether another limit is to blame.
-        yield f"give {machine}s more CPU or memory, or let jobs share them", replace(problem, resources=None)
-        return
-    problem = replace(problem, resources=None)
-    waits = plan.waiting > 0
-    for limit in sorted(problem.spread, key=lambda limit: not waits[limit.job]):
-        rest = tuple(other for other in problem.spread if other is not limit)
-        name = problem.jobs.name(limit.job)
-        yield f"let {name} have more than {limit.most} in one {words[limit.level]}", replace(problem, spread=rest)
-    for job in sorted(problem.allowed, key=lambda job: not waits[job]):
-        rest_allowed = {other: mask for other, mask in problem.allowed.items() if other != job}
-        yield f"allow {problem.jobs.name(job)} more {machine}s", replace(problem, allowed=rest_allowed)
-    if problem.pinned is not None and problem.pinned.any():
-        yield "unpin tasks", replace(problem, pinned=None)
-
-
-def _scarce(problem: Problem, resources: Resources) -> bool:
-    """Whether CPU, memory or exclusion can be in the way: not where any machine could hold all tasks together."""
-    needs = ((resources.cpu, resources.machine_cpu), (resources.memory, resources.machine_memory))
-    return bool(resources.apart) or any(int((need * problem.jobs.size).sum()) > int(room.min()) for need, room in needs)
 
 
 def _network(

@@ -6,13 +6,13 @@ than its moves cost with `PROBABILITY`.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sinemora.recommender.applications.performance import Indices, Links, reached
-from sinemora.recommender.placement import limits, policies
+from sinemora.recommender.placement import limits, policies, relax
 from sinemora.recommender.placement.costs import FAIR_SCALE, Objective
 from sinemora.recommender.placement.order import Step, TaskMove, ordered, together
 from sinemora.recommender.placement.plan import Plan
@@ -22,7 +22,7 @@ from sinemora.recommender.placement.search import Found
 from sinemora.recommender.recommendations.formulate import formulate, stars_of, task_moves
 from sinemora.recommender.recommendations.judge import Gain, Series, gain, series
 from sinemora.recommender.recommendations.limits import Broken, broken
-from sinemora.recommender.recommendations.rest import left_over, searched
+from sinemora.recommender.recommendations.rest import Searched, left_over, searched
 from sinemora.recommender.recommendations.world import WAITING, Assumed, Deployed, World, filled
 
 PROBABILITY = 0.9
@@ -70,8 +70,8 @@ class Choice:
     searched: int = 0
     """How many tasks were not the solver's but the search's."""
     search: Found | None = None
-    unplaced: str | None = None
-    """Which tasks of the solver's find no place, and which limit is to blame."""
+    unplaced: tuple[str, ...] = ()
+    """Which tasks find no place, and which limit is to blame."""
 
 
 def choose(world: World, wish: Wish) -> Choice:
@@ -99,8 +99,8 @@ def choose(world: World, wish: Wish) -> Choice:
         at = moved(here, proposed)
         own = [limit for place, _ in movers if (limit := world.applications[place].moves_max) is not None]
         most = min([wish.moves_max, *own])
-        more, search = searched(world, assumed, at, movers, wish.objective, least_gain, most)
-        proposed += more
+        search = searched(world, assumed, at, movers, wish.objective, least_gain, most)
+        proposed += search.moves
     rerooted = {move.task[0] for move in proposed if move.task[1] == world.applications[move.task[0]].root}
     # A search places the tasks of a graph for one another: what it moves of one stays together.
     graphs = {place for place, _ in movers if place not in stars}
@@ -109,18 +109,35 @@ def choose(world: World, wish: Wish) -> Choice:
     groups, steps = _walkable(world, groups)
     kept = [group for group in groups if group.rejected is None]
     after = moved(here, [move for group in kept for move in group.moves])
-    unplaced = None
-    if problem is not None and plan is not None and wish.policy not in PUBLISHED:
-        try:
-            limits.require_all_placed(problem, plan, LEVELS)
-        except limits.InfeasibleError as error:
-            # Tasks that run where their limits would not have them may stay there.
-            if not steps and any((here[place] == WAITING).any() for place in stars):
-                raise
-            unplaced = str(error)
+    unplaced = []
+    for why in _unplaced(world, wish, problem, plan, search):
+        # Tasks that run where their limits would not have them may stay there.
+        if not steps and any((here[place] == WAITING).any() for place in chosen):
+            raise why
+        unplaced.append(str(why))
+    found = None if search is None else search.found
     return Choice(
-        steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, len(movers), search, unplaced
+        steps, tuple(groups), tuple(kept), after, plan, problem, assumed, noise, len(movers), found, tuple(unplaced)
     )
+
+
+def _unplaced(
+    world: World, wish: Wish, problem: Problem | None, plan: Plan | None, search: Searched | None
+) -> Iterator[limits.InfeasibleError]:
+    """Why tasks of the solver's and of the search's find no place, where they do not."""
+    try:
+        if problem is not None and plan is not None:
+            if wish.policy in PUBLISHED and plan.waiting.any():
+                # What waits there may have a place all the same: only what no policy could place is refused.
+                plan = limits.solve(replace(problem.with_roots(plan.root), move_price=0, most_moves=None))
+            relax.require_all_placed(problem, plan, LEVELS)
+    except limits.InfeasibleError as error:
+        yield error
+    try:
+        if search is not None:
+            relax.require_all_found(search.question, search.found, [one.name for one in world.applications], LEVELS)
+    except limits.InfeasibleError as error:
+        yield error
 
 
 def _asked(problem: Problem, wish: Wish, least_gain: float) -> Problem:

@@ -58,7 +58,7 @@ def answer(world: World, seen: History, question: Question, objective: Objective
         certificate=_certificate(choice),
         front=_front(world, choice, chosen),
         constraints=limits.stated(world),
-        rejected=([] if choice.unplaced is None else [f"{choice.unplaced}."])
+        rejected=[f"{words}." for words in choice.unplaced]
         + [_rejected(world, group) for group in choice.groups if group.rejected is not None],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),

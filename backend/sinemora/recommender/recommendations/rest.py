@@ -1,5 +1,7 @@
 """What the solver of stars cannot place, graphs and tasks of more than a slot, as a question of searching."""
 
+from typing import NamedTuple
+
 import numpy as np
 
 from sinemora.recommender.applications.performance import Indices
@@ -9,6 +11,14 @@ from sinemora.recommender.placement.order import TaskMove
 from sinemora.recommender.placement.search import NO_LIMIT, Found, Question
 from sinemora.recommender.recommendations.formulate import placed_by_solver, table
 from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING, Assumed, World
+
+
+class Searched(NamedTuple):
+    """What was asked and found, and the moves that lead there."""
+
+    moves: list[TaskMove]
+    question: Question
+    found: Found
 
 
 def left_over(world: World, stars: list[int]) -> set[tuple[int, int]]:
@@ -33,7 +43,7 @@ def searched(
     objective: Objective,
     least_gain: float,
     moves_max: int,
-) -> tuple[list[TaskMove], Found]:
+) -> Searched:
     """Moves of `movers` for the others as they are `at`, and what the search has to say about them."""
     question, tasks = _question(world, assumed, at, movers, objective, least_gain, moves_max)
     found = search.solve(question)
@@ -42,7 +52,7 @@ def searched(
         here, there = int(question.at[row]), int(found.at[row])
         if here != there:
             moves.append(TaskMove((place, task), here, there, world.applications[place].tasks[task].takes))
-    return moves, found
+    return Searched(moves, question, found)
 
 
 def _question(

@@ -110,7 +110,7 @@ def _with_waiting_placed(world: World) -> tuple[World, list[Placed]]:
         assumed = filled(world.choosing, world.zones)
     except NothingKnown:
         return world, []
-    moves, _ = searched(world, assumed, here, movers, Objective.loss, 0.0, 0)
+    moves = searched(world, assumed, here, movers, Objective.loss, 0.0, 0).moves
     at = moved(here, moves)
     for place, one in enumerate(at):
         world = change.changed(

@@ -207,7 +207,7 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, p
     assert error["extra"]["relax"] == relax
 
 
-@pytest.mark.parametrize("policy", ["gang", "pack"])
+@pytest.mark.parametrize("policy", ["gang", "pack", "graph"])
 def test_so_do_roots_that_may_move_and_packing(mesh: MeshWorld, worker, policy):
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "a-2"}, {"name": "new"}]
     body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, "zones": ["a", "c"]}
@@ -218,7 +218,7 @@ def test_so_do_roots_that_may_move_and_packing(mesh: MeshWorld, worker, policy):
     assert (error["code"], error["extra"]["relax"]) == ("placement_impossible", ["allow cache more VMs"])
 
 
-@pytest.mark.parametrize("policy", ["exact", "gang", "pack"])
+@pytest.mark.parametrize("policy", ["exact", "gang", "pack", "graph", "nomora"])
 def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
     mesh = make_mesh(owner, 2)
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "one", "vm": "b-1"}, {"name": "two"}]

@@ -10,6 +10,7 @@ export function Proof({ found }: { found: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
   const { from, to } = evidence.window
   const clock = useClock()
+  const noise = evidence.hysteresis < 0.0005 ? 'less than 0.1 %' : formatShare(evidence.hysteresis)
   return (
     <Panel title="What it rests on">
       {certificate && (
@@ -28,8 +29,8 @@ export function Proof({ found }: { found: Recommendation }) {
         Chosen on {formatCount(evidence.chosen_on)} {evidence.chosen_on === 1 ? 'window' : 'windows'}, judged on{' '}
         {formatCount(evidence.judged_on)} {evidence.judged_on === 1 ? 'other' : 'others'}
         {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}; {formatCount(evidence.paths_known)} of{' '}
-        {formatCount(evidence.paths)} paths were measured, the rest taken from their zones. A move must gain its task{' '}
-        {formatShare(evidence.hysteresis)} at least, or it would follow noise.
+        {formatCount(evidence.paths)} paths were measured, the rest taken from their zones. A move must gain its task
+        more than noise may promise it: {noise}.
       </p>
       <p className={pageStyles.lead}>Kept: {constraints.join('; ')}.</p>
       {rejected.length > 0 && (
