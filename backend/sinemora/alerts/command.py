@@ -158,7 +158,7 @@ def _delete_rule(client: Client, options: argparse.Namespace) -> None:
 
 def _try(client: Client, options: argparse.Namespace) -> None:
     result = client.finished(client.read("/v1/alert-back-tests", _to_look_at(client, options)))["result"]
-    say(options, f"{result['incidents']} incidents in {result['hours']} hours")
+    say(options, "\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
     rows = [
         (one["opened_at"][:19], one["seen_at"][:19], one["paths"], one["culprit"]["words"]) for one in result["found"]
     ]
@@ -170,7 +170,8 @@ def _preview_rule(client: Client, options: argparse.Namespace) -> None:
     found = client.read("/v1/alert-rule-previews", _to_look_at(client, options) | ends)
     at, firing = found["points_at"], found["firing"]
     known = sum(one is not None for one in found["values"])
-    say(options, f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known")
+    fires = f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known"
+    say(options, "\n".join([fires, *found["notes"]]))
     begins = [n for n in range(len(at)) if firing[n] and not (n and firing[n - 1])]
     ends_at = [n for n in range(len(at)) if firing[n] and firing[n + 1 : n + 2] != [True]]
     rows = [

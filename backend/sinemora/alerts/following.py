@@ -1,7 +1,8 @@
 """Incidents as rows: what evaluation changes of them, and who is to be told."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -22,6 +23,7 @@ from sinemora.measurements.schemas import Resolution
 from sinemora.measurements.service import utc
 from sinemora.meshes.plan import MeshState
 from sinemora.recommender.applications import queries as applications
+from sinemora.recommender.applications.models import Application
 
 _LOOKED_BACK = 40
 _PATHS_LOOKED_AT = 3
@@ -71,11 +73,21 @@ def write(
 def _opened(
     session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
 ) -> Incident:
+    row = made(session, mesh, ruled, change, state, window)
+    row.applications = _affected(session, mesh, change.track)
+    put(session, row, mesh, change.track)
+    return row
+
+
+def made(
+    session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
+) -> Incident:
+    """A new incident as a row that is not in the database yet, without the applications it affects."""
     found, track = change.found, change.track
     assert found is not None  # what opens has a cause
     at = utc(window.ended_at_s)
     culprit = describe.culprit_said(track.culprit, mesh, track.application)
-    row = Incident(
+    return Incident(
         id=UUID(track.id),
         mesh_id=mesh.id,
         state=IncidentState.open,
@@ -87,17 +99,20 @@ def _opened(
         evidence=describe.evidence_of(found, mesh, state, window),
         paths=describe.paths_said(track.cells, mesh),
         rules=[{"id": id, "name": _name(ruled, id), "paths": count} for id, count in found.rules.items()],
-        applications=_affected(session, mesh, track),
+        applications=[],
         onset_at=_onset(session, mesh, track, window, found.windows_ago),
         opened_at=at,
         seen_at=at,
     )
+
+
+def put(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
+    """Add an incident to the database, with the beginning of its timeline."""
     session.add(row)
     session.flush()
     rules = ", ".join(one["name"] for one in row.rules)
-    note(session, row.id, at, "opened", f"{row.title}: {rules}")
+    note(session, row.id, row.opened_at, "opened", f"{row.title}: {rules}")
     _told(session, row, mesh, track)
-    return row
 
 
 def _name(ruled: dict[str, Rule], id: str) -> str:
@@ -109,7 +124,7 @@ def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> Non
     own = [UUID(one["id"]) for one in (row.culprit["at"], row.culprit["other"]) if one]
     known = {member.id for member in mesh.members}
     vm_ids = [one for one in own if one in known] or list(_ends(mesh, track))
-    found = queries.told_by_agents(session, vm_ids, row.onset_at - _TOLD_BEFORE, _TOLD_MOST)
+    found = queries.told_by_agents(session, vm_ids, row.onset_at - _TOLD_BEFORE, row.ended_at, _TOLD_MOST)
     for told_at, name, message in reversed(found):
         note(session, row.id, told_at, "told", message, f"agent of {name}")
 
@@ -118,6 +133,29 @@ def _ends(mesh: MeshState, track: Track) -> set[UUID]:
     """The VMs its paths touch."""
     size = len(mesh.members)
     return {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
+
+
+def grown(
+    row: Incident, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
+) -> dict[str, Any]:
+    """The columns of a row that a window of its incident changes, but for the applications it affects."""
+    found, track = change.found, change.track
+    said: dict[str, Any] = {"seen_at": utc(window.ended_at_s), "ended_at": None, "score": track.score}
+    if found is None:
+        return said
+    severity = max(Severity(row.severity), found.severity, key=SEVERITIES.index)
+    rules = {one["id"]: one for one in row.rules}
+    for id, count in found.rules.items():
+        rules[id] = {"id": id, "name": _name(ruled, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
+    said |= {"severity": severity, "rules": list(rules.values())}
+    culprit = describe.culprit_said(track.culprit, mesh, track.application)
+    paths = describe.paths_said(track.cells, mesh)
+    if culprit != row.culprit:
+        title = describe.title_of(culprit, found, ruled, mesh)
+        said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
+    if len(paths) != len(row.paths) or culprit != row.culprit:
+        said |= {"paths": paths, "evidence": describe.evidence_of(found, mesh, state, window)}
+    return said
 
 
 def _seen(
@@ -131,30 +169,13 @@ def _seen(
     now: datetime,
 ) -> bool:
     """Take in what a window adds; whether watchers should hear of it. People's versions of the row stay valid."""
-    found, track = change.found, change.track
     at = utc(window.ended_at_s)
-    said: dict[str, Any] = {"seen_at": at, "ended_at": None, "score": track.score}
-    news = change.turn is Turn.REOPENED
-    if found is not None:
-        severity = max(Severity(row.severity), found.severity, key=SEVERITIES.index)
-        rules = {one["id"]: one for one in row.rules}
-        for id, count in found.rules.items():
-            rules[id] = {"id": id, "name": _name(ruled, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
-        said |= {"severity": severity, "rules": list(rules.values())}
-        culprit = describe.culprit_said(track.culprit, mesh, track.application)
-        grown = len(describe.paths_said(track.cells, mesh)) != len(row.paths)
-        if culprit != row.culprit:
-            title = describe.title_of(culprit, found, ruled, mesh)
-            said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
-            note(session, row.id, at, "culprit", f"{row.title} → {title}")
-            news = True
-        if grown or culprit != row.culprit:
-            said |= {
-                "paths": describe.paths_said(track.cells, mesh),
-                "evidence": describe.evidence_of(found, mesh, state, window),
-                "applications": _affected(session, mesh, track),
-            }
-            news = True
+    said = grown(row, mesh, ruled, change, state, window)
+    news = change.turn is Turn.REOPENED or "paths" in said
+    if "title" in said:
+        note(session, row.id, at, "culprit", f"{row.title} → {said['title']}")
+    if "paths" in said:
+        said["applications"] = _affected(session, mesh, change.track)
     if change.turn is Turn.REOPENED:
         said |= {"state": IncidentState.open}
         note(session, row.id, at, "reopened", "seen again")
@@ -185,7 +206,7 @@ def _ended(session: Session, row: Incident, change: Change, at: datetime) -> Non
 
 
 def mute(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None:
-    """Find whether a silence mutes an incident now."""
+    """Find whether a silence mutes an incident at a time."""
     labels = describe.labels_of(row, mesh)
     reason = next(
         (
@@ -207,18 +228,23 @@ def note(session: Session, incident_id: UUID, at: datetime, kind: str, text: str
 
 
 def _affected(session: Session, mesh: MeshState, track: Track) -> list[dict[str, Any]]:
-    """Applications with a link on the paths of an incident, and what they keep of their performance now."""
+    return affected(session, mesh, track, partial(world.performance_of, session))
+
+
+def affected(
+    session: Session, mesh: MeshState, track: Track, predicted: Callable[[Application], float | None]
+) -> list[dict[str, Any]]:
+    """Applications with a link on the paths of an incident, and what they keep of their performance."""
     ends = _ends(mesh, track)
     found = []
     for application in applications.applications_of(session, mesh.id):
         vms = {task.vm_id for task in application.tasks if task.vm_id is not None}
         if len(vms & ends) > 1 or application.name == track.application:
-            keeps = world.performance_of(session, application)
             found.append(
                 {
                     "id": str(application.id),
                     "name": application.name,
-                    "performance": keeps,
+                    "performance": predicted(application),
                     "objective": application.objective,
                 }
             )

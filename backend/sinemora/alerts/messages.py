@@ -21,7 +21,10 @@ _CELL = 12
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """An incident as receivers hear of it. `about`: opened, repeated, resolved or test; times as RFC 3339."""
+    """An incident as receivers hear of it. `about`: opened, repeated, resolved, late or test; times as RFC 3339.
+
+    `others`: how many more were found with one that was found late.
+    """
 
     id: str
     incident_id: str | None
@@ -39,10 +42,12 @@ class Notification:
     runbooks: tuple[str, ...]
     url: str
     heatmap: tuple[tuple[float | None, ...], ...] = ()
+    others: int = 0
 
     def headline(self) -> str:
         """One line."""
-        word = {"resolved": "Resolved", "test": "Test", "repeated": "Still"}.get(self.about, self.severity.capitalize())
+        words = {"resolved": "Resolved", "test": "Test", "repeated": "Still", "late": "Late, over"}
+        word = words.get(self.about, self.severity.capitalize())
         return f"[{word}] {self.mesh}: {self.title}"
 
     def lines(self) -> list[str]:
@@ -50,13 +55,17 @@ class Notification:
         found = [f"Since {self.onset_at}, {self.paths} paths; rules: {', '.join(self.rules) or '–'}"]
         if self.ended_at:
             found.append(f"Ended {self.ended_at}")
+        if self.about == "late":
+            found.append("Found in windows that came late; it is over.")
+        if self.others:
+            found.append(f"{self.others} more of the past were found with it")
         found += [f"Affects {one}" for one in self.applications]
         return found + [f"Runbook: {one}" for one in self.runbooks]
 
     def said(self) -> dict[str, Any]:
         """As JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "suspect", "rules", "paths")
-        times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url")
+        times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
         return {name: getattr(self, name) for name in (*names, *times)}
 
 

@@ -104,11 +104,21 @@ class AlertState(TenantOwned, Base):
     took_ms: Mapped[int] = mapped_column(server_default=text("0"))
 
 
+class AlertHindsight(TenantOwned, Base):
+    """How far windows that came late have been looked at: all whose minutes were merged until `looked_until`."""
+
+    __tablename__ = "alert_hindsights"
+    __table_args__ = (ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),)
+
+    mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
+    looked_until: Mapped[datetime]
+
+
 class Incident(Identified, Versioned, TenantOwned, Base):
     """One cause and everything known of it. `culprit`, `evidence`: `describe.py`; `paths`: pairs of VM keys, int32.
 
     `seen_at`: the last window that showed it. `ended_at`: when it ended, whatever people say; `state` is theirs.
-    `muted`: why nobody is told. `number` counts the incidents of a tenant.
+    `muted`: why nobody is told. `found_late_at`: when it was found, if that was in windows that came late.
     """
 
     __tablename__ = "incidents"
@@ -140,6 +150,7 @@ class Incident(Identified, Versioned, TenantOwned, Base):
     assignee: Mapped[str | None]
     muted: Mapped[str | None]
     merged_into: Mapped[UUID | None]
+    found_late_at: Mapped[datetime | None]
 
     mesh: Mapped[Mesh] = relationship(viewonly=True, lazy="joined", innerjoin=True)
 
@@ -207,7 +218,7 @@ class AlertRouting(Versioned, TenantOwned, Base):
 
 
 class Delivery(Identified, TenantOwned, Base):
-    """One notification to one receiver, and what came of it. `about`: opened, repeated, resolved or test."""
+    """One notification to one receiver, and what came of it. `about`: opened, repeated, resolved, late or test."""
 
     __tablename__ = "deliveries"
     __table_args__ = (

@@ -6,21 +6,23 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import world
-from sinemora.alerts.evaluation.baseline import Baseline, Floats
-from sinemora.alerts.evaluation.judge import judge, least_spread, limit, magnitude
-from sinemora.alerts.evaluation.rule import Kind, Rule
+from sinemora.alerts import seasons, world
+from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
+from sinemora.alerts.evaluation.judge import Season, judge, least_spread, limit, magnitude
+from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
 from sinemora.alerts.evaluation.standing import Standing
 from sinemora.alerts.schemas import RulePreview, RulePreviewCreate
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.matrix import Metric, Statistic
 from sinemora.measurements.paths import series
 from sinemora.measurements.schemas import Resolution, SeriesRead
+from sinemora.measurements.tiers import floor
 from sinemora.meshes.service import get_mesh
 
 _DRAWN = (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.LOSS, Metric.CLOCK_ERROR, Metric.ASYMMETRY)
-# Baselines learn from what was before the range that is shown.
-_LEARNS = timedelta(hours=1)
+# Baselines learn from what was before the range that is shown: an hour, and enough for their memory of days to speak.
+_LEARNS, _LEARNT = timedelta(hours=1), LEARNT_LONG + 60
+_HOUR_S = 3600
 
 
 def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
@@ -33,26 +35,68 @@ def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
         )
     end = datetime.now(UTC)
     start = end - timedelta(hours=body.hours)
+    learns = max(_LEARNS, timedelta(seconds=_LEARNT * mesh.window_s)) if condition.kind is Kind.BASELINE else _LEARNS
     asked = dict.fromkeys([condition.statistic, *([Statistic.MAX, Statistic.P50] * (condition.kind is Kind.SPIKE))])
     courses = {
-        one: series(session, body.mesh_id, body.source_id, body.target_id, start - _LEARNS, end, Resolution.WINDOW, one)
+        one: series(session, body.mesh_id, body.source_id, body.target_id, start - learns, end, Resolution.WINDOW, one)
         for one in asked
     }
     rule = Rule("tried", body.name, condition, x=body.windows_x, y=body.windows_y,
                 hold_s=body.hold_s, keep_firing_s=body.keep_firing_s)  # fmt: skip
     columns = {one: _column(course, condition.metric) for one, course in courses.items()}
-    shown, limits, firing = _evaluated(rule, columns, mesh.window_s)
     points_at = next(iter(courses.values())).points_at
+    ordinary = _ordinary(session, body, condition, points_at)
+    shown, limits, firing = evaluated(rule, columns, ordinary, mesh.window_s)
     first = next((at for at, one in enumerate(points_at) if one >= start), len(points_at))
     return RulePreview(
         points_at=points_at[first:],
         values=_told(shown[first:]),
         limits=_told(limits[first:]),
         firing=firing[first:].tolist(),
+        notes=_notes(body, condition, ordinary),
     )
 
 
-def _evaluated(rule: Rule, columns: dict[Statistic, Floats], window_s: int) -> tuple[Floats, Floats, np.ndarray]:
+def _ordinary(
+    session: Session, body: RulePreviewCreate, condition: Condition, points_at: Sequence[datetime]
+) -> list[Season | None]:
+    """What is ordinary for the path at the hour of the week of each window."""
+    if condition.kind is not Kind.BASELINE or not points_at:
+        return [None] * len(points_at)
+    first = floor(points_at[0], _HOUR_S) - timedelta(weeks=seasons.WEEKS, hours=1)
+    course = series(
+        session,
+        body.mesh_id,
+        body.source_id,
+        body.target_id,
+        first,
+        points_at[-1],
+        Resolution.HOUR,
+        condition.statistic,
+    )
+    column = _column(course, condition.metric)
+    values = np.abs(column) if condition.metric is Metric.ASYMMETRY else column
+    hours = dict(zip(course.points_at, values.tolist(), strict=True))
+    found = {hour: seasons.of_course(hours, hour) for hour in {floor(at, _HOUR_S) for at in points_at}}
+    return [found[floor(at, _HOUR_S)] for at in points_at]
+
+
+def _notes(body: RulePreviewCreate, condition: Condition, ordinary: Sequence[Season | None]) -> list[str]:
+    """In words, what a single path does not show."""
+    found = []
+    if body.sources_min > 1:
+        found.append(f"It is an incident only where {body.sources_min} VMs see it: one path alone does not tell.")
+    if condition.timescale is Timescale.LONG:
+        found.append("Evaluation remembers days; here what is usual for days is learnt from the hours before.")
+    if condition.kind is Kind.BASELINE and not any(ordinary):
+        weeks = f"{seasons.WEEKS_MIN} of the last {seasons.WEEKS} weeks"
+        found.append(f"Nothing is known of this hour in {weeks}: no season is taken into account.")
+    return found
+
+
+def evaluated(
+    rule: Rule, columns: dict[Statistic, Floats], ordinary: Sequence[Season | None], window_s: int
+) -> tuple[Floats, Floats, np.ndarray]:
     """What is compared, the limit, and whether the rule fires, by window; as evaluation does it, for a single path."""
     condition, patience = rule.condition, rule.patience(window_s)
     baseline = Baseline.new((1,)) if condition.kind is Kind.BASELINE else None
@@ -66,8 +110,8 @@ def _evaluated(rule: Rule, columns: dict[Statistic, Floats], window_s: int) -> t
 
         what = Statistic.MAX if condition.kind is Kind.SPIKE else condition.statistic
         shown[at] = magnitude(condition.metric, what, values)[0]
-        limits[at] = limit(condition, values, baseline)[0]
-        judged = judge(condition, values, baseline)
+        limits[at] = limit(condition, values, baseline, ordinary[at])[0]
+        judged = judge(condition, values, baseline, ordinary[at])
         standing.step(judged.breach & judged.known, judged.known, patience)
         firing[at] = standing.firing[0]
         if baseline is not None:

@@ -2,13 +2,24 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import or_, select, text
+from sqlalchemy import func, or_, select, text
 from sqlalchemy.orm import Session
 
-from sinemora.alerts.models import AlertRouting, AlertRule, AlertState, Delivery, Incident, Receiver, Silence
+from sinemora.alerts.models import (
+    AlertHindsight,
+    AlertRouting,
+    AlertRule,
+    AlertState,
+    Delivery,
+    Incident,
+    IncidentEvent,
+    Receiver,
+    Silence,
+)
+from sinemora.measurements.tiers import Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +88,58 @@ def late_frames(session: Session, mesh_key: int, start: datetime, end: datetime,
     return [row[0] for row in rows]
 
 
+def reporters(
+    session: Session, mesh_key: int, tier: Tier, start: datetime, end: datetime, in_time: timedelta | None
+) -> dict[int, list[int]]:
+    """Keys of the VMs with windows of a mesh that began in [start, end), by their start (Unix s).
+
+    `in_time`: only what came within so long after the end of its window.
+    """
+    came = " AND received_at <= started_at + make_interval(secs => window_s) + :in_time" if in_time else ""
+    rows = session.execute(
+        text(
+            f"SELECT DISTINCT extract(epoch FROM started_at)::bigint, vm_key FROM {tier}"
+            " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at >= :start AND started_at < :end"
+            + came
+        ),
+        {
+            "tenant_key": session.info["tenant_key"],
+            "mesh_key": mesh_key,
+            "start": start,
+            "end": end,
+            **({"in_time": in_time} if in_time else {}),
+        },
+    )
+    found: dict[int, list[int]] = {}
+    for started_at_s, vm_key in rows:
+        found.setdefault(started_at_s, []).append(vm_key)
+    return found
+
+
+def minutes_merged(
+    session: Session, mesh_key: int, start: datetime, end: datetime, merged_after: datetime, late: timedelta
+) -> list[tuple[datetime, datetime]]:
+    """Minutes of a mesh in [start, end) that were merged (anew) after a time, and so long after their end that
+    something of them must have come late: start, and when they were merged; by start.
+    """
+    rows = session.execute(
+        text(
+            f"SELECT started_at, max(rolled_at) FROM {Tier.MINUTE.zone_table}"
+            " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at >= :start AND started_at < :end"
+            " AND rolled_at > :after AND rolled_at > started_at + interval '1 minute' + :late GROUP BY 1 ORDER BY 1"
+        ),
+        {
+            "tenant_key": session.info["tenant_key"],
+            "mesh_key": mesh_key,
+            "start": start,
+            "end": end,
+            "after": merged_after,
+            "late": late,
+        },
+    )
+    return [(started_at, rolled_at) for started_at, rolled_at in rows]
+
+
 def last_reports(session: Session, mesh_id: UUID) -> list[tuple[int, datetime, int]]:
     """VM key, last report and seconds between reports of every living agent of a mesh that has reported."""
     rows = session.execute(
@@ -104,7 +167,7 @@ def labels_of_vms(session: Session, mesh_id: UUID) -> dict[int, dict[str, str]]:
 
 
 def told_by_agents(
-    session: Session, vm_ids: Sequence[UUID], since: datetime, limit: int
+    session: Session, vm_ids: Sequence[UUID], since: datetime, until: datetime | None, limit: int
 ) -> list[tuple[datetime, str, str]]:
     """When which VM's agent told of a clock that stepped or a route that changed, and its words; newest first."""
     rows = session.execute(
@@ -113,9 +176,16 @@ def told_by_agents(
             " JOIN agents a ON a.tenant_id = e.tenant_id AND a.id = e.agent_id"
             " JOIN vms v ON v.tenant_id = a.tenant_id AND v.id = a.vm_id"
             " WHERE e.tenant_id = :tenant_id AND a.vm_id = ANY(:vm_ids) AND e.at >= :since"
+            " AND e.at <= coalesce(:until, 'infinity'::timestamptz)"
             " AND e.kind IN ('clock_step', 'route_change') ORDER BY e.at DESC, e.id DESC LIMIT :limit"
         ),
-        {"tenant_id": session.info["tenant_id"], "vm_ids": list(vm_ids), "since": since, "limit": limit},
+        {
+            "tenant_id": session.info["tenant_id"],
+            "vm_ids": list(vm_ids),
+            "since": since,
+            "until": until,
+            "limit": limit,
+        },
     )
     return [(at, name, message or "") for at, name, message in rows]
 
@@ -132,6 +202,61 @@ def going_on(session: Session, mesh_id: UUID, ended_after: datetime) -> list[Inc
             )
             .order_by(Incident.opened_at, Incident.id)
         )
+    )
+
+
+def of_time(session: Session, mesh_id: UUID, start: datetime, end: datetime) -> list[Incident]:
+    """Incidents of a mesh that went on at some time between, oldest first; those merged into others left out."""
+    return list(
+        session.scalars(
+            select(Incident)
+            .where(
+                Incident.mesh_id == mesh_id,
+                Incident.merged_into.is_(None),
+                Incident.onset_at <= end,
+                or_(Incident.ended_at.is_(None), Incident.ended_at >= start),
+            )
+            .order_by(Incident.opened_at, Incident.id)
+        )
+    )
+
+
+def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
+    """Whether something of this kind stands in the timeline of an incident."""
+    found = select(IncidentEvent.id).where(IncidentEvent.incident_id == incident_id, IncidentEvent.kind == kind)
+    return session.scalar(found.limit(1)) is not None
+
+
+def locked_hindsight(session: Session, mesh_id: UUID) -> AlertHindsight | None:
+    """How far back a mesh was looked at, if nobody else does just now."""
+    return session.scalars(
+        select(AlertHindsight).where(AlertHindsight.mesh_id == mesh_id).with_for_update(skip_locked=True)
+    ).one_or_none()
+
+
+def watched_meshes(session: Session, since: datetime) -> list[tuple[UUID, UUID]]:
+    """(tenant, mesh) of all that have been evaluated since a time. In a system session."""
+    rows = session.execute(
+        select(AlertState.tenant_id, AlertState.mesh_id)
+        .where(AlertState.evaluated_until >= since)
+        .order_by(AlertState.mesh_id)
+    )
+    return [(tenant_id, mesh_id) for tenant_id, mesh_id in rows]
+
+
+def found_late_with(session: Session, incident: Incident) -> int:
+    """How many other incidents of its mesh were found late at the same time."""
+    return (
+        session.scalar(
+            select(func.count())
+            .select_from(Incident)
+            .where(
+                Incident.mesh_id == incident.mesh_id,
+                Incident.found_late_at == incident.found_late_at,
+                Incident.id != incident.id,
+            )
+        )
+        or 0
     )
 
 

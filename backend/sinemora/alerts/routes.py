@@ -8,14 +8,11 @@ from sqlalchemy import select
 
 from sinemora.alerts import backtest, evaluating, manifest, preview, receiving, service
 from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.incident_schemas import Assignment, IncidentRead, IncidentSummary, Note
 from sinemora.alerts.models import AlertRule, Delivery, Incident, IncidentState, Receiver, Silence
 from sinemora.alerts.schemas import (
-    Assignment,
     BackTestCreate,
     DeliveryRead,
-    IncidentRead,
-    IncidentSummary,
-    Note,
     ReceiverFields,
     ReceiverRead,
     ReceiverUpdate,

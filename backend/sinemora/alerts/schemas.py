@@ -1,4 +1,7 @@
-"""Shapes of alerts on the wire. Delays in ns, loss and performance as ratios, durations in seconds."""
+"""Shapes of rules, silences, receivers and routes on the wire; incidents: `incident_schemas.py`.
+
+Delays in ns, loss and performance as ratios, durations in seconds.
+"""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -7,7 +10,8 @@ from uuid import UUID
 from pydantic import Field, model_validator
 
 from sinemora.alerts.evaluation.rule import Kind, Severity, Timescale
-from sinemora.alerts.models import DeliveryState, IncidentState, ReceiverKind
+from sinemora.alerts.incident_schemas import IncidentSummary
+from sinemora.alerts.models import DeliveryState, ReceiverKind
 from sinemora.kit.schemas import Read, Write
 from sinemora.measurements.matrix import Metric, Statistic
 
@@ -136,122 +140,14 @@ class RulePreviewCreate(RuleFields):
 
 class RulePreview(Read):
     """By window of the path (`points_at`: its start): what the rule compares, above which limit it is a breach, and
-    whether it fires. ns, or ratios; null where unknown. Seasons and how many VMs see it are left out.
+    whether it fires. ns, or ratios; null where unknown. `notes`: in words, what one path does not show.
     """
 
     points_at: list[datetime]
     values: list[float | None]
     limits: list[float | None]
     firing: list[bool]
-
-
-class CulpritPlace(Read):
-    """A VM or a zone of a culprit."""
-
-    id: UUID
-    name: str
-
-
-class CulpritRead(Read):
-    """Who is at fault: `other` is the target's of a path or a pair of zones."""
-
-    suspect: str
-    at: CulpritPlace | None
-    other: CulpritPlace | None
-    words: str
-
-
-class HypothesisRead(CulpritRead):
-    """A culprit with what speaks for it: of `known` paths it would spoil, `bad` look bad."""
-
-    score: float
-    bad: int
-    known: int
-
-
-class HeatmapRead(Read):
-    """The paths around a culprit: deviations from what is usual (or loss), [source][target]; null where unknown."""
-
-    names: list[str]
-    unit: Literal["deviations", "loss"]
-    values: list[list[float | None]]
-
-
-class EvidenceRead(Read):
-    """What an incident rests on."""
-
-    hypotheses: list[HypothesisRead]
-    heatmap: HeatmapRead
-    paths: int
-    rise_ns: int | None
-
-
-class MeshName(Read):
-    """A mesh by name."""
-
-    id: UUID
-    name: str
-
-
-class IncidentSummary(Read):
-    """An incident as an item of a list."""
-
-    id: UUID
-    mesh: MeshName
-    state: IncidentState
-    severity: Severity
-    title: str
-    culprit: CulpritRead
-    paths: int
-    rules: list[str]
-    onset_at: datetime
-    opened_at: datetime
-    seen_at: datetime
-    ended_at: datetime | None
-    timescale: Literal["short", "long"]
-    assignee: str | None
-    muted: str | None
-    merged_into: UUID | None
-    version: int
-
-
-class TimelineEntry(Read):
-    """Something that happened to an incident, or was said of it."""
-
-    at: datetime
-    kind: str
-    actor: str
-    text: str
-
-
-class AffectedRead(Read):
-    """An application with tasks on the paths of an incident, and what it keeps of its performance now."""
-
-    id: UUID
-    name: str
-    performance: float | None
-    objective: float | None
-
-
-class IncidentRead(IncidentSummary):
-    """An incident with everything known of it."""
-
-    evidence: EvidenceRead
-    applications: list[AffectedRead]
-    timeline: list[TimelineEntry]
-    similar: list[IncidentSummary]
-
-
-class Note(Write):
-    """What somebody says."""
-
-    text: Annotated[str, Field(max_length=4000)] = ""
-
-
-class Assignment(Write):
-    """Who sees to it; null: nobody."""
-
-    assignee: Annotated[str, Field(max_length=200)] | None
+    notes: list[str]
 
 
 class Matcher(Write):

@@ -6,7 +6,7 @@ once. The median of four weeks lets one week's event pass; three must be known.
 
 import warnings
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -25,6 +25,7 @@ from sinemora.meshes.plan import MeshState
 
 WEEKS, WEEKS_MIN = 4, 3
 _HOUR, _WEEK = timedelta(hours=1), timedelta(weeks=1)
+_WEEKS = range(1, WEEKS + 1)
 _BESIDE = (-_HOUR, timedelta(0), _HOUR)
 _MESHES_MAX = 16
 
@@ -71,7 +72,7 @@ def _usual(rules: Sequence[Rule]) -> list[Rule]:
 
 
 def _learn(session: Session, mesh: MeshState, known: _Known, hour: datetime) -> None:
-    wanted = [[hour + beside - week * _WEEK for week in range(1, WEEKS + 1)] for beside in _BESIDE]
+    wanted = [[hour + beside - week * _WEEK for week in _WEEKS] for beside in _BESIDE]
     needed = {at for weeks in wanted for at in weeks}
     known.hours = {at: hours for at, hours in known.hours.items() if at in needed}
     for at in needed - known.hours.keys():
@@ -85,6 +86,17 @@ def _learn(session: Session, mesh: MeshState, known: _Known, hour: datetime) -> 
             known.seasons[series] = Season(own, np.fmax.reduce(beside))
 
 
+def of_course(hours: Mapping[datetime, float], at: datetime) -> Season | None:
+    """What is ordinary for one path, shape (1,), from its hours (NaN: unknown); None where too few are known."""
+    hour = floor(at, 3600)
+    levels = [
+        _median([np.full(1, hours.get(hour + beside - week * _WEEK, np.nan), np.float32) for week in _WEEKS])
+        for beside in _BESIDE
+    ]
+    own = levels[_BESIDE.index(timedelta(0))]
+    return None if np.isnan(own).all() else Season(own, np.fmax.reduce(levels))
+
+
 def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: datetime) -> dict[Series, Floats] | None:
     cells = world.cells_of(session, mesh, Stretch(Tier.HOUR, hour, hour + _HOUR))
     if not (cells.at >= 0).any():
@@ -96,9 +108,11 @@ def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: dat
 def _level(weeks: Sequence[dict[Series, Floats] | None], series: Series) -> Floats | None:
     """The median of the weeks, NaN where too few are known."""
     stored = [one[series] for one in weeks if one is not None]
-    if len(stored) < WEEKS_MIN:
-        return None
-    stack = np.stack(stored)
+    return _median(stored) if len(stored) >= WEEKS_MIN else None
+
+
+def _median(weeks: Sequence[Floats]) -> Floats:
+    stack = np.stack(weeks)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # paths of which nothing is known at all
         level: Floats = np.nanmedian(stack, axis=0).astype(np.float32)

@@ -136,6 +136,7 @@ def notification(session: Session, row: Delivery) -> Notification:
         runbooks=tuple(dict.fromkeys(runbooks)),
         url=f"{public}/incidents/{incident.id}",
         heatmap=tuple(tuple(line) for line in incident.evidence.get("heatmap", {}).get("values", ())),
+        others=queries.found_late_with(session, incident) if row.about == "late" else 0,
     )
 
 

@@ -8,6 +8,15 @@ from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from sinemora.alerts import describe, evaluating, following, queries, routing, telling
+from sinemora.alerts.incident_schemas import (
+    AffectedRead,
+    CulpritRead,
+    EvidenceRead,
+    IncidentRead,
+    IncidentSummary,
+    MeshName,
+    TimelineEntry,
+)
 from sinemora.alerts.models import (
     AlertRule,
     Incident,
@@ -15,21 +24,7 @@ from sinemora.alerts.models import (
     IncidentState,
     Silence,
 )
-from sinemora.alerts.schemas import (
-    AffectedRead,
-    CulpritRead,
-    EvidenceRead,
-    IncidentRead,
-    IncidentSummary,
-    MeshName,
-    RuleCreate,
-    RuleRead,
-    RuleUpdate,
-    SilenceCreate,
-    SilencePreview,
-    SilenceRead,
-    TimelineEntry,
-)
+from sinemora.alerts.schemas import RuleCreate, RuleRead, RuleUpdate, SilenceCreate, SilencePreview, SilenceRead
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.etag import IfMatch
 from sinemora.meshes.service import mesh_state
@@ -170,7 +165,7 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
 def _summary(row: Incident) -> dict[str, Any]:
     names = ("id", "state", "severity", "title", "onset_at", "opened_at", "seen_at", "ended_at", "assignee", "muted")
     return {
-        **{name: getattr(row, name) for name in (*names, "merged_into", "version")},
+        **{name: getattr(row, name) for name in (*names, "merged_into", "found_late_at", "version")},
         "mesh": MeshName.model_validate(row.mesh),
         "culprit": CulpritRead.model_validate(row.culprit),
         "paths": int(row.evidence.get("paths", 0)),

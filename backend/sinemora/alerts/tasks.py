@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import structlog
 
-from sinemora.alerts import evaluating, queries, sending
+from sinemora.alerts import evaluating, hindsight, queries, sending
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.publish import announce
@@ -43,6 +43,23 @@ def deliver_due() -> None:
         waiting = queries.due_deliveries(session, datetime.now(UTC), _AT_ONCE)
     for tenant_id, delivery_id in waiting:
         sending.attempt(tenant_id, delivery_id)
+
+
+@celery.task(name="alerts.look_back")
+def look_back() -> None:
+    """Look at windows of the past that came late, mesh by mesh."""
+    now = datetime.now(UTC)
+    with system_session() as session:
+        meshes = queries.watched_meshes(session, now - evaluating.FORGOTTEN)
+    for tenant_id, mesh_id in meshes:
+        try:
+            with tenant_session(tenant_id) as session:
+                looked = hindsight.look_back(session, mesh_id, now)
+        except Exception:
+            log.exception("late windows not looked at", mesh=str(mesh_id))
+            continue
+        for incident_id in [*looked.found, *looked.known] if looked else ():
+            announce(mesh_id, "incident", {"id": str(incident_id)})
 
 
 for task in (evaluate, deliver_due):

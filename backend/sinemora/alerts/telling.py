@@ -7,14 +7,16 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from sinemora.alerts import describe, queries, routing
-from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState
+from sinemora.alerts.models import Delivery, DeliveryState, Incident, IncidentState, ReceiverKind
 from sinemora.alerts.sending import deliver
 from sinemora.kit.jobs import enqueue
 from sinemora.meshes.plan import MeshState
 
 
 def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datetime) -> None:
-    """Tell the receivers an incident concerns: that it opened, that it goes on (now and then), that it is over."""
+    """Tell the receivers an incident concerns: that it opened, that it goes on (now and then), that it is over, or
+    that it was found late and is over. Nobody is paged for the past.
+    """
     if row.muted is not None or (about == "resolved" and row.notified_at is None):
         return
     if about == "repeated" and row.state != IncidentState.open:
@@ -29,6 +31,8 @@ def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datet
         since = row.notified_at
         wanted = [] if since is None else [one for one in wanted if at - since >= timedelta(seconds=one.repeat_s)]
     receivers = queries.receivers_named(session, [one.receiver for one in wanted])
+    if about == "late":
+        receivers = {name: one for name, one in receivers.items() if one.kind != ReceiverKind.pagerduty}
     for one in wanted:
         if one.receiver in receivers:
             send(session, receivers[one.receiver].id, row.id, about)

@@ -16,6 +16,11 @@ class AgentStatus(StrEnum):
     revoked = "revoked"
 
 
+def patience_of(report_every_s: int, stale_windows: int) -> timedelta:
+    """How long after its last report an agent that owes one every so often is not silent yet."""
+    return timedelta(seconds=report_every_s * stale_windows) + _SLACK
+
+
 def status_of(
     revoked_at: datetime | None,
     last_report_at: datetime | None,
@@ -28,5 +33,5 @@ def status_of(
         return AgentStatus.revoked
     if last_report_at is None:
         return AgentStatus.enrolled
-    patience = timedelta(seconds=report_every_s * stale_windows) + _SLACK
-    return AgentStatus.reporting if now - last_report_at <= patience else AgentStatus.silent
+    patient = now - last_report_at <= patience_of(report_every_s, stale_windows)
+    return AgentStatus.reporting if patient else AgentStatus.silent

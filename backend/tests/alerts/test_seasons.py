@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from sinemora.alerts import seasons, world
+from sinemora.alerts import preview, seasons, world
+from sinemora.alerts.evaluation.baseline import LEARNT_LONG
+from sinemora.alerts.evaluation.judge import Season
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
 from sinemora.alerts.seasons import WEEKS_MIN, seasons_of
 from sinemora.kit.db import system_session, tenant_session
@@ -20,6 +22,7 @@ from tests.alerts.conftest import Watched
 from tests.measurements.worlds import RawWindow, frame_of, simple
 
 SERIES = (Metric.ONE_WAY_DELAY, Statistic.P50)
+HOUR = datetime(2026, 11, 20, 10, tzinfo=UTC)
 RULE = Rule("usual", "Usual", Condition(Kind.BASELINE))
 
 
@@ -64,3 +67,45 @@ def test_the_same_hour_of_earlier_weeks_says_what_is_ordinary(watched: Watched, 
         assert np.isnan(found.level[~whole]).all()
         again = seasons_of(session, mesh, [RULE], int(now.timestamp()))(*SERIES)
         assert again is found  # read once an hour
+
+
+def test_a_preview_says_whether_it_knows_this_hour_of_earlier_weeks(watched: Watched):
+    watched.report()
+    source, target = (watched.world.agents[at].vm_id for at in (0, 1))
+    body = {
+        "mesh_id": str(watched.world.id),
+        "name": "tried",
+        "source_id": str(source),
+        "target_id": str(target),
+        "hours": 3,
+        "condition": {"kind": "baseline", "deviations": 5, "rise_ns": 15_000, "timescale": "long"},
+        "sources_min": 2,
+    }
+
+    def notes() -> list[str]:
+        found = watched.owner.post("/v1/alert-rule-previews", json=body).json()["notes"]
+        return [" ".join(one.split()[:2]) for one in found]
+
+    assert notes() == ["It is", "Evaluation remembers", "Nothing is"]
+    hour = floor(datetime.now(UTC), 3600)
+    for week in range(1, WEEKS_MIN + 1):
+        keep_hour(watched, hour - timedelta(weeks=week, hours=1), 500_000)
+    assert notes() == ["It is", "Evaluation remembers"]
+
+
+def test_a_preview_lets_pass_what_comes_every_week():
+    rule = Rule("tried", "Tried", Condition(Kind.BASELINE, deviations=5, rise_ns=15_000), x=1, y=1)
+    course = np.full(LEARNT_LONG + 20, 200_000, np.float32)
+    course[-10:] = 400_000
+    columns = {Statistic.P50: course}
+    nothing: list[Season | None] = [None] * course.size
+    _, limits, firing = preview.evaluated(rule, columns, nothing, 10)
+    assert (firing[-1], limits[-1] < 300_000) == (True, True)
+    hours = {HOUR - timedelta(weeks=week, hours=1): 400_000.0 for week in range(1, WEEKS_MIN + 1)}
+    assert seasons.of_course(hours, HOUR) is None  # the hour beside it counts only where its own is known
+    hours |= {HOUR - timedelta(weeks=week): 200_000.0 for week in range(1, WEEKS_MIN + 1)}
+    ordinary = seasons.of_course(hours, HOUR + timedelta(minutes=30))
+    assert ordinary is not None
+    assert (ordinary.level[0], ordinary.highest[0]) == (200_000, 400_000)
+    _, limits, firing = preview.evaluated(rule, columns, [ordinary] * course.size, 10)
+    assert (firing.any(), limits[-1] > 400_000) == (False, True)

@@ -20,6 +20,8 @@ export interface BackTestResult {
   by: 'windows' | 'minutes'
   incidents: number
   found: { opened_at: string; seen_at: string; culprit: { words: string }; paths: number }[]
+  /** What cannot be known from what was stored, in words. */
+  notes: string[]
 }
 
 export const rulesQuery = (meshId: string) =>

@@ -3889,6 +3889,11 @@ export interface components {
             muted: string | null;
             /** Merged Into */
             merged_into: string | null;
+            /**
+             * Found Late At
+             * @description When it was found, if that was in windows that came late
+             */
+            found_late_at: string | null;
             /** Version */
             version: number;
             evidence: components["schemas"]["EvidenceRead"];
@@ -3953,6 +3958,11 @@ export interface components {
             muted: string | null;
             /** Merged Into */
             merged_into: string | null;
+            /**
+             * Found Late At
+             * @description When it was found, if that was in windows that came late
+             */
+            found_late_at: string | null;
             /** Version */
             version: number;
         };
@@ -5726,7 +5736,7 @@ export interface components {
         /**
          * RulePreview
          * @description By window of the path (`points_at`: its start): what the rule compares, above which limit it is a breach, and
-         *     whether it fires. ns, or ratios; null where unknown. Seasons and how many VMs see it are left out.
+         *     whether it fires. ns, or ratios; null where unknown. `notes`: in words, what one path does not show.
          */
         RulePreview: {
             /** Points At */
@@ -5737,6 +5747,8 @@ export interface components {
             limits: (number | null)[];
             /** Firing */
             firing: boolean[];
+            /** Notes */
+            notes: string[];
         };
         /**
          * RulePreviewCreate

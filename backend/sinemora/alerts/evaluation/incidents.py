@@ -124,6 +124,18 @@ def _with_rests(changes: list[Change], rests: dict[str, list[Found]], ended_at_s
     return done
 
 
+def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
+    """The incident of the same time that has the same cause: the same culprit or VM, or most of the paths."""
+    for other in others:
+        if other.application != track.application:
+            continue
+        if other.culprit == track.culprit or _same_vm(other.culprit, track.culprit):
+            return other
+        if track.cells.size and np.isin(track.cells, other.cells).mean() >= _PART:
+            return other
+    return None
+
+
 def _followed(track: Track, found: Found, ended_at_s: int, window_s: int) -> Track:
     """The incident with what this window adds."""
     score, culprit = track.score, track.culprit

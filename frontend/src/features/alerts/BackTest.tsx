@@ -10,7 +10,6 @@ import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
-import { PER_PATH } from './ruleWords'
 
 const HOURS = [
   { value: '1', label: 'hour' },
@@ -27,7 +26,6 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
   const [hours, setHours] = useState('6')
   const [asked, setAsked] = useState<{ jobId: string; rule: string } | null>(null)
   const written = JSON.stringify(rule)
-  const can = PER_PATH.includes(rule.condition.kind)
 
   function ask() {
     // A rule may be tried before it has a name.
@@ -40,21 +38,17 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
 
   return (
     <Panel title="Back-test">
-      {can ? (
-        <div className={pageStyles.form}>
-          <NativeSelect
-            label="On what was measured in the last"
-            value={hours}
-            onChange={(event) => setHours(event.currentTarget.value)}
-            data={HOURS}
-          />
-          <Button variant="default" onClick={ask} loading={test.isPending}>
-            Try
-          </Button>
-        </div>
-      ) : (
-        <p className={pageStyles.lead}>Only conditions on paths can be tried on what was stored.</p>
-      )}
+      <div className={pageStyles.form}>
+        <NativeSelect
+          label="On what was measured in the last"
+          value={hours}
+          onChange={(event) => setHours(event.currentTarget.value)}
+          data={HOURS}
+        />
+        <Button variant="default" onClick={ask} loading={test.isPending}>
+          Try
+        </Button>
+      </div>
       <ActionError error={test.error} />
       {asked && <Following key={asked.jobId} jobId={asked.jobId} isOld={asked.rule !== written} />}
     </Panel>
@@ -81,7 +75,7 @@ function Following({ jobId, isOld }: { jobId: string; isOld: boolean }) {
 function Found({ job }: { job: Job }) {
   const clock = useClock()
   // The result of this kind of job (docs/alerts.md).
-  const { hours, by, incidents, found } = job.result as unknown as BackTestResult
+  const { hours, by, incidents, found, notes } = job.result as unknown as BackTestResult
   const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
   const times =
     incidents === 0
@@ -96,6 +90,11 @@ function Found({ job }: { job: Job }) {
         {by === 'minutes' ? 'Windows so old are not kept: it was tried by minutes. ' : ''}
         {found.length < incidents ? `The first ${found.length} are below.` : ''}
       </Notice>
+      {notes.map((note) => (
+        <p key={note} className={pageStyles.lead}>
+          {note}
+        </p>
+      ))}
       {found.length > 0 && (
         <Records
           label="Incidents it would have made"

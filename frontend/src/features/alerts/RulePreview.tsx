@@ -115,7 +115,8 @@ function Course({ meshId, rule, source, target, hours }: CourseProps) {
     <>
       <p className={pageStyles.lead}>
         {firingWords(firings(data.firing))}
-        {data.limits.some((limit) => limit !== null) ? '' : ' What is usual for this path is not known yet.'}
+        {data.limits.some((limit) => limit !== null) ? '' : ' What is usual for this path is not known yet.'}{' '}
+        {data.notes.join(' ')}
       </p>
       <p className={styles.legend}>
         {lines.map((line) => (

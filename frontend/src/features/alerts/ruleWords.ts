@@ -12,8 +12,8 @@ export const KINDS: Record<Condition['kind'], string> = {
   performance: 'An application below its objective',
 }
 
-/** Kinds that look at paths, and can be tried on what was stored. */
-export const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
+/** Kinds that look at paths. */
+const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
 
 /** Whether a condition has a course on a path that can be drawn. */
 export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'

@@ -6,7 +6,7 @@ import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { Records } from '~/ui/Records'
-import { SEVERITIES, STATES } from './words'
+import { SEVERITIES, stateWords } from './words'
 
 /** Incidents, newest first. */
 export function IncidentList({ label, incidents }: { label: string; incidents: IncidentSummary[] }) {
@@ -30,7 +30,7 @@ export function IncidentList({ label, incidents }: { label: string; incidents: I
           as: 'head',
         },
         { title: 'Severity', cell: (one) => SEVERITIES[one.severity].word },
-        { title: 'State', cell: (one) => (one.muted ? `${STATES[one.state]}, muted` : STATES[one.state]) },
+        { title: 'State', cell: stateWords },
         { title: 'Mesh', cell: (one) => one.mesh.name },
         { title: 'Paths', cell: (one) => formatCount(one.paths), as: 'number' },
         { title: 'Began', cell: (one) => <Age at={one.onset_at} clock={clock} now={serverNow} /> },

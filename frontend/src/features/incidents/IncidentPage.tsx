@@ -49,6 +49,11 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           {incident.muted}
         </Notice>
       )}
+      {incident.found_late_at && (
+        <Notice tone="info" title="It was over when it was found.">
+          Its windows came late: it was found at {momentOf(incident.found_late_at, clock)}.
+        </Notice>
+      )}
       {incident.merged_into && (
         <Notice tone="info">
           It turned out to be part of{' '}

@@ -1,0 +1,121 @@
+"""Shapes of incidents on the wire: who is at fault, what speaks for it, what was done; delays in ns."""
+
+from datetime import datetime
+from typing import Annotated, Literal
+from uuid import UUID
+
+from pydantic import Field
+
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.models import IncidentState
+from sinemora.kit.schemas import Read, Write
+
+
+class CulpritPlace(Read):
+    """A VM or a zone of a culprit."""
+
+    id: UUID
+    name: str
+
+
+class CulpritRead(Read):
+    """Who is at fault: `other` is the target's of a path or a pair of zones."""
+
+    suspect: str
+    at: CulpritPlace | None
+    other: CulpritPlace | None
+    words: str
+
+
+class HypothesisRead(CulpritRead):
+    """A culprit with what speaks for it: of `known` paths it would spoil, `bad` look bad."""
+
+    score: float
+    bad: int
+    known: int
+
+
+class HeatmapRead(Read):
+    """The paths around a culprit: deviations from what is usual (or loss), [source][target]; null where unknown."""
+
+    names: list[str]
+    unit: Literal["deviations", "loss"]
+    values: list[list[float | None]]
+
+
+class EvidenceRead(Read):
+    """What an incident rests on."""
+
+    hypotheses: list[HypothesisRead]
+    heatmap: HeatmapRead
+    paths: int
+    rise_ns: int | None
+
+
+class MeshName(Read):
+    """A mesh by name."""
+
+    id: UUID
+    name: str
+
+
+class IncidentSummary(Read):
+    """An incident as an item of a list."""
+
+    id: UUID
+    mesh: MeshName
+    state: IncidentState
+    severity: Severity
+    title: str
+    culprit: CulpritRead
+    paths: int
+    rules: list[str]
+    onset_at: datetime
+    opened_at: datetime
+    seen_at: datetime
+    ended_at: datetime | None
+    timescale: Literal["short", "long"]
+    assignee: str | None
+    muted: str | None
+    merged_into: UUID | None
+    found_late_at: datetime | None = Field(description="When it was found, if that was in windows that came late")
+    version: int
+
+
+class TimelineEntry(Read):
+    """Something that happened to an incident, or was said of it."""
+
+    at: datetime
+    kind: str
+    actor: str
+    text: str
+
+
+class AffectedRead(Read):
+    """An application with tasks on the paths of an incident, and what it keeps of its performance now."""
+
+    id: UUID
+    name: str
+    performance: float | None
+    objective: float | None
+
+
+class IncidentRead(IncidentSummary):
+    """An incident with everything known of it."""
+
+    evidence: EvidenceRead
+    applications: list[AffectedRead]
+    timeline: list[TimelineEntry]
+    similar: list[IncidentSummary]
+
+
+class Note(Write):
+    """What somebody says."""
+
+    text: Annotated[str, Field(max_length=4000)] = ""
+
+
+class Assignment(Write):
+    """Who sees to it; null: nobody."""
+
+    assignee: Annotated[str, Field(max_length=200)] | None
