@@ -35,6 +35,7 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
           {SEVERITIES[incident.severity].word}, {STATES[incident.state].toLowerCase()}, on{' '}
           <Anchor
             size="sm"
+            underline="always"
             renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: incident.mesh.id }} />}
           >
             {incident.mesh.name}
