@@ -1,34 +1,33 @@
 //! Both roles on the two ports: who is asked, who is answered, and what is counted.
 
 mod answering;
+mod asking;
+mod hearing;
 mod limits;
 mod sending;
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
-use std::mem::take;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::Duration;
 
 use sinemora_wire::MeshWindow;
 
-use super::client::{Client, Request};
-use super::conversation::Heard;
+use super::client::Client;
 use super::notices::{self, Notices};
 use super::pace::Pace;
-use super::ports::{Departure, Port, Ports, Received};
+use super::ports::Ports;
 use super::restraint::Restraint;
 use super::serving::Serving;
 use super::standing::Standing;
-use super::stock_client::Asked;
+use super::traffic::{Departure, Received};
 use super::{Listen, LoopError, Means};
-use crate::clock::{Change, RawTime};
+use crate::clock::RawTime;
 use crate::counters::{Counters, TimestampSource};
 use crate::plan::{Caps, Plan, Role};
-use crate::ptp::{Body, Budget, Message, PortIdentity, Responder, Tlv, Verdict};
-use crate::timestamp::{Departed, Disruption, Disruptions, raw_now};
+use crate::ptp::{Budget, PortIdentity, Responder};
+use crate::timestamp::{Departed, Disruption, Disruptions};
 use limits::within_caps;
 
 /// Packets that leave for one answered request, at most.
@@ -161,43 +160,7 @@ impl Exchanger {
             self.notices.wall_clock_stepped(by_ns, at_ns);
         }
         self.depart(&mut [], &backend_ns);
-        let mut heard = take(&mut self.received);
-        add(&self.counters.packets_received, heard.len() as u64);
-        for received in heard.drain(..) {
-            if received.after_overflow && received.by != Port::General {
-                // What this machine dropped did arrive; nobody may take it for lost on the way.
-                self.responder.forget();
-                self.client.disregard_unanswered(received.arrival.at);
-            }
-            match received.message {
-                Some(message)
-                    if received.by == Port::Event
-                        && matches!(message.body, Body::DelayReq | Body::LeanReq { .. }) =>
-                {
-                    self.consider(&message, &received);
-                }
-                Some(Message {
-                    source,
-                    body: Body::Signaling { tlvs, .. },
-                    ..
-                }) if self.serving.allows(received.from.ip(), &self.responder) => {
-                    let now = self.ports.now();
-                    let asks = |tlv| matches!(tlv, Tlv::Request { .. });
-                    if !self.client.signaled(received.from, &tlvs, now) || tlvs.iter().any(asks) {
-                        self.negotiate((source, &tlvs), &received);
-                    }
-                }
-                Some(message) => {
-                    let heard = self.client.hear(received.from, &message, received.arrival);
-                    if matches!(heard.verdict, Some(Verdict::Taken | Verdict::Complete(..))) {
-                        self.compare(&message, &received);
-                    }
-                    self.note(heard, received.from, backend_ns(received.arrival.at));
-                }
-                None => add(&self.counters.packets_rejected, 1),
-            }
-        }
-        self.received = heard;
+        self.hear(&backend_ns);
         self.ask(&backend_ns);
         self.serve();
         self.send(&backend_ns)?;
@@ -252,78 +215,6 @@ impl Exchanger {
         self.client.finish(self.ports.now())
     }
 
-    /// Compares the hardware clocks of both ends, if both have one.
-    fn compare(&mut self, message: &Message, received: &Received) {
-        let (receive_ns, claim) = match message.body {
-            Body::DelayResp {
-                receive_ns,
-                claim: Some(claim),
-                ..
-            } => (receive_ns, claim),
-            Body::Answer {
-                reply,
-                claim: Some(claim),
-                ..
-            } => (reply.receive_ns, claim),
-            _ => return,
-        };
-        let about = received.arrival.at;
-        if let Some((at, error_ns)) = self.standing.moment_of(&claim, receive_ns, about) {
-            self.client
-                .anchored(received.from, at, receive_ns, error_ns);
-        }
-    }
-
-    /// Queues the requests that are due.
-    fn ask(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
-        let now = raw_now();
-        let at_ns = backend_ns(now);
-        while let Some(slot) = self.client.next_slot(now, at_ns, || {
-            let allowed = self.budget.take(1, now);
-            if !allowed {
-                self.notices.shed();
-            }
-            allowed
-        }) {
-            add(&self.counters.requests_left_out, slot.left_out);
-            if let Some(request) = slot.request {
-                queue_request(&mut self.ports, &request);
-            }
-        }
-        let stocks = self.client.ask_stocks(now, at_ns, || {
-            let allowed = self.budget.take(1, now);
-            if !allowed {
-                self.notices.shed();
-            }
-            allowed
-        });
-        for asked in stocks {
-            match asked {
-                Asked::Request(request) => queue_request(&mut self.ports, &request),
-                Asked::Signal(signal) => {
-                    self.ports.queue_general(&signal.message, signal.to, None);
-                }
-                Asked::Heard(from, heard) => self.note(heard, from, at_ns),
-            }
-        }
-    }
-
-    fn note(&mut self, heard: Heard, peer: SocketAddr, at_ns: i64) {
-        match heard.change {
-            Some(Change::Stepped) => self.notices.peer_clock_stepped(peer.ip(), at_ns),
-            Some(Change::Route(change)) => self.notices.route_changed(peer.ip(), change, at_ns),
-            None => {}
-        }
-        add(&self.counters.exchanges_completed, heard.completed);
-        let counter = match heard.verdict {
-            None | Some(Verdict::Foreign | Verdict::Absurd) => &self.counters.packets_rejected,
-            Some(Verdict::Duplicate) => &self.counters.duplicates,
-            Some(Verdict::Late) => &self.counters.responses_late,
-            Some(Verdict::Taken | Verdict::Complete(..)) => return,
-        };
-        add(counter, 1);
-    }
-
     fn tell_stamps(&self) {
         let source = if self.ports.kernel_stamps() {
             TimestampSource::Kernel
@@ -332,11 +223,6 @@ impl Exchanger {
         };
         self.counters.set_timestamp_source(source);
     }
-}
-
-fn queue_request(ports: &mut Ports, request: &Request) {
-    let departure = Departure::Request(request.id());
-    ports.queue_event(&request.message, request.to, None, departure, request.flow);
 }
 
 /// Another one for each process, so that peers notice a restart. Locally administered, as no hardware vouches for it.

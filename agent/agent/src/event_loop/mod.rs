@@ -20,6 +20,7 @@ mod stock_client;
 #[cfg(feature = "synthetic-clock")]
 mod synthetic;
 mod time_scale;
+mod traffic;
 
 use std::net::IpAddr;
 use std::sync::Arc;

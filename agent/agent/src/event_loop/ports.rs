@@ -5,65 +5,20 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-use super::client::RequestId;
 use super::door::Door;
 use super::time_scale::TimeScale;
+use super::traffic::{Departure, GIVE_UP, Port, Received, arrival, outgoing};
 use super::{Listen, LoopError};
 use crate::clock::RawTime;
-use crate::ptp::{Answer, Arrival, Form, MAX_LEN, Message, Way};
+use crate::ptp::Message;
 use crate::timestamp::{
-    BATCH, BindError, ClockMap, Datagram, Departed, Inbox, Outgoing, Ready, Socket, Stamps,
-    raw_now, sight, wait,
+    BATCH, BindError, ClockMap, Departed, Inbox, Outgoing, Ready, Socket, Stamps, raw_now, sight,
+    wait,
 };
-
-/// So many packets in a row without a receive stamp, and the kernel is taken not to give any.
-const GIVE_UP: u32 = 64;
 
 /// How often general messages are looked for while event messages keep coming, ns. Nobody waits for them: they are
 /// negotiation and stamps that came late.
 const GENERAL_NS: i64 = 20_000_000;
-
-/// What leaves through a door.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Departure {
-    Request(RequestId),
-    Sync(Answer),
-    /// A Sync that was granted: its sequence id, and where its Follow_Up goes.
-    Granted(u16, Way),
-}
-
-impl Departure {
-    /// Whether something is to be sent as soon as it is known when it left.
-    fn is_awaited(&self) -> bool {
-        match self {
-            Self::Request(_) => false,
-            Self::Sync(answer) => answer.form != Form::Later,
-            Self::Granted(..) => true,
-        }
-    }
-}
-
-/// Where a message came in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Port {
-    Event,
-    General,
-    /// The source port of a flow beyond the first.
-    Flow,
-}
-
-/// A message that came in.
-pub(super) struct Received {
-    pub from: SocketAddr,
-    /// Our address that it was sent to.
-    pub to: Option<IpAddr>,
-    pub by: Port,
-    pub arrival: Arrival,
-    /// Packets were dropped before it because they were not read in time.
-    pub after_overflow: bool,
-    /// `None` when it is not to be read.
-    pub message: Option<Message>,
-}
 
 /// What [`Ports::listen`] has done.
 pub(super) struct Listened {
@@ -306,32 +261,5 @@ impl Ports {
             self.generals_out.clear();
         }
         sent
-    }
-}
-
-/// When a packet arrived, by the kernel's stamp if there is one.
-fn arrival(datagram: &Datagram<'_>, map: &ClockMap, unstamped_in_a_row: &mut u32) -> Arrival {
-    let read_at = map.latest().raw;
-    *unstamped_in_a_row = match datagram.stamp {
-        Some(_) => 0,
-        None => unstamped_in_a_row.saturating_add(1),
-    };
-    let stamp = datagram.stamp.and_then(|stamp| map.raw(stamp));
-    let own = (*unstamped_in_a_row > GIVE_UP).then_some(read_at);
-    Arrival {
-        at: stamp.unwrap_or(read_at),
-        stamp: stamp.or(own),
-    }
-}
-
-fn outgoing<T>(message: &Message, to: SocketAddr, from: Option<IpAddr>, token: T) -> Outgoing<T> {
-    let mut bytes = [0; MAX_LEN];
-    let len = message.write(&mut bytes);
-    Outgoing {
-        to,
-        from,
-        bytes,
-        len,
-        token,
     }
 }

@@ -1,6 +1,6 @@
 //! Answering: requests of our own exchange, and clients of the standard.
 
-use super::super::ports::{Departure, Received};
+use super::super::traffic::{Departure, Received};
 use super::{ANSWER_PACKETS, Exchanger, add};
 use crate::ptp::{Answer, Body, Correction, Form, Message, PortIdentity, Refusal, Service, Tlvs};
 use crate::timestamp::raw_now;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::super::ports::Departure;
+use super::super::traffic::Departure;
 use super::{Exchanger, add};
 use crate::clock::RawTime;
 use crate::ptp::{Answer, Body, Correction, Form, Message};
