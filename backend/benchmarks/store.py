@@ -165,7 +165,7 @@ def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> Non
         found = [
             writes.FrameRow(
                 world.tenant_key, world.mesh_key, start, part.vm_key, 0, tier.step_s, part.targets,
-                frame.encode_stats(part.stats), frame.encode_sketches(part.sketches),
+                frame.encode_stats(part.stats), frame.encode_sketches(part.sketches, part.stats),
             )
             for start in starts
             for part in parts

@@ -103,7 +103,7 @@ def mesh_rows(
             for block in window(rng, vm_key, targets, samples).blocks():
                 size = block.targets.size
                 payloads[kind].append(
-                    (cut, size, frame.encode_stats(block.stats), frame.encode_sketches(block.sketches))
+                    (cut, size, frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
                 )
                 cut += size
         for start in starts:

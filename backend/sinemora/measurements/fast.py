@@ -8,6 +8,7 @@ import fcntl
 import threading
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -19,20 +20,33 @@ log = structlog.get_logger(__name__)
 THREADS = 2
 
 _lock = threading.Lock()
-_loops: Any = None
-_packing: Any = None
+_loaded: "_Loaded | None" = None
 _pool: ThreadPoolExecutor | None = None
 _asked = threading.Event()
 
 
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    """Modules of compiled loops."""
+
+    loops: Any
+    packing: Any
+    intake: Any
+
+
 def loops() -> Any:
     """The module of compiled loops, None while there is none."""
-    return _loops
+    return _loaded and _loaded.loops
 
 
 def packing() -> Any:
+    """The module of compiled loops of frames as bytes, None while there is none."""
+    return _loaded and _loaded.packing
+
+
+def intake() -> Any:
     """The module of compiled loops of intake, None while there is none."""
-    return _packing
+    return _loaded and _loaded.intake
 
 
 def warm(delay_s: float = 0) -> None:
@@ -52,20 +66,21 @@ def stay_without() -> None:
 
 def load() -> None:
     """Load the loops now: from the cache, or compiled, which takes many seconds of processor time."""
-    global _loops, _packing, _pool
+    global _loaded, _pool
     with _lock:
-        if _loops is not None:
+        if _loaded is not None:
             return
+        from sinemora.measurements import intake_loops, layout_loops
         from sinemora.measurements import loops as found
-        from sinemora.measurements import packing as found_packing
 
         # One process compiles, the others find what it leaves.
         with open(found.__file__, "rb") as code:
             fcntl.flock(code, fcntl.LOCK_EX)
             _exercise(found)
-            _exercise_packing(found_packing)
+            _exercise_packing(layout_loops)
+            _exercise_intake(intake_loops)
         _pool = ThreadPoolExecutor(THREADS, "loops")
-        _loops, _packing = found, found_packing
+        _loaded = _Loaded(found, layout_loops, intake_loops)
 
 
 def each(work: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -89,16 +104,8 @@ def _load_calmly() -> None:
 
 def _exercise(found: Any) -> None:
     """Call every loop with nothing to do, so that it is compiled for the types it is used with."""
-    # Bytes that are read cannot be written: another type.
-    bytes_, ints, words = np.frombuffer(b"", np.uint8), np.empty(0, np.int64), np.empty(0, np.uint16)
-    empty = np.empty((3, 0), np.int64)
+    ints, words, versions = np.empty(0, np.int64), np.empty(0, np.uint16), np.empty(0, np.uint8)
     columns = np.empty((8, 3, 0), np.int32)
-    versions = np.empty(0, np.uint8)
-    found.decode_stats(
-        bytes_, ints, versions, ints, ints, 0, 0, columns, np.empty((4, 3, 0), np.uint16), words, versions
-    )
-    found.decode_lengths(bytes_, ints, ints, ints, ints, empty)
-    found.decode_words(bytes_, ints, ints, ints, ints, 0, 0, empty, empty, ints, ints, words)
     found.merge_columns(columns.reshape(8, 0), ints, np.empty((8, 0), np.int32))
     members, bounds = found.group_members(ints, 0)
     found.merge_sketches(
@@ -117,13 +124,24 @@ def _exercise(found: Any) -> None:
 
 
 def _exercise_packing(found: Any) -> None:
+    """The same for the loops of frames."""
+    # Bytes that are read cannot be written: another type.
+    read, ints, codes = np.frombuffer(b"", np.uint64), np.empty(0, np.int64), np.empty(0, np.uint16)
+    columns, quantiles, sources = np.zeros((8, 3, 1), np.int32), np.zeros((4, 3, 1), np.uint16), np.zeros(1, np.uint8)
+    flows, by_flow = np.zeros(1, np.uint16), np.empty((3, 2, 0), np.int32)
+    body = np.zeros(found.stats_words(columns, by_flow), np.uint64)
+    found.pack_stats(columns, quantiles, flows, sources, by_flow, body)
+    found.unpack_stats(read, ints, ints, ints, ints, 0, 0, columns, quantiles, flows, sources, ints)
+    body = np.zeros(found.sketches_words(codes, np.zeros(3, np.int64)), np.uint64)
+    found.pack_sketches(codes, np.zeros(3, np.int64), columns, body)
+    found.first_harmed(read, ints, ints)
+    found.unpack_lengths(read, ints, ints, ints, ints, np.empty((3, 0), np.int64))
+    found.unpack_words(read, ints, ints, ints, ints, 0, 0, columns, np.empty((3, 0), np.int64), ints, ints, codes)
+
+
+def _exercise_intake(found: Any) -> None:
     """The same for the loops of intake; words of a report are read where they came in."""
-    words, ints, bytes_ = np.empty(0, np.uint16), np.empty(0, np.int64), np.empty(0, np.uint8)
+    words, ints = np.empty(0, np.uint16), np.empty(0, np.int64)
     codes, some = np.empty((4, 0), np.uint16), np.empty((3, 0), np.int64)
     found.summarise(words, ints, np.empty(0, np.int32), np.empty(0), ints, codes, ints, ints)
     found.sound(np.empty((7, 3, 0), np.int64), np.empty((3, 0)), some, some, some)
-    found.pack_stats(
-        np.empty((8, 3, 0), np.int32), np.empty((4, 3, 0), np.uint16), words, bytes_, np.empty((3, 2, 0), np.int32),
-        bytes_,
-    )  # fmt: skip
-    found.pack_sketches(words, ints, bytes_)

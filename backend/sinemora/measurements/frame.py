@@ -1,65 +1,85 @@
-"""Frames: one agent's window towards all its peers, as two compressed columns of bytes; and evidence of spikes.
+"""Frames: one agent's window towards all its peers, as two columns of bytes; and evidence of spikes.
 
-`stats` and `sketch` are stored apart because most questions need only one of them. Both begin with the same four
-bytes and go on with one zstd frame (level 1, content size and checksum included). All numbers are little-endian.
-*Shuffled* means that the first bytes of all numbers come first, then all second bytes, and so on: equal high bytes
-then stand together and vanish under zstd. Directions are in the order outbound, inbound, round trip.
+`stats` and `sketch` are stored apart because most questions need only one of them. All numbers are little-endian.
+Directions are in the order outbound, inbound, round trip.
 
-    0  1  codec version: 2 for stats, 1 for the others
+    0  1  codec version: 3 for stats, 2 for sketch, 1 for evidence
     1  1  kind: 0 stats, 1 sketch, 2 evidence
     2  2  n, the number of targets (1 … 256) in the order of the frame's roster, or of exchanges
-    4     zstd of
+    4     evidence: one zstd frame (level 1, content size and checksum included)
+          others: 4 bytes of checksum (`coding.checksum`) of the body and the four bytes before; from 8 on the body
 
-  stats, 123 * n + 24 * m bytes; m the sum of flows of targets with more than one, or 0 where flows are not told apart
-    0        96 n  8 x 3 x n numbers of 32 bits, shuffled: count, sent, lost, min_ns, mean_ns, max_ns, clock_error_ns
-                   (signed; sent and lost are -1 when not known) and m2 (float, ns^2), each for the three directions
-    96 n     26 n  13 x n unsigned numbers of 16 bits, shuffled: p50, p90, p99, p99.9 as LLQ16 bin + 1 (0: no value),
-                   each for the three directions, then the number of source ports used
-    122 n       n  unsigned numbers of 8 bits: what one-way delays stand on (0 assumed, 1 mesh, 2 hardware clocks)
-    123 n    24 m  3 x 2 x m signed numbers of 32 bits, shuffled: count, min_ns, p50_ns of each flow, each for outbound
-                   and inbound
+  The bodies of stats and sketch are packs of columns, each in as few bits as its numbers need: see `coding.py`. In
+  each column stands what is left of a number once others that were read before say where to look for it. *Code* stands
+  for an LLQ16 bin + 1, 0 for no value; the codes of mean and max are 0 where count is.
 
-    Numbers that follow from one another are stored as differences (of two's complement, without carry), marked ±
-    where they are zigzag coded so that small negative ones stay small:
-      mean_ns   less min_ns;         of the round trip: ± less the means of both directions
-      min_ns    as it is;            of the round trip: its mean less its minimum
-      max_ns    less mean_ns         clock_error_ns of the inbound direction: ± less that of the outbound one
-      p90       less p50             p99 less p90, p99.9 less p99
-      p50_ns of a flow less its min_ns
+  stats: 1 byte that is 1 where flows are told apart, a pack, and then one more pack. Columns (± signed):
+    count of the outbound direction, ± what inbound has more, ± what round trip has more than that
+    lost; ± sent less count and lost, each x 3 directions (-1 when not known)
+    min_ns of outbound and inbound; their mean_ns less min_ns
+    ± mean_ns of the round trip less both; that mean less min_ns of the round trip
+    max_ns less mean_ns, x 3
+    clock_error_ns of the outbound direction, ± what inbound has more; of the round trip
+    ± m2 x 3, bits of a float32 (ns^2) rotated right by 8, less the upper 24 bits of (max_ns - min_ns)^2 * count
+    ± p50 less the code of mean_ns, x 3
+    p90, p99, p99.9, each x 3: where count is below 10, 100, 1,000 the code of max_ns less it, else it less the one
+    before
+    number of source ports used; what one-way delays stand on (0 assumed, 1 mesh, 2 hardware clocks)
+  The other pack has a number for each flow of each target with more than one:
+    count x 2 directions, min_ns x 2, p50_ns less min_ns x 2
 
-  Version 1 of stats, still read, has 116 * n bytes: no p99.9, nothing after the source ports. With less than 1,000
-  values the p99.9 is the largest one; with more it is not known and comes out as no value.
-
-  sketch, 6 * n bytes and 2 bytes a word
-    0         6 n  3 x n unsigned numbers of 16 bits, shuffled: words of each sketch
-    6 n            the LLQ16 words of all sketches, one after the other, shuffled; in place of its bin each word has
-                   that bin less the bin of the word before it in the same sketch (11 bits, without carry)
+  sketch: 1 byte, the mode; a pack; then for each direction 4 bytes that say how long it is, and a pack
+    Modes: 0 words as they are; 1 value by value, for canonical sketches of one word a bin (at most 16 values) and at
+    most two values a word on average; 2 bins with their counts, for other canonical ones. 4 more where the first and
+    last bin of each sketch are those of its min_ns and max_ns, as they should be.
+    The first pack has the number of words of each sketch, x 3 directions; in modes 1 and 2 that of values or bins too.
+    Those of directions have the first bins of sketches that are not empty, unless 4 is told; how far each further bin
+    is from the one before it, of 2048 (but for the last ones, where 4 is told); and in mode 0 the codes of all words,
+    in mode 2 ± what each count is more than the one before it, the first ones more than 1.
 
   evidence, 24 * n bytes: the exchanges around a spike
     0        24 n  3 x n signed numbers of 64 bits, shuffled: ns from the start of the window, then the delays
                    outbound and inbound, ns
 
-Delay columns of an entry with count 0 hold 0 and mean nothing.
+Delay columns of an entry with count 0 hold 0 and mean nothing. Versions before are still read: `older.py`.
 """
 
 import struct
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import zstandard
 
-from sinemora.measurements import fast, sketch
+from sinemora.measurements import coding, fast, layouts, older, sketch
+from sinemora.measurements.layouts import (
+    CLOCK_ERROR,
+    COUNT,
+    INBOUND,
+    LOST,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    OUTBOUND,
+    ROUND_TRIP,
+    SENT,
+)
+from sinemora.measurements.older import FrameError, zstd_body
 from sinemora.measurements.sketch import Ints, Words
 
-CODEC_VERSION = 1
-STATS_VERSION = 2
+__all__ = [  # of the layouts, for all who read frames
+    "CLOCK_ERROR", "COUNT", "INBOUND", "LOST", "M2", "MAX", "MEAN", "MIN", "OUTBOUND", "ROUND_TRIP", "SENT",
+    "FrameError",
+]  # fmt: skip
+
+NEWEST = (3, 2, 1)
+"""Codec versions by kind; those from `CHECKED` on have a checksum of their own instead of zstd."""
+CHECKED = (3, 2, 2)
 TARGETS_MAX = 256
-OUTBOUND, INBOUND, ROUND_TRIP = range(3)
-COUNT, SENT, LOST, MIN, MEAN, MAX, CLOCK_ERROR, M2 = range(8)
 ASSUMED, MESH, HARDWARE = range(3)
 FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
@@ -69,17 +89,13 @@ STATS, SKETCH, _EVIDENCE = range(3)
 _REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
 _HEADER = struct.Struct("<BBH")
 HEAD_SIZE = _HEADER.size
+BODY_AT = 8
 _M2_MAX = 3.4e38
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
-Number = TypeVar("Number", np.int32, np.int64, np.uint16)
 Columns = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint16]
 Bytes = npt.NDArray[np.uint8]
-
-
-class FrameError(ValueError):
-    """These bytes are no frame this version can read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,138 +277,73 @@ def encode_stats(stats: Stats) -> bytes:
     told = stats.by_flow.shape[2]
     if told not in (0, int(widths_of(stats.flows).sum())):
         raise FrameError(f"{told} flows of targets that have {int(widths_of(stats.flows).sum())}")
-    if packing := fast.packing():
-        packed = np.empty(123 * stats.targets + 24 * told, np.uint8)
-        packing.pack_stats(
-            *(np.ascontiguousarray(one) for one in (stats.columns, stats.quantiles, stats.flows)),
-            np.ascontiguousarray(stats.asymmetry_source), np.ascontiguousarray(stats.by_flow), packed,
-        )  # fmt: skip
-        return _pack(STATS, stats.targets, packed, STATS_VERSION)
-    columns, quantiles = stats.columns.astype("<i4"), stats.quantiles.astype("<u2")
-    means, low, high = stats.columns[MEAN], stats.columns[MIN], stats.columns[MAX]
-    columns[MEAN] = means - low
-    columns[MAX] = high - means
-    columns[MEAN, ROUND_TRIP] = _zigzag(means[ROUND_TRIP] - means[OUTBOUND] - means[INBOUND])
-    columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - low[ROUND_TRIP]
-    columns[CLOCK_ERROR, INBOUND] = _zigzag(columns[CLOCK_ERROR, INBOUND] - columns[CLOCK_ERROR, OUTBOUND])
-    quantiles[1:] -= stats.quantiles[:-1]
-    by_flow = stats.by_flow.astype("<i4")
-    by_flow[FLOW_P50] -= stats.by_flow[FLOW_MIN]
-    short = np.concatenate((quantiles.reshape(-1), stats.flows))
-    body = _shuffled(columns) + _shuffled(short) + stats.asymmetry_source.tobytes() + _shuffled(by_flow)
-    return _pack(STATS, stats.targets, body, STATS_VERSION)
+    arrays: list[Any] = [
+        np.ascontiguousarray(one)
+        for one in (stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow)
+    ]
+    if loops := fast.packing():
+        words = np.zeros(loops.stats_words(arrays[0], arrays[4]), np.uint64)
+        return _checked(STATS, stats.targets, words.view(np.uint8)[: loops.pack_stats(*arrays, words)].tobytes())
+    return _checked(STATS, stats.targets, layouts.pack_stats(*arrays) if stats.targets else b"")
 
 
 def decode_stats(blob: bytes) -> Stats:
     """Inverse of `encode_stats`. Raises `FrameError`."""
-    version, n, body = _unpack(STATS, blob, STATS_VERSION)
-    quantiled = 3 if version == 1 else len(QUANTILES)
-    size = 96 * n + 2 * (3 * quantiled + 1) * n + (0 if version == 1 else n)
-    if body.size != size if version == 1 else (body.size - size) % 24 or body.size < size:
-        raise FrameError(f"stats of {n} targets take {size} bytes and 24 a flow, found {body.size}")
-    columns = _unshuffled(body[: 96 * n], np.int32).reshape(8, 3, n)
-    short = _unshuffled(body[96 * n : 96 * n + 2 * (3 * quantiled + 1) * n], np.uint16)
-    columns[CLOCK_ERROR, INBOUND] = _unzigzag(columns[CLOCK_ERROR, INBOUND]) + columns[CLOCK_ERROR, OUTBOUND]
-    means = columns[MEAN]
-    means[:ROUND_TRIP] += columns[MIN, :ROUND_TRIP]
-    means[ROUND_TRIP] = _unzigzag(means[ROUND_TRIP]) + means[OUTBOUND] + means[INBOUND]
-    columns[MIN, ROUND_TRIP] = means[ROUND_TRIP] - columns[MIN, ROUND_TRIP]
-    columns[MAX] += means
-    quantiles = short[:-n].reshape(quantiled, 3, n)
-    for i in range(1, quantiled):
-        quantiles[i] += quantiles[i - 1]
-    flows = short[-n:]
-    if version == 1:
-        codes = np.where((columns[COUNT] > 0) & (columns[COUNT] < 1000), sketch.bins_of(columns[MAX]) + 1, 0)
-        whole = np.concatenate((quantiles, codes.astype(np.uint16)[None]))
-        return Stats(columns, whole, flows, np.zeros(n, np.uint8), np.empty((3, 2, 0), np.int32))
-    return Stats(columns, quantiles, flows, body[size - n : size].copy(), flows_of(body[size:], flows))
+    version, n = _head(STATS, blob)
+    if version < CHECKED[STATS]:
+        return Stats(*older.stats_of(version, n, blob[HEAD_SIZE:]))
+    try:
+        stats = Stats(*layouts.unpack_stats(body_of(blob), n))
+    except coding.Exhausted:
+        raise FrameError(f"stats of {n} targets that go beyond their bytes") from None
+    return stats
 
 
-def flows_of(tail: Bytes, flows: Codes) -> Columns:
-    """`by_flow` from the end of the body of stats. Raises `FrameError`."""
-    by_flow = _unshuffled(tail, np.int32).copy().reshape(3, 2, -1)
-    if by_flow.shape[2] not in (0, int(widths_of(flows).sum())):
-        raise FrameError(f"{by_flow.shape[2]} flows of targets that have {int(widths_of(flows).sum())}")
-    by_flow[FLOW_P50] += by_flow[FLOW_MIN]
-    return by_flow
+def encode_sketches(sketches: Sketches, stats: Stats) -> bytes:
+    """Bytes of at most `TARGETS_MAX` targets, to be read with the same stats only."""
+    lengths, n = np.ascontiguousarray(sketches.lengths), sketches.lengths.shape[1]
+    if loops := fast.packing():
+        words = np.ascontiguousarray(sketches.words)
+        body = np.zeros(loops.sketches_words(words, lengths.reshape(-1)), np.uint64)
+        size = loops.pack_sketches(words, lengths.reshape(-1), np.ascontiguousarray(stats.columns), body)
+        return _checked(SKETCH, n, body.view(np.uint8)[:size].tobytes())
+    return _checked(SKETCH, n, layouts.pack_sketches(lengths, sketches.words, stats.columns) if n else b"")
 
 
-def encode_sketches(sketches: Sketches) -> bytes:
-    """Bytes of at most `TARGETS_MAX` targets."""
-    if packing := fast.packing():
-        lengths = np.ascontiguousarray(sketches.lengths).reshape(-1)
-        packed = np.empty(2 * (lengths.size + sketches.words.size), np.uint8)
-        packing.pack_sketches(np.ascontiguousarray(sketches.words), lengths, packed)
-        return _pack(SKETCH, sketches.lengths.shape[1], packed)
-    bins = sketches.words >> 5
-    before = np.zeros_like(bins)
-    before[1:] = bins[:-1]
-    firsts = np.cumsum(sketches.lengths.reshape(-1)) - sketches.lengths.reshape(-1)
-    before[firsts[firsts < bins.size]] = 0
-    words = ((bins - before) << 5 | sketches.words & 31).astype("<u2", copy=False)
-    return _pack(SKETCH, sketches.lengths.shape[1], _shuffled(sketches.lengths.astype("<u2")) + _shuffled(words))
-
-
-def decode_sketches(blob: bytes) -> Sketches:
+def decode_sketches(blob: bytes, stats: Stats) -> Sketches:
     """Inverse of `encode_sketches`. Raises `FrameError`."""
-    _, n, body = _unpack(SKETCH, blob)
-    if body.size < 6 * n or body.size % 2:
-        raise FrameError(f"sketches of {n} targets do not fit {body.size} bytes")
-    lengths = _unshuffled(body[: 6 * n], np.uint16).astype(np.int64)
-    words = _unshuffled(body[6 * n :], np.uint16)
-    ends = np.cumsum(lengths)
-    if int(ends[-1]) != words.size:
-        raise FrameError(f"sketches of {int(ends[-1])} words, found {words.size}")
-    running = np.zeros(words.size + 1, np.uint16)
-    np.cumsum(words >> 5, out=running[1:], dtype=np.uint16)
-    bins = running[1:] - np.repeat(running[ends - lengths], lengths)
-    return Sketches(lengths.reshape(3, n), bins << 5 | words & 31)
+    version, n = _head(SKETCH, blob)
+    if n != stats.targets:
+        raise FrameError(f"sketches of {n} targets beside stats of {stats.targets}")
+    if version < CHECKED[SKETCH]:
+        return Sketches(*older.sketches_of(n, blob[HEAD_SIZE:]))
+    try:
+        sketches = Sketches(*layouts.unpack_sketches(body_of(blob), n, stats.columns))
+    except coding.Exhausted:
+        raise FrameError(f"sketches of {n} targets that go beyond their bytes") from None
+    return sketches
 
 
 def encode_evidence(exchanges: Ints) -> bytes:
     """Bytes of exchanges of shape (3, n): start, outbound and inbound delay."""
-    return _pack(_EVIDENCE, exchanges.shape[1], _shuffled(exchanges.astype("<i8", copy=False)))
+    n = exchanges.shape[1]
+    if not hasattr(_local, "compressor"):
+        _local.compressor = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)
+    planes = exchanges.astype("<i8", copy=False).reshape(-1).view(np.uint8).reshape(-1, 8).T.tobytes()
+    return _head_of(_EVIDENCE, n) + bytes(_local.compressor.compress(planes))
 
 
 def decode_evidence(blob: bytes) -> Ints:
     """Inverse of `encode_evidence`. Raises `FrameError`."""
-    _, n, body = _unpack(_EVIDENCE, blob)
+    n, body = _head(_EVIDENCE, blob)[1], zstd_body(blob[HEAD_SIZE:])
     if body.size != 24 * n:
         raise FrameError(f"{n} exchanges take {24 * n} bytes, found {body.size}")
-    return _unshuffled(body, np.int64).reshape(3, n)
-
-
-def _zigzag(numbers: Columns) -> Columns:
-    """0, -1, 1, -2 … as 0, 1, 2, 3 …"""
-    return numbers << 1 ^ numbers >> 31
-
-
-def _unzigzag(numbers: Columns) -> Columns:
-    return (numbers.view(np.uint32) >> 1).view(np.int32) ^ -(numbers & 1)
-
-
-def _shuffled(numbers: npt.NDArray[Number]) -> bytes:
-    return numbers.reshape(-1).view(np.uint8).reshape(-1, numbers.itemsize).T.tobytes()
-
-
-def _unshuffled(planes: npt.NDArray[np.uint8], dtype: type[Number]) -> npt.NDArray[Number]:
-    size = np.dtype(dtype).itemsize
-    return np.ascontiguousarray(planes.reshape(size, -1).T).view(np.dtype(dtype).newbyteorder("<")).reshape(-1)
-
-
-def _pack(kind: int, n: int, body: bytes | Bytes, version: int = CODEC_VERSION) -> bytes:
-    if not 0 < n <= TARGETS_MAX:
-        raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
-    if not hasattr(_local, "compressor"):
-        _local.compressor = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)
-    return _HEADER.pack(version, kind, n) + bytes(_local.compressor.compress(body))
+    return older.unshuffled(body, np.int64).reshape(3, n)
 
 
 def heads_of(kind: int, blobs: Sequence[bytes]) -> list[tuple[int, int]]:
     """Versions and numbers of targets. Raises `FrameError`."""
-    newest = STATS_VERSION if kind == STATS else CODEC_VERSION
-    return [_head(kind, blob, newest) for blob in blobs]
+    return [_head(kind, blob) for blob in blobs]
 
 
 def targets_in(blob: bytes) -> int:
@@ -401,25 +352,31 @@ def targets_in(blob: bytes) -> int:
 
 
 def body_of(blob: bytes) -> bytes:
-    """What stands behind the head, decompressed. Raises `FrameError`."""
-    if not hasattr(_local, "decompressor"):
-        _local.decompressor = zstandard.ZstdDecompressor()
-    try:
-        body: bytes = _local.decompressor.decompress(memoryview(blob)[HEAD_SIZE:])
-    except zstandard.ZstdError as error:
-        raise FrameError(str(error)) from error
+    """The body of stats or sketches that have a checksum. Raises `FrameError`."""
+    head, told = blob[:HEAD_SIZE], blob[HEAD_SIZE:BODY_AT]
+    body = bytes(blob[BODY_AT:])
+    if len(told) < BODY_AT - HEAD_SIZE or coding.checksum(int.from_bytes(head, "little"), body) != int.from_bytes(
+        told, "little"
+    ):
+        raise FrameError("the checksum is another one: these bytes are not as they were written")
     return body
 
 
-def _head(kind: int, blob: bytes, newest: int) -> tuple[int, int]:
+def _checked(kind: int, n: int, body: bytes) -> bytes:
+    head = _head_of(kind, n)
+    return head + coding.checksum(int.from_bytes(head, "little"), body).to_bytes(4, "little") + body
+
+
+def _head_of(kind: int, n: int) -> bytes:
+    if not 0 < n <= TARGETS_MAX:
+        raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
+    return _HEADER.pack(NEWEST[kind], kind, n)
+
+
+def _head(kind: int, blob: bytes) -> tuple[int, int]:
     if len(blob) < HEAD_SIZE:
         raise FrameError("too short for a header")
     version, found, n = _HEADER.unpack_from(blob)
-    if not 0 < version <= newest or found != kind or not 0 < n <= TARGETS_MAX:
+    if not 0 < version <= NEWEST[kind] or found != kind or not 0 < n <= TARGETS_MAX:
         raise FrameError(f"unknown header: version {version}, kind {found}, {n} targets")
     return version, n
-
-
-def _unpack(kind: int, blob: bytes, newest: int = CODEC_VERSION) -> tuple[int, int, Bytes]:
-    """Version, number of targets and body."""
-    return *_head(kind, blob, newest), np.frombuffer(body_of(blob), np.uint8)

@@ -202,7 +202,7 @@ def _store(job: Running, found: list[tracing.WindowFrame], tenant_key: int, mesh
                 window_s,
                 block.targets,
                 frame.encode_stats(block.stats),
-                frame.encode_sketches(block.sketches),
+                frame.encode_sketches(block.sketches, block.stats),
             )
             for one in found[first : first + _FRAMES_AT_ONCE]
             for number, block in enumerate(one.frame.blocks())

@@ -126,7 +126,7 @@ def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys:
                 window.window_s,
                 block.targets,
                 frame.encode_stats(block.stats),
-                frame.encode_sketches(block.sketches),
+                frame.encode_sketches(block.sketches, block.stats),
             )
         )
     for spike in window.spikes:

@@ -13,15 +13,12 @@ from sinemora.compiled import compiled
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
-    INBOUND,
     INT32_MAX,
     LOST,
     M2,
     MAX,
     MEAN,
     MIN,
-    OUTBOUND,
-    ROUND_TRIP,
     SENT,
 )
 from sinemora.measurements.sketch import BINS, EMPTY, VALUE_MAX
@@ -32,142 +29,6 @@ _MEASURED, _NOT_PLANNED, _NO_DATA, _STALE, _LOST = range(5)  # matrix.State
 Array = Any
 
 _BITS_M2 = 3.4e38
-
-
-@compiled
-def decode_stats(
-    bodies: Array,
-    at: Array,
-    versions: Array,
-    sizes: Array,
-    first: Array,
-    low: int,
-    high: int,
-    columns: Array,
-    quantiles: Array,
-    flows: Array,
-    sources: Array,
-) -> None:
-    """Stats of the frames `low` … `high`-1, whose bodies start at `at`, into `columns` (8, 3, N) and the others.
-
-    `sizes` are their numbers of targets, `first` the position of the first of these among all N.
-    """
-    number: Any
-    for f in range(low, high):
-        n, base, to = sizes[f], at[f], first[f]
-        planes = 24 * n
-        for which in range(8):
-            for direction in range(3):
-                start = base + (which * 3 + direction) * n
-                row = columns[which, direction]
-                for p in range(n):
-                    i = start + p
-                    number = (
-                        np.uint32(bodies[i])
-                        | np.uint32(bodies[i + planes]) << np.uint32(8)
-                        | np.uint32(bodies[i + 2 * planes]) << np.uint32(16)
-                        | np.uint32(bodies[i + 3 * planes]) << np.uint32(24)
-                    )
-                    row[to + p] = np.int32(number)
-        for p in range(to, to + n):
-            error = columns[CLOCK_ERROR, INBOUND, p]
-            columns[CLOCK_ERROR, INBOUND, p] = _unzigzag(error) + columns[CLOCK_ERROR, OUTBOUND, p]
-            for direction in range(2):
-                columns[MEAN, direction, p] += columns[MIN, direction, p]
-                columns[MAX, direction, p] += columns[MEAN, direction, p]
-            mean = np.int32(
-                _unzigzag(columns[MEAN, ROUND_TRIP, p]) + columns[MEAN, OUTBOUND, p] + columns[MEAN, INBOUND, p]
-            )
-            columns[MEAN, ROUND_TRIP, p] = mean
-            columns[MIN, ROUND_TRIP, p] = mean - columns[MIN, ROUND_TRIP, p]
-            columns[MAX, ROUND_TRIP, p] += mean
-        kept = 3 if versions[f] == 1 else 4
-        short, planes = base + 96 * n, (3 * kept + 1) * n
-        for which in range(kept):
-            for direction in range(3):
-                start = short + (which * 3 + direction) * n
-                for p in range(n):
-                    number = np.uint16(bodies[start + p] | bodies[start + p + planes] << 8)
-                    if which > 0:
-                        number = np.uint16(number + quantiles[which - 1, direction, to + p])
-                    quantiles[which, direction, to + p] = number
-        start = short + 3 * kept * n
-        for p in range(n):
-            flows[to + p] = np.uint16(bodies[start + p] | bodies[start + p + planes] << 8)
-            sources[to + p] = 0 if versions[f] == 1 else bodies[short + 2 * planes + p]
-        if versions[f] == 1:
-            for direction in range(3):
-                for p in range(to, to + n):
-                    few = 0 < columns[COUNT, direction, p] < 1000
-                    code = bin_of(np.int64(columns[MAX, direction, p])) + 1 if few else 0
-                    quantiles[3, direction, p] = np.uint16(code)
-
-
-@compiled
-def decode_lengths(bodies: Array, at: Array, ends: Array, sizes: Array, first: Array, lengths: Array) -> int:
-    """Words of each sketch into `lengths` (3, N); the first frame whose bytes do not fit its words, or -1."""
-    for f in range(at.size):
-        n, base, to = sizes[f], at[f], first[f]
-        if ends[f] - base < 6 * n or (ends[f] - base) % 2:
-            return f
-        total: Any = 0
-        for direction in range(3):
-            for p in range(n):
-                i = base + direction * n + p
-                length = np.int64(bodies[i]) | np.int64(bodies[i + 3 * n]) << 8
-                lengths[direction, to + p] = length
-                total += length
-        if 6 * n + 2 * total != ends[f] - base:
-            return f
-    return -1
-
-
-@compiled
-def decode_words(
-    bodies: Array,
-    at: Array,
-    ends: Array,
-    sizes: Array,
-    first: Array,
-    low: int,
-    high: int,
-    lengths: Array,
-    starts: Array,
-    shifts: Array,
-    values: Array,
-    words: Array,
-) -> None:
-    """Words of the sketches of the frames `low` … `high`-1 into `words`, each sketch from its `starts` (3, N) on.
-
-    A sketch that starts at -1 is passed over. `shifts` (N, or empty), ns, are added to outbound delays and taken from
-    inbound ones: each word moves to the bin its value (`values` by bin) is in then.
-    """
-    for f in range(low, high):
-        n, to = sizes[f], first[f]
-        source = at[f] + 6 * n
-        planes = (ends[f] - source) // 2
-        for direction in range(3):
-            for p in range(n):
-                length, target = lengths[direction, to + p], starts[direction, to + p]
-                if target < 0:
-                    source += length
-                    continue
-                by: Any = np.int64(0)
-                if shifts.size and direction != ROUND_TRIP:
-                    by = shifts[to + p] if direction == OUTBOUND else -shifts[to + p]
-                running: Any = 0
-                if by == 0:
-                    for i in range(length):
-                        word = np.int64(bodies[source + i]) | np.int64(bodies[source + i + planes]) << 8
-                        running += word & 0xFFE0
-                        words[target + i] = np.uint16(running & 0xFFE0 | word & 31)
-                else:
-                    for i in range(length):
-                        word = np.int64(bodies[source + i]) | np.int64(bodies[source + i + planes]) << 8
-                        running += word >> 5
-                        moved = bin_of(values[running & (BINS - 1)] + by)
-                        words[target + i] = np.uint16(moved << 5 | word & 31)
-                source += length
 
 
 @compiled
@@ -296,7 +157,7 @@ def merge_sketches(
         if merged.size:
             for place in range(least, most + 1):
                 if held[place]:
-                    written = _write(merged, written, place, held[place])
+                    written = write(merged, written, place, held[place])
             sizes[g] = written - before
         held[least : most + 1] = 0
     return written
@@ -404,11 +265,6 @@ def bin_codes(values: Array, valued: Array, codes: Array) -> None:
 
 
 @compiled
-def _unzigzag(number: Any) -> Any:
-    return np.int32((np.uint32(number) >> np.uint32(1)) ^ -(np.uint32(number) & np.uint32(1)))
-
-
-@compiled
 def bin_of(value: Any) -> Any:
     """The bin of a value, ns: `sketch.bins_of`."""
     value = min(max(value, 0), VALUE_MAX)
@@ -419,7 +275,7 @@ def bin_of(value: Any) -> Any:
 
 
 @compiled
-def _write(merged: Array, written: Any, place: Any, count: Any) -> Any:
+def write(merged: Array, written: Any, place: Any, count: Any) -> Any:
     """Canonical words of one bin; the position after them."""
     while count >= 1 << 21:
         merged[written] = np.uint16(place << 5 | 31)

@@ -161,7 +161,7 @@ def of_path(
     by = np.zeros(whole.targets, np.int64)
     if shifts is not None:
         by[positions] = shifts.by(stats)
-    sketches = unpacking.sketches_of([one.sketch for one in found], DIRECTIONS, by).take(positions)
+    sketches = unpacking.sketches_of([one.sketch for one in found], whole, DIRECTIONS, by).take(positions)
     turned = [sketches.take(np.flatnonzero(forward)), sketches.take(np.flatnonzero(~forward)).reversed()]
     return rollup.merge_groups(parts, turned, groups[order], size, words_too=False)[0]
 
@@ -177,10 +177,8 @@ def merged_frames(stored: Sequence[StoredFrame]) -> list[Frame]:
 
 def frames_of(stored: Sequence[StoredFrame]) -> list[Frame]:
     """Decoded frames as they were reported, sketches included."""
-    return [
-        Frame(one.vm_key, one.targets, frame.decode_stats(one.stats), frame.decode_sketches(one.sketch))
-        for one in stored
-    ]
+    decoded = [(one, frame.decode_stats(one.stats)) for one in stored]
+    return [Frame(one.vm_key, one.targets, stats, frame.decode_sketches(one.sketch, stats)) for one, stats in decoded]
 
 
 def gathered(
@@ -195,7 +193,7 @@ def gathered(
     sketches = None
     if directions:
         by = np.empty(0, np.int64) if shifts is None else shifts.by(stats)
-        sketches = unpacking.sketches_of([one.sketch for one in stored], directions, by)
+        sketches = unpacking.sketches_of([one.sketch for one in stored], stats, directions, by)
     return Piece(clients, targets, clocks.corrected(stats, shifts), sketches)
 
 

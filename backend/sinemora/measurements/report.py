@@ -275,7 +275,7 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
         ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
         sketches = Sketches(flat.reshape(3, n), ordered)
         read = _summarised(sketches)
-    if not ((packing := fast.packing()) and packing.sound(values, m2, read.totals, *read.ends)):
+    if not ((loops := fast.intake()) and loops.sound(values, m2, read.totals, *read.ends)):
         for wrong, name, complaint in _complaints(values, m2, read.totals, read.ends):
             if wrong.any():
                 direction, i = np.argwhere(wrong)[0].tolist()
@@ -384,14 +384,14 @@ class _Summary:
 
 def _summarised(sketches: Sketches) -> _Summary:
     flat = sketches.lengths.reshape(-1)
-    if not (packing := fast.packing()):
+    if not (loops := fast.intake()):
         ordered = sketch.is_ordered(sketches.words, flat)
         return _Summary(ordered, *frame.summarise(sketches), _ends(sketches))
     shape = sketches.lengths.shape
     totals, first, last = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
     codes = np.empty((len(frame.QUANTILES), flat.size), np.uint16)
     at = np.array(frame.QUANTILES)
-    ordered = packing.summarise(sketches.words, flat, sketch.COUNT_OF_CODE, at, totals, codes, first, last)
+    ordered = loops.summarise(sketches.words, flat, sketch.COUNT_OF_CODE, at, totals, codes, first, last)
     return _Summary(
         ordered, totals.reshape(shape), codes.reshape(-1, *shape), (first.reshape(shape), last.reshape(shape))
     )

@@ -56,7 +56,7 @@ def values_of(bins: npt.NDArray[np.integer]) -> Ints:
 def encode(values_ns: npt.ArrayLike) -> Words:
     """Canonical sketch of one group of values."""
     bins, counts = np.unique(bins_of(values_ns), return_counts=True)
-    return _canonical(bins, counts)[0]
+    return canonical_words(bins, counts)[0]
 
 
 def owners_of(lengths: Ints) -> Ints:
@@ -85,7 +85,7 @@ def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
     starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
     counts = np.add.reduceat(COUNT_OF_CODE[ordered & 31], starts, dtype=np.int64)
     keys = keys[starts]
-    merged, words_per_bin = _canonical(keys & (BINS - 1), counts)
+    merged, words_per_bin = canonical_words(keys & (BINS - 1), counts)
     lengths = np.bincount(keys >> 11, weights=words_per_bin, minlength=groups).astype(np.int64)
     return merged, lengths
 
@@ -173,7 +173,7 @@ def summarise(words: Words, lengths: Ints, at: Sequence[float]) -> tuple[Ints, I
     return totals, np.where(totals > 0, bins, EMPTY)
 
 
-def _canonical(bins: Ints, counts: Ints) -> tuple[Words, Ints]:
+def canonical_words(bins: Ints, counts: Ints) -> tuple[Words, Ints]:
     """Canonical words of (bin, count > 0) pairs in their order, and how many words each pair took."""
     bins = bins.astype(np.int64)
     if not counts.size or int(counts.max()) <= 16:

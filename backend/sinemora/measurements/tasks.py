@@ -104,7 +104,7 @@ def _rows(merged: Sequence[Frame], tenant_key: int, mesh_key: int, started_at_s:
             step_s,
             block.targets,
             frame.encode_stats(block.stats),
-            frame.encode_sketches(block.sketches),
+            frame.encode_sketches(block.sketches, block.stats),
         )
         for whole in merged
         for number, block in enumerate(whole.blocks())

@@ -1,118 +1,113 @@
 """Many stored blocks decoded at once, into arrays of all their targets: compiled loops where they are, else one by one.
 
-Layouts are those of `frame.py`. Decompression is the library's, by as many threads as there are for loops.
+Layouts are those of `frame.py`; blocks of older versions are always decoded one by one.
 """
 
-import threading
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import zstandard
 
 from sinemora.measurements import fast, frame, sketch
-from sinemora.measurements.frame import FrameError, Sketches, Stats
+from sinemora.measurements.frame import Sketches, Stats
 from sinemora.measurements.sketch import Ints
 
 DIRECTIONS = (frame.OUTBOUND, frame.INBOUND, frame.ROUND_TRIP)
 ONE_WAY = (frame.OUTBOUND, frame.INBOUND)
 _NO_SHIFTS = np.empty(0, np.int64)
-_local = threading.local()
+_PADS = [bytes(size) for size in range(8)]
 
 
 def stats_of(blobs: Sequence[bytes]) -> Stats:
     """Stats of all targets of all blocks, in their order. FrameError."""
-    loops = fast.loops()
+    loops = fast.packing()
     if not loops or not blobs:
         return frame.concatenate(frame.decode_stats(blob) for blob in blobs)
-    heads = frame.heads_of(frame.STATS, blobs)
-    bodies, ends = _bodies(blobs)
-    versions, sizes = np.array([head[0] for head in heads], np.uint8), np.array([head[1] for head in heads], np.int64)
-    lengths = np.diff(ends, prepend=0)
-    told = np.where(versions == 1, 116, 123) * sizes
-    flows_bytes = lengths - told
-    wrong = (flows_bytes < 0) | (flows_bytes % 24 > 0) | ((versions == 1) & (flows_bytes > 0))
-    if wrong.any():
-        frame.decode_stats(blobs[int(np.argmax(wrong))])  # says what is wrong
-    first, n = np.cumsum(sizes) - sizes, int(sizes.sum())
+    blocks = _blocks(frame.STATS, blobs)
+    n = blocks.all_targets
     columns, quantiles = np.empty((8, 3, n), np.int32), np.empty((4, 3, n), np.uint16)
     flows, sources = np.empty(n, np.uint16), np.empty(n, np.uint8)
+    ends = np.zeros(blocks.at.size, np.int64)
     fast.each(
-        partial(
-            loops.decode_stats, bodies, ends - lengths, versions, sizes, first, low, high, columns, quantiles, flows,
-            sources,
-        )
-        for low, high in fast.halves(len(blobs))
-    )  # fmt: skip
+        partial(loops.unpack_stats, *blocks.arrays, low, high, columns, quantiles, flows, sources, ends)
+        for low, high in fast.halves(blocks.at.size)
+    )
     by_flow = np.empty((3, 2, 0), np.int32)
-    if flows_bytes.any():
-        parts = [Stats(columns[:, :, a:b], quantiles[:, :, a:b], flows[a:b], sources[a:b],
-                       frame.flows_of(bodies[end - tail : end], flows[a:b]))
-                 for a, b, end, tail in zip(first, first + sizes, ends, flows_bytes, strict=True)]  # fmt: skip
-        by_flow = frame.flows_together(parts)
+    for at in np.flatnonzero(ends < 0):
+        frame.decode_stats(blobs[blocks.numbers[at]])  # says what is wrong
+    told = {blocks.numbers[at]: frame.decode_stats(blobs[blocks.numbers[at]]) for at in np.flatnonzero(ends > 0)}
+    for number in blocks.older:
+        told[number] = one = frame.decode_stats(blobs[number])
+        mine = slice(blocks.first[number], blocks.first[number] + one.targets)
+        columns[:, :, mine], quantiles[:, :, mine] = one.columns, one.quantiles
+        flows[mine], sources[mine] = one.flows, one.asymmetry_source
+    if any(one.by_flow.shape[2] for one in told.values()):
+        none = np.empty((3, 2, 0), np.int32)
+        bounds = [*blocks.first, n]
+        by_flow = frame.flows_together(
+            [
+                Stats(columns[:, :, a:b], quantiles[:, :, a:b], flows[a:b], sources[a:b],
+                      told[number].by_flow if number in told else none)
+                for number, (a, b) in enumerate(pairwise(bounds))
+            ]
+        )  # fmt: skip
     return Stats(columns, quantiles, flows, sources, by_flow)
 
 
 def round_trip_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
     """One of p50, p90, p99 (by its place in `frame.QUANTILES`) of the round trips of all targets of all blocks, in
-    their order: LLQ16 bin + 1, 0 for no value; what `stats_of` says, with nothing else unpacked. FrameError."""
-    if not blobs:
-        return np.empty(0, np.uint16)
-    heads = frame.heads_of(frame.STATS, blobs)
-    bodies, ends = _bodies(blobs)
-    lows: list[list[Any]] = [[] for _ in range(quantile + 1)]
-    highs: list[list[Any]] = [[] for _ in range(quantile + 1)]
-    start = 0
-    for number, ((version, n), end) in enumerate(zip(heads, ends.tolist(), strict=True)):
-        kept = 3 if version == 1 else len(frame.QUANTILES)
-        codes, plane = start + 96 * n, (3 * kept + 1) * n
-        if codes + 2 * plane > end:
-            frame.decode_stats(blobs[number])  # says what is wrong
-        for which in range(quantile + 1):
-            at = codes + (3 * which + frame.ROUND_TRIP) * n
-            lows[which].append(bodies[at : at + n])
-            highs[which].append(bodies[at + plane : at + plane + n])
-        start = end
-    found = np.zeros(sum(n for _, n in heads), np.uint16)
-    for low, high in zip(lows, highs, strict=True):  # each is stored as what it has more than the one before
-        found += np.concatenate(low) | np.concatenate(high).astype(np.uint16) << np.uint16(8)
-    return found
+    their order: LLQ16 bin + 1, 0 for no value. FrameError."""
+    codes: npt.NDArray[np.uint16] = stats_of(blobs).quantiles[quantile, frame.ROUND_TRIP]
+    return codes
 
 
 def sketches_of(
-    blobs: Sequence[bytes], directions: Collection[int] = DIRECTIONS, shifts_ns: Ints = _NO_SHIFTS
+    blobs: Sequence[bytes], stats: Stats, directions: Collection[int] = DIRECTIONS, shifts_ns: Ints = _NO_SHIFTS
 ) -> Sketches:
     """Sketches of all targets of all blocks, in their order; of `directions` only, those of the others are empty.
 
+    `stats` are those of the same blocks, as they are stored.
+
     `shifts_ns` of each target are added to outbound delays and taken from inbound ones. FrameError.
     """
-    loops = fast.loops()
-    if not loops or not blobs:
-        return _without(shifted(frame.concatenate_sketches(map(frame.decode_sketches, blobs)), shifts_ns), directions)
-    sizes = np.array([head[1] for head in frame.heads_of(frame.SKETCH, blobs)], np.int64)
-    bodies, ends = _bodies(blobs)
-    at = ends - np.diff(ends, prepend=0)
-    first, n = np.cumsum(sizes) - sizes, int(sizes.sum())
-    stored = np.empty((3, n), np.int64)
-    wrong = loops.decode_lengths(bodies, at, ends, sizes, first, stored)
-    if wrong >= 0:
-        frame.decode_sketches(blobs[wrong])  # says what is wrong
-    lengths = stored.copy()
-    lengths[[direction for direction in DIRECTIONS if direction not in directions]] = 0
-    starts = (np.cumsum(lengths) - lengths.reshape(-1)).reshape(3, n)
-    starts[[direction for direction in DIRECTIONS if direction not in directions]] = -1
-    words = np.empty(int(lengths.sum()), np.uint16)
+    loops = fast.packing()
+    if loops and blobs:
+        blocks = _blocks(frame.SKETCH, blobs)
+        if not blocks.older and blocks.all_targets == stats.targets:
+            return _sketches_fast(loops, blocks, stats, directions, shifts_ns) or _sketches(blobs, stats)
+    return _without(shifted(_sketches(blobs, stats), shifts_ns), directions)
+
+
+def _sketches(blobs: Sequence[bytes], stats: Stats) -> Sketches:
+    ends = np.cumsum([n for _, n in frame.heads_of(frame.SKETCH, blobs)]).tolist()
+    return frame.concatenate_sketches(
+        frame.decode_sketches(blob, stats.take(slice(a, b)))
+        for blob, (a, b) in zip(blobs, pairwise([0, *ends]), strict=True)
+    )
+
+
+def _sketches_fast(
+    loops: Any, blocks: "_Blocks", stats: Stats, directions: Collection[int], shifts_ns: Ints
+) -> Sketches | None:
+    """None when a block is broken: read one by one, it says so itself."""
+    lengths = np.empty((3, blocks.all_targets), np.int64)
+    if loops.unpack_lengths(*blocks.arrays, lengths) >= 0:
+        return None
+    left = [direction for direction in DIRECTIONS if direction not in directions]
+    lengths[left] = 0
+    starts = (np.cumsum(lengths) - lengths.reshape(-1)).reshape(lengths.shape)
+    starts[left] = -1
+    words, columns = np.empty(int(lengths.sum()), np.uint16), np.ascontiguousarray(stats.columns)
     shifts_ns = np.ascontiguousarray(shifts_ns) if shifts_ns.any() else np.empty(0, np.int64)
-    fast.each(
-        partial(
-            loops.decode_words, bodies, at, ends, sizes, first, low, high, stored, starts, shifts_ns,
-            sketch.VALUE_OF_BIN, words,
-        )
-        for low, high in fast.halves(len(blobs))
-    )  # fmt: skip
-    return Sketches(lengths, words)
+    found = fast.each(
+        partial(loops.unpack_words, *blocks.arrays, low, high, columns, starts, shifts_ns, sketch.VALUE_OF_BIN, words)
+        for low, high in fast.halves(blocks.at.size)
+    )
+    return Sketches(lengths, words) if max(found) < 0 else None
 
 
 def shifted(sketches: Sketches, shifts_ns: Ints) -> Sketches:
@@ -135,16 +130,41 @@ def _without(sketches: Sketches, directions: Collection[int]) -> Sketches:
     return Sketches(np.where(kept[:, None], sketches.lengths, 0), words)
 
 
-def _bodies(blobs: Sequence[bytes]) -> tuple[npt.NDArray[np.uint8], Ints]:
-    """What stands behind the heads of all blocks, decompressed and one after the other, and where each ends."""
-    if not hasattr(_local, "decompressor"):
-        _local.decompressor = zstandard.ZstdDecompressor()
-    packed: list[Any] = [blob[frame.HEAD_SIZE :] for blob in blobs]
-    try:
-        found = _local.decompressor.multi_decompress_to_buffer(packed, threads=fast.THREADS)
-    except (zstandard.ZstdError, ValueError) as error:
-        for blob in blobs:  # one of them is broken: it says itself
-            frame.body_of(blob)
-        raise FrameError(str(error)) from error
-    parts = [found[i] for i in range(len(found))]
-    return np.frombuffer(b"".join(parts), np.uint8), np.cumsum([len(part) for part in parts], dtype=np.int64)
+@dataclass(frozen=True, slots=True)
+class _Blocks:
+    """Blocks side by side in words of 64 bits: what the compiled loops read.
+
+    `arrays`: the words, and for each block of the newest version where its body begins, its bytes, its targets and the
+    position of the first of these. `numbers` says which blob each of them is, `older` which blobs are of older
+    versions; `first` has the position of the first target of every blob.
+    """
+
+    arrays: tuple[npt.NDArray[np.uint64], Ints, Ints, Ints, Ints]
+    numbers: list[int]
+    older: list[int]
+    first: list[int]
+    all_targets: int
+
+    @property
+    def at(self) -> Ints:
+        return self.arrays[1]
+
+
+def _blocks(kind: int, blobs: Sequence[bytes]) -> _Blocks:
+    """FrameError where a head or a checksum is wrong."""
+    heads = frame.heads_of(kind, blobs)
+    targets = np.array([n for _, n in heads], np.int64)
+    versions = np.array([version for version, _ in heads])
+    lengths = np.array([len(blob) for blob in blobs], np.int64)
+    rooms = lengths + 7 & ~7
+    joined = b"".join(part for blob in blobs for part in (blob, _PADS[-len(blob) & 7])) + bytes(16)
+    words = np.frombuffer(joined, "<u8")
+    new = versions >= frame.CHECKED[kind]
+    first, at = np.cumsum(targets) - targets, (np.cumsum(rooms) - rooms + frame.BODY_AT) // 8
+    numbers = np.flatnonzero(new)
+    sizes = lengths[numbers] - frame.BODY_AT
+    arrays = words, at[numbers], sizes, targets[numbers], first[numbers]
+    wrong = int(np.argmax(sizes < 0)) if (sizes < 0).any() else fast.packing().first_harmed(*arrays[:3])
+    if wrong >= 0:
+        frame.body_of(blobs[numbers[wrong]])  # says what is wrong
+    return _Blocks(arrays, numbers.tolist(), np.flatnonzero(~new).tolist(), first.tolist(), int(targets.sum()))

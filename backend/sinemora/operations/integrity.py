@@ -106,7 +106,8 @@ def wrong_with(stats: bytes, sketch: bytes, n: int, roster: int | None) -> Itera
     elif roster != n:
         yield f"{n} targets, but {roster} in its roster"
     try:
-        said, sketches = frame.decode_stats(stats), frame.decode_sketches(sketch)
+        said = frame.decode_stats(stats)
+        sketches = frame.decode_sketches(sketch, said)
     except FrameError as error:
         yield f"cannot be decoded: {error}"
         return

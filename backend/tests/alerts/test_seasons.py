@@ -35,7 +35,7 @@ def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
     for key in keys:
         peers = {other: simple(delay_ns) for other in keys if other != key and is_client(key, other)}
         for number, block in enumerate(frame_of(RawWindow(key, peers)).blocks()):
-            whole = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches))
+            whole = (frame.encode_stats(block.stats), frame.encode_sketches(block.sketches, block.stats))
             started_at_s = int(at.timestamp())
             rows.append(FrameRow(tenant_key, watched.world.key, started_at_s, key, number, 3600, block.targets, *whole))
     with system_session() as session:

@@ -26,7 +26,7 @@ def compiled() -> Iterator[None]:
     """The loops, for the tests of this file only: all others are about numpy."""
     fast.load()
     yield
-    fast._loops = fast._packing = None
+    fast._loaded = None
 
 
 @pytest.fixture
@@ -37,8 +37,7 @@ def both(compiled: None, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[
         assert fast.loops() is not None
         quick = asked()
         with monkeypatch.context() as patch:
-            patch.setattr(fast, "_loops", None)
-            patch.setattr(fast, "_packing", None)
+            patch.setattr(fast, "_loaded", None)
             return quick, asked()
 
     return call
@@ -99,7 +98,7 @@ def stored(parts: list[Frame], rng: np.random.Generator) -> list[StoredFrame]:
     return [
         StoredFrame(
             part.vm_key, int(rng.integers(0, 4)) * 10, 10, part.targets, frame.encode_stats(part.stats),
-            frame.encode_sketches(part.sketches),
+            frame.encode_sketches(part.sketches, part.stats),
         )
         for part in parts
     ]  # fmt: skip
@@ -126,10 +125,15 @@ def test_blocks_decode_alike_corrected_or_not(both, seed, directions):
     same(*both(lambda: merging.gathered(blocks, corrections(np.random.default_rng(seed)), directions)))
 
 
-def test_stats_of_the_first_version_decode_alike(both):
-    old = (GOLDEN / "stats.v1").read_bytes()
-    new = frame.encode_stats(frames(np.random.default_rng(1), 1)[0].stats)
-    same(*both(lambda: unpacking.stats_of([old, new, old])))
+def test_blocks_of_older_versions_decode_alike(both):
+    older = [(GOLDEN / name).read_bytes() for name in ("stats.v1", "stats.v2")]
+    some = frames(np.random.default_rng(1), 2)
+    blobs = [older[0], frame.encode_stats(some[0].stats), *older, frame.encode_stats(some[1].stats)]
+    quick, slow = both(lambda: unpacking.stats_of(blobs))
+    same(quick, slow)
+    old, new = (GOLDEN / "sketch.v1").read_bytes(), frame.encode_sketches(some[0].sketches, some[0].stats)
+    stats = frame.concatenate([frame.decode_stats(older[0]), some[0].stats])
+    same(*both(lambda: unpacking.sketches_of([old, new], stats)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -200,7 +204,10 @@ def test_broken_blocks_are_named_alike(both, kind, harm):
     encode, decode = (
         (lambda: frame.encode_stats(part.stats), unpacking.stats_of)
         if kind == "stats"
-        else (lambda: frame.encode_sketches(part.sketches), unpacking.sketches_of)
+        else (
+            lambda: frame.encode_sketches(part.sketches, part.stats),
+            lambda blobs: unpacking.sketches_of(blobs, frame.concatenate([part.stats] * 3)),
+        )
     )
     good = encode()
     bad = {
@@ -255,7 +262,7 @@ def test_frames_are_packed_alike(both, seed):
     quick, slow = both(
         lambda: (
             [frame.encode_stats(one) for one in [wild, *(part.stats for part in parts)]],
-            [frame.encode_sketches(part.sketches) for part in parts],
+            [frame.encode_sketches(part.sketches, part.stats) for part in parts],
         )
     )
     assert quick == slow

@@ -55,7 +55,8 @@ def test_a_minute_holds_all_its_windows_and_again_changes_nothing(mesh):
         (row,) = minutes().values()
         assert (row.at, row.vm_key, row.frames, row.target_keys) == (minute, a, 6, [b, c])
         expected = frame_of(RawWindow(a, {b: together(*raws), c: together(*raws[3:])}))
-        stats, sketches = frame.decode_stats(row.stats), frame.decode_sketches(row.sketch)
+        stats = frame.decode_stats(row.stats)
+        sketches = frame.decode_sketches(row.sketch, stats)
         assert np.array_equal(sketches.words, expected.sketches.words)
         assert np.array_equal(stats.quantiles, expected.stats.quantiles)
         exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MAX, frame.CLOCK_ERROR]

@@ -106,7 +106,7 @@ def test_canonical_words_are_few_ordered_and_keep_every_count(runs):
         totals[bin_] = totals.get(bin_, 0) + count % 2**22
     bins = np.array(sorted(b for b in totals if totals[b]), np.int64)
     counts = np.array([totals[b] for b in bins.tolist()], np.int64)
-    words, taken = sketch._canonical(bins, counts)
+    words, taken = sketch.canonical_words(bins, counts)
     assert naive_canonical(bins.tolist(), counts.tolist()) == words.tolist()
     assert taken.sum() == words.size
 
