@@ -22,6 +22,7 @@ from sinemora.kit.frontend import serve_frontend
 from sinemora.kit.logging import configure_logging
 from sinemora.measurements import fast, lag, question_routes, runtime
 from sinemora.measurements import routes as measurements
+from sinemora.measurements.door import ReportDoor
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.meshes import routes as meshes
@@ -92,6 +93,11 @@ def create_app() -> FastAPI:
         hsts=settings().public_url.startswith("https://"),
         body_limit_bytes=settings().body_limit_bytes,
         larger=(_IMPORTS, settings().import_limit_bytes),
+    )
+    app.add_middleware(
+        ReportDoor,
+        hsts=settings().public_url.startswith("https://"),
+        body_limit_bytes=settings().body_limit_bytes,
     )
     for router in ROUTERS:
         app.include_router(router)

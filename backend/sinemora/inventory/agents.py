@@ -24,7 +24,16 @@ from sinemora.kit.security import digest, shown_prefix
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
-__all__ = ["AgentDep", "AgentIdentity", "AgentSignedIn", "ReportNote", "enrol_agent", "note_reports", "revoke"]
+__all__ = [
+    "AgentDep",
+    "AgentIdentity",
+    "AgentSignedIn",
+    "ReportNote",
+    "enrol_agent",
+    "identify",
+    "note_reports",
+    "revoke",
+]
 
 CREDENTIAL_PREFIX = "sma_"
 # How long a revoked credential may still be taken for a good one by another process.
@@ -81,13 +90,19 @@ async def agent_signed_in(request: Request, credential: Credential) -> AgentIden
     """
     if credential is None:
         raise ProductError("sign_in_required", 401, "Send the agent's credential.", headers=_BEARER)
-    key = digest(credential.credentials)
+    identity = await identify(credential.credentials)
+    request.state.tenant_id = identity.tenant_id
+    request.state.caller = f"agent:{identity.agent_id}"
+    return identity
+
+
+async def identify(credential: str) -> AgentIdentity:
+    """The agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
+    key = digest(credential)
     identity = _known.get(key, time.monotonic())
     if identity is None:
         identity = await run_in_threadpool(_look_up, key)
         _known.put(key, time.monotonic(), identity)
-    request.state.tenant_id = identity.tenant_id
-    request.state.caller = f"agent:{identity.agent_id}"
     return identity
 
 

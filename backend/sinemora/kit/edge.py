@@ -18,7 +18,7 @@ from sinemora.kit.telemetry import REQUEST_SECONDS, REQUESTS
 
 log = structlog.get_logger(__name__)
 
-_REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
+REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
 # An API answers data, never pages: nothing in it may run, frame or load anything.
 _API_POLICY = "default-src 'none'; frame-ancestors 'none'"
@@ -32,6 +32,12 @@ _SECURITY = {
 }
 
 
+def security_headers(hsts: bool) -> dict[str, str]:
+    """What every answer says to browsers unless it says otherwise."""
+    said = {**_SECURITY, "Content-Security-Policy": _API_POLICY, "Cache-Control": "no-store"}
+    return {**said, "Strict-Transport-Security": "max-age=31536000"} if hsts else said
+
+
 class Edge:
     """ASGI middleware. Handlers may leave headers for the answer in `request.state.answer_headers`.
 
@@ -42,7 +48,7 @@ class Edge:
         self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int, larger: tuple[re.Pattern[str], int] | None = None
     ) -> None:
         self.app = app
-        self.hsts = hsts
+        self._security = security_headers(hsts)
         self.body_limit_bytes = body_limit_bytes
         self.larger = larger
 
@@ -53,7 +59,7 @@ class Edge:
             return
         request = Request(scope, receive)
         offered = request.headers.get("x-request-id", "")
-        request_id = offered if _REQUEST_ID.fullmatch(offered) else uuid4().hex
+        request_id = offered if REQUEST_ID.fullmatch(offered) else uuid4().hex
         request.state.request_id = request_id
         request.state.answer_headers = {}
         structlog.contextvars.clear_contextvars()
@@ -94,12 +100,8 @@ class Edge:
     def _head(self, request: Request, message: MutableMapping[str, Any]) -> None:
         headers = MutableHeaders(scope=message)
         headers["X-Request-Id"] = request.state.request_id
-        for name, value in _SECURITY.items():
+        for name, value in self._security.items():
             headers.setdefault(name, value)
-        headers.setdefault("Content-Security-Policy", _API_POLICY)
-        headers.setdefault("Cache-Control", "no-store")
-        if self.hsts:
-            headers.setdefault("Strict-Transport-Security", "max-age=31536000")
         for name, value in request.state.answer_headers.items():
             headers[name] = value
 

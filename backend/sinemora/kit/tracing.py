@@ -45,6 +45,11 @@ def start(service: str) -> bool:
     return True
 
 
+def is_on() -> bool:
+    """Whether this process is traced."""
+    return _provider is not None
+
+
 def stop() -> None:
     """Send what is left, and trace no more."""
     global _provider

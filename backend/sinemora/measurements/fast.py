@@ -32,6 +32,7 @@ class _Loaded:
     loops: Any
     packing: Any
     intake: Any
+    wire: Any
 
 
 def loops() -> Any:
@@ -47,6 +48,11 @@ def packing() -> Any:
 def intake() -> Any:
     """The module of compiled loops of intake, None while there is none."""
     return _loaded and _loaded.intake
+
+
+def wire() -> Any:
+    """The module of compiled loops that read reports, None while there is none."""
+    return _loaded and _loaded.wire
 
 
 def warm(delay_s: float = 0) -> None:
@@ -70,7 +76,7 @@ def load() -> None:
     with _lock:
         if _loaded is not None:
             return
-        from sinemora.measurements import intake_loops, layout_loops
+        from sinemora.measurements import intake_loops, layout_loops, wire_loops
         from sinemora.measurements import loops as found
 
         # One process compiles, the others find what it leaves.
@@ -79,8 +85,9 @@ def load() -> None:
             _exercise(found)
             _exercise_packing(layout_loops)
             _exercise_intake(intake_loops)
+            _exercise_wire(wire_loops)
         _pool = ThreadPoolExecutor(THREADS, "loops")
-        _loaded = _Loaded(found, layout_loops, intake_loops)
+        _loaded = _Loaded(found, layout_loops, intake_loops, wire_loops)
 
 
 def each(work: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -145,3 +152,12 @@ def _exercise_intake(found: Any) -> None:
     codes, some = np.empty((4, 0), np.uint16), np.empty((3, 0), np.int64)
     found.summarise(words, ints, np.empty(0, np.int32), np.empty(0), ints, codes, ints, ints)
     found.sound(np.empty((7, 3, 0), np.int64), np.empty((3, 0)), some, some, some)
+
+
+def _exercise_wire(found: Any) -> None:
+    """The same for the loops that read reports."""
+    body, ints = np.frombuffer(b"", np.uint8), np.empty(0, np.int64)
+    found.fields(body, 0, 0, np.empty((1, 5), np.int64))
+    found.count_of(body, 0, 0)
+    found.numbers(body, 0, 0, ints)
+    found.columns(body, 0, 0, np.empty((7, 3, 0), np.int64)[:, 0], np.empty(0, np.uint64), ints, ints)

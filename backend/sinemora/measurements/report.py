@@ -4,7 +4,7 @@ Nothing that fails a check is repaired. A refusal names the field, as in `window
 """
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -15,7 +15,7 @@ from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import fast, frame, sketch
+from sinemora.measurements import fast, frame, sketch, wire
 from sinemora.measurements.agent_pb2 import Columns, Evidence, Health, MeshWindow, Report
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
@@ -32,6 +32,7 @@ from sinemora.measurements.frame import (
     Stats,
 )
 from sinemora.measurements.sketch import Ints
+from sinemora.measurements.wire import Table
 
 DIRECTIONS = ("outbound", "inbound", "round_trip")
 EVIDENCE_MAX = 64
@@ -41,6 +42,7 @@ NO_CLOCK = -1
 WINDOW_S_MAX = 60
 WORD_MAX = 64
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
+PROTOBUFS = (PROTOBUF, "application/protobuf")
 _NAMES = {
     COUNT: "count",
     SENT: "sent",
@@ -145,7 +147,7 @@ def _decompressor() -> zstandard.ZstdDecompressor:
 def parse(body: bytes, media_type: str) -> Report:
     """The message of a body in one of the two forms. ProductError 415, MalformedReport."""
     report = Report()
-    if media_type in (PROTOBUF, "application/protobuf"):
+    if media_type in PROTOBUFS:
         if not body:
             raise MalformedReport("", "The body is empty. A report without windows still says who made it and when.")
         _bounded(body)
@@ -230,18 +232,34 @@ def _plain(word: str, path: str) -> None:
         raise MalformedReport(path, f"at most {WORD_MAX} printable characters")
 
 
+def read(body: bytes, media_type: str, own_key: int) -> tuple[dict[str, int | str] | None, str, list[Window]]:
+    """What a body says: the health of the agent (`health_of`), its version, and its windows (`windows_of`)."""
+    if media_type in PROTOBUFS and (told := wire.read(body)):
+        message, windows = told
+        return health_of(message), message.agent_version, _windows(windows, own_key)
+    message = parse(body, media_type)
+    return health_of(message), message.agent_version, windows_of(message, own_key)
+
+
 def windows_of(report: Report, own_key: int) -> list[Window]:
     """The windows of a report of the VM `own_key`, all of them checked; MalformedReport names what is wrong.
 
     Windows without peers carry nothing and are left out.
     """
-    return [
-        _window(message, f"windows[{i}]", own_key) for i, message in enumerate(report.windows) if _header(message, i)
-    ]
+    return _windows([(message, None) for message in report.windows], own_key)
 
 
-def _header(message: MeshWindow, i: int) -> bool:
-    path = f"windows[{i}]"
+def _windows(told: Sequence[tuple[MeshWindow, Table | None]], own_key: int) -> list[Window]:
+    found = []
+    for i, (message, table) in enumerate(told):
+        path = f"windows[{i}]"
+        _check_header(message, path)
+        if table or message.peer_keys:
+            found.append(_window(message, table, path, own_key))
+    return found
+
+
+def _check_header(message: MeshWindow, path: str) -> None:
     if not 0 < message.mesh_key <= INT32_MAX:
         raise MalformedReport(f"{path}.mesh_key", f"{message.mesh_key} is no key of a mesh")
     if not 0 < message.window_s <= WINDOW_S_MAX:
@@ -250,26 +268,18 @@ def _header(message: MeshWindow, i: int) -> bool:
         raise MalformedReport(
             f"{path}.started_at_s", f"{message.started_at_s} is not a multiple of the window's {message.window_s} s"
         )
-    return len(message.peer_keys) > 0
 
 
-def _window(message: MeshWindow, path: str, own_key: int) -> Window:
-    targets = np.array(message.peer_keys, np.int64)
+def _window(message: MeshWindow, table: Table | None, path: str, own_key: int) -> Window:
+    targets = table.targets if table else np.array(message.peer_keys, np.int64)
     n = targets.size
     if targets[0] <= 0 or targets[-1] > INT32_MAX or not (targets[1:] > targets[:-1]).all():
         raise MalformedReport(f"{path}.peer_keys", "keys of VMs are above 0 and strictly ascending")
     if (targets == own_key).any():
         raise MalformedReport(f"{path}.peer_keys", f"{own_key} is the reporting VM itself")
-    if len(message.flows) != n:
-        raise MalformedReport(f"{path}.flows", f"{len(message.flows)} entries for {n} peers")
-    values, m2 = np.empty((7, 3, n), np.int64), np.empty((3, n), np.float64)
-    lengths = np.empty((3, n), np.int64)
-    words = []
-    for direction, name in enumerate(DIRECTIONS):
-        words.append(
-            _read(getattr(message, name), f"{path}.{name}", values[:, direction], m2[direction], lengths[direction])
-        )
-    sketches = Sketches(lengths, np.concatenate(words))
+    table = table or _table(message, path, targets)
+    values, m2, lengths = table.values, table.m2, table.lengths
+    sketches = Sketches(lengths, table.words)
     read = _summarised(sketches)
     if int(lengths.max()) >= 1 << 16 or not read.ordered:
         ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
@@ -283,7 +293,7 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
     stored = np.empty((8, 3, n), np.int32)
     stored[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
     stored[M2] = frame.m2_bits(m2)
-    flows = np.array(message.flows, np.int64)
+    flows = table.flows
     by_flow = _by_flow(message, path, flows, values[COUNT])
     source = np.array(message.asymmetry_source or [frame.ASSUMED] * n, np.int64)
     if source.size != n or not np.isin(source, (frame.ASSUMED, frame.HARDWARE)).all():
@@ -302,6 +312,20 @@ def _window(message: MeshWindow, path: str, own_key: int) -> Window:
         _clocks(message, path, n),
         int(np.count_nonzero(stored[:M2] != values)),
     )
+
+
+def _table(message: MeshWindow, path: str, targets: Ints) -> Table:
+    """The columns of a window. MalformedReport."""
+    n = targets.size
+    if len(message.flows) != n:
+        raise MalformedReport(f"{path}.flows", f"{len(message.flows)} entries for {n} peers")
+    values, m2 = np.empty((7, 3, n), np.int64), np.empty((3, n), np.float64)
+    lengths = np.empty((3, n), np.int64)
+    words = [
+        _read(getattr(message, name), f"{path}.{name}", values[:, direction], m2[direction], lengths[direction])
+        for direction, name in enumerate(DIRECTIONS)
+    ]
+    return Table(targets, np.array(message.flows, np.int64), values, m2, lengths, np.concatenate(words))
 
 
 def _by_flow(message: MeshWindow, path: str, flows: Ints, counts: Ints) -> npt.NDArray[np.int32]:

@@ -115,13 +115,11 @@ def _decode(
     agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float
 ) -> tuple[list[Window], ReportNote]:
     plain = report.decompress(body, encoding, settings().body_limit_bytes)
-    message = report.parse(plain, media_type)
-    health = report.health_of(message)
-    windows = report.windows_of(message, agent.vm_key)
+    health, version, windows = report.read(plain, media_type, agent.vm_key)
     ingest.check_time(windows, now_s)
     window_s = max((window.window_s for window in windows), default=10)
     at = datetime.fromtimestamp(now_s, UTC)
-    return windows, ReportNote(agent.agent_id, at, health, message.agent_version, window_s)
+    return windows, ReportNote(agent.agent_id, at, health, version, window_s)
 
 
 @asynccontextmanager

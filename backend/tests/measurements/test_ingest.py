@@ -497,3 +497,20 @@ def test_a_tenant_cannot_write_frames_of_another(mesh, database: Engine):
         with pytest.raises(ProgrammingError, match="row-level security"):
             connection.execute(add, {"key": other})
         connection.rollback()
+
+
+def test_every_answer_to_a_report_is_one_of_the_api(mesh, client):
+    """Acknowledged or refused, early or late: request id, security headers, nothing to be cached."""
+    answers = [
+        send(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)})),
+        mesh.agents[0].post(REPORTS, content=b"x", headers=PROTOBUF),
+        client.post(REPORTS, content=b"x", headers=PROTOBUF),
+    ]
+    assert [answer.status_code for answer in answers] == [204, 422, 401]
+    for answer in answers:
+        assert len(answer.headers["X-Request-Id"]) == 32
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    named = mesh.agents[0].post(REPORTS, content=b"x", headers={**PROTOBUF, "X-Request-Id": "mine-12345"})
+    assert named.headers["X-Request-Id"] == named.json()["request_id"] == "mine-12345"

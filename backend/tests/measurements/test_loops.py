@@ -6,15 +6,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinemora.measurements import fast, frame, matrix, merging, rollup, sketch, unpacking
+from sinemora.measurements import fast, frame, matrix, merging, rollup, sketch, unpacking, wire
 from sinemora.measurements.agent_pb2 import Report
 from sinemora.measurements.clocks import SHIFTS, Corrections
 from sinemora.measurements.frame import Frame, FrameError
 from sinemora.measurements.matrix import Metric, Statistic
 from sinemora.measurements.queries import StoredFrame
-from sinemora.measurements.report import MalformedReport, windows_of
+from sinemora.measurements.report import PROTOBUF, MalformedReport, read, windows_of
 from sinemora.measurements.unpacking import DIRECTIONS, ONE_WAY
-from tests.measurements.reports import report_of
+from tests.measurements.reports import add_window, report_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -305,3 +305,63 @@ def test_reports_are_refused_alike(both, column, value, direction):
     quick, slow = both(said)
     same(quick, slow)
     assert isinstance(quick, str) == (column != "clock_error_ns" or direction == "round_trip")
+
+
+def whole_report(rng: np.random.Generator) -> Report:
+    """Two windows, with all an agent may say beside the columns."""
+    message = window(rng)
+    add_window(message, 4, {int(key): raw(rng) for key in range(20, 23)}, 1_795_000_010)
+    first = message.windows[0]
+    first.clock_offset_ns.extend([-5, 6] * 4)
+    first.clock_offset_error_ns.extend([9, 2**64 - 1] * 4)
+    first.clock_skew_ppb.extend([3, -3] * 4)
+    first.evidence.add(peer_key=10, at_ns=[1, 2], outbound_ns=[5, 60_000], inbound_ns=[4, 4])
+    return message
+
+
+def outcome(body: bytes) -> object:
+    try:
+        return read(body, PROTOBUF, 1)
+    except MalformedReport as refusal:
+        return str(refusal)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bodies_are_read_alike(both, seed):
+    body = whole_report(np.random.default_rng(seed)).SerializeToString()
+    assert wire.read(body) is not None
+    quick, slow = both(lambda: outcome(body))
+    same(quick, slow)
+    assert isinstance(quick, tuple)
+
+
+@pytest.mark.parametrize("golden", sorted((Path(__file__).parents[3] / "agent/wire/golden").glob("*.bin")), ids=str)
+def test_bodies_of_the_agent_are_read_alike(both, golden):
+    same(*both(lambda: outcome(golden.read_bytes())))
+
+
+def test_harmed_bodies_are_read_or_refused_alike(both):
+    rng = np.random.default_rng(8)
+    good = whole_report(rng).SerializeToString()
+    bodies = [good[: int(rng.integers(0, len(good)))] for _ in range(100)]
+    for _ in range(400):
+        body = bytearray(good)
+        for at in rng.integers(0, len(body), int(rng.integers(1, 4))).tolist():
+            body[at] = int(rng.choice([0, 1, 0x0A, 0x7F, 0x80, 0xFF, rng.integers(256)]))
+        bodies.append(bytes(body))
+    bodies += [good + good, good[:40] + good, b"", b"\x22\x00", good + b"\x22\x80\x00"]
+    same(*both(lambda: [outcome(body) for body in bodies]))
+
+
+def test_columns_that_are_not_packed_are_read_by_the_library(both):
+    """Any writer of protobuf may repeat a field, or write numbers one by one."""
+    message = window(np.random.default_rng(1))
+    part = message.windows[0].SerializeToString() + b"\x20\x63" + b"\x28\x01"  # one more peer, 99, of one flow
+    body = b"\x22" + _varint(len(part)) + part
+    assert wire.read(body) is None
+    quick, slow = both(lambda: outcome(body))
+    same(quick, slow)
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number & 127 | 128]) + _varint(number >> 7) if number > 127 else bytes([number])

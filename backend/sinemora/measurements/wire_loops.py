@@ -1,0 +1,137 @@
+"""Compiled loops that read the columns of reports where they stand in their bytes (agent.proto).
+
+They read what agents write: packed fields, each once. Of anything else they say so, and the protobuf library reads it.
+Import this lazily, through `fast`.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from sinemora.compiled import compiled
+from sinemora.measurements.frame import CLOCK_ERROR, COUNT, INT32_MAX, LOST, M2, MAX, MEAN, MIN, SENT
+
+Array = Any
+
+_SEVEN = np.uint64(7)
+_BYTE = np.uint64(127)
+_LARGEST = np.uint64(INT32_MAX) + np.uint64(1)
+# Columns of integers by field number: where they go, whether they are zigzag coded, whether they have 32 bits.
+_ROWS = np.array([-1, COUNT, SENT, LOST, MIN, MEAN, MAX, -1, CLOCK_ERROR, M2])
+_ZIGZAG = np.array([False, False, True, True, True, True, True, False, False, False])
+_SHORT = np.array([False, True, True, True, False, False, False, False, False, True])
+_SUMS, _SKETCH = 7, 10
+
+
+@compiled
+def fields(body: Array, low: int, high: int, found: Array) -> Any:
+    """Fields of a message in [low, high): number, kind, where the field, its content and what follows begin; how many.
+
+    -1 when there are more than rows of `found` (m, 5), or bytes that make no sense.
+    """
+    at: Any = np.int64(low)
+    count: Any = np.int64(0)
+    while at < high:
+        if count == found.shape[0]:
+            return np.int64(-1)
+        key, start = _varint(body, at, high)
+        kind = np.int64(key & _SEVEN)
+        end = start
+        if start < 0:
+            return np.int64(-1)
+        if kind == 0:
+            end = _varint(body, start, high)[1]
+        elif kind == 2:
+            size, start = _varint(body, start, high)
+            if start < 0 or size > np.uint64(high):
+                return np.int64(-1)
+            end = start + np.int64(size)
+        elif kind == 1:
+            end += 8
+        elif kind == 5:
+            end += 4
+        else:
+            return np.int64(-1)
+        if end < 0 or end > high or key > np.uint64(1 << 20):
+            return np.int64(-1)
+        found[count, 0], found[count, 1], found[count, 2] = np.int64(key >> np.uint64(3)), kind, at
+        found[count, 3], found[count, 4] = start, end
+        count += 1
+        at = end
+    return count
+
+
+@compiled
+def numbers(body: Array, low: int, high: int, out: Array) -> Any:
+    """Packed numbers of 32 bits in [low, high), as many as `out` holds; whether they are."""
+    return _numbers(body, low, high, False, True, out)
+
+
+@compiled
+def count_of(body: Array, low: int, high: int) -> Any:
+    """Packed numbers in [low, high)."""
+    count: Any = np.int64(0)
+    for i in range(low, high):
+        count += body[i] < 128
+    return count
+
+
+@compiled
+def columns(body: Array, low: int, high: int, values: Array, sums: Array, lengths: Array, sketch: Array) -> Any:
+    """The message Columns in [low, high): `values` (7, n), bits of `sums` (n) and `lengths` (n) of sketches, and where
+    their words stand (2); whether it is as agents write it."""
+    found = np.empty((10, 5), np.int64)
+    count = fields(body, low, high, found)
+    if count != 10:
+        return False
+    for f in range(10):
+        number, kind, start, end = found[f, 0], found[f, 1], found[f, 3], found[f, 4]
+        if number != f + 1 or kind != 2:
+            return False
+        if number == _SKETCH:
+            sketch[0], sketch[1] = start, end
+        elif number == _SUMS:
+            if end - start != 8 * sums.size:
+                return False
+            for i in range(sums.size):
+                bits = np.uint64(0)
+                for byte in range(8):
+                    bits |= np.uint64(body[start + 8 * i + byte]) << np.uint64(8 * byte)
+                sums[i] = bits
+        else:
+            out = lengths if _ROWS[number] == M2 else values[_ROWS[number]]
+            if not _numbers(body, start, end, _ZIGZAG[number], _SHORT[number], out):
+                return False
+    total: Any = np.int64(0)
+    for i in range(lengths.size):
+        total += lengths[i]
+    return 2 * total == sketch[1] - sketch[0]
+
+
+@compiled
+def _numbers(body: Array, low: Any, high: Any, zigzag: Any, short: Any, out: Array) -> Any:
+    at: Any = np.int64(low)
+    for i in range(out.size):
+        number, at = _varint(body, at, high)
+        if at < 0 or (short and number >> np.uint64(32)):
+            return False
+        if zigzag:
+            out[i] = np.int64(number >> np.uint64(1)) ^ -np.int64(number & np.uint64(1))
+        else:  # unsigned 64 bits are clock errors: cut before they become signed
+            out[i] = np.int64(number if short else min(number, _LARGEST))
+    return at == high
+
+
+@compiled
+def _varint(body: Array, at: Any, high: Any) -> Any:
+    """A number, and where it ends: -1 when it does not."""
+    number = np.uint64(0)
+    shift = np.uint64(0)
+    while at < high and shift < np.uint64(64):
+        byte = np.uint64(body[at])
+        at += 1
+        number |= (byte & _BYTE) << shift
+        if byte <= _BYTE:
+            return number, at
+        shift += _SEVEN
+    return number, np.int64(-1)
