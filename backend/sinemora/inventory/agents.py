@@ -1,5 +1,6 @@
 """Agents: who is calling, and what they say of themselves."""
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
@@ -101,24 +102,68 @@ async def identify(credential: str) -> AgentIdentity:
     key = digest(credential)
     identity = _known.get(key, time.monotonic())
     if identity is None:
-        identity = await run_in_threadpool(_look_up, key)
+        identity = await _asked.find(key)
         _known.put(key, time.monotonic(), identity)
     return identity
 
 
-def _look_up(key: bytes) -> AgentIdentity:
+class _Asked:
+    """Credentials on their way to the database: those that come while it is asked are asked for together."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[bytes, asyncio.Future[AgentIdentity]] = {}
+        self._asking: asyncio.Task[None] | None = None
+
+    async def find(self, key: bytes) -> AgentIdentity:
+        """The identity behind a credential."""
+        loop = asyncio.get_running_loop()
+        if self._asking is None or self._asking.done() or self._asking.get_loop() is not loop:
+            self._waiting = {}
+            self._asking = loop.create_task(self._ask())
+        if key not in self._waiting:
+            self._waiting[key] = loop.create_future()
+        return await asyncio.shield(self._waiting[key])
+
+    async def _ask(self) -> None:
+        await asyncio.sleep(0)
+        while self._waiting:
+            asked, self._waiting = self._waiting, {}
+            try:
+                found: dict[bytes, AgentIdentity | ProductError] = await run_in_threadpool(_look_up, list(asked))
+            except Exception as error:
+                for future in asked.values():
+                    future.set_exception(error)
+                    future.exception()  # whoever asked may have gone
+                continue
+            for key, future in asked.items():
+                outcome = found[key]
+                if isinstance(outcome, ProductError):
+                    future.set_exception(outcome)
+                    future.exception()
+                else:
+                    future.set_result(outcome)
+
+
+_asked = _Asked()
+
+
+def _look_up(keys: Sequence[bytes]) -> dict[bytes, AgentIdentity | ProductError]:
+    """Who each is, or why it is nobody."""
     with system_session() as session:
-        found = queries.agent_by_credential(session, key)
-    if found is None:
-        raise ProductError(
+        rows = {row.credential_digest: row for row in queries.agents_by_credential(session, keys)}
+    return {key: _identity(rows.get(key)) for key in keys}
+
+
+def _identity(row: Any) -> AgentIdentity | ProductError:
+    if row is None:
+        return ProductError(
             "agent_credential_unknown", 401, "This credential belongs to no agent. Enrol again.", headers=_BEARER
         )
-    agent, tenant_key = found
-    if agent.revoked_at is not None:
-        raise ProductError(
+    if row.revoked_at is not None:
+        return ProductError(
             "agent_revoked", 401, "This agent was revoked. Enrol again with a new token.", headers=_BEARER
         )
-    return AgentIdentity(agent.tenant_id, tenant_key, agent.id, agent.vm_id, agent.vm.key)
+    return AgentIdentity(row.tenant_id, row.tenant_key, row.agent_id, row.vm_id, row.vm_key)
 
 
 # For `APIRouter(dependencies=[AgentSignedIn])`: before a route's session opens.

@@ -1,13 +1,13 @@
 """SQL of the inventory."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
-from sqlalchemy import CursorResult, Select, delete, select, text
+from sqlalchemy import CursorResult, Row, Select, delete, select, text
 from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
@@ -116,12 +116,23 @@ def living_agent(session: Session, vm_id: UUID) -> Agent | None:
     return session.scalars(select(Agent).where(Agent.vm_id == vm_id, Agent.revoked_at.is_(None))).one_or_none()
 
 
-def agent_by_credential(session: Session, digest: bytes) -> tuple[Agent, int] | None:
-    """The agent with this credential, revoked or not, and its tenant's key. For a system session."""
-    row = session.execute(
-        select(Agent, Tenant.key).join(Tenant, Tenant.id == Agent.tenant_id).where(Agent.credential_digest == digest)
-    ).one_or_none()
-    return row
+def agents_by_credential(session: Session, digests: Collection[bytes]) -> list[Row[Any]]:
+    """Agents with these credentials, revoked or not, and whose they are. For a system session."""
+    wanted = (
+        select(
+            Agent.credential_digest,
+            Agent.revoked_at,
+            Agent.tenant_id,
+            Tenant.key.label("tenant_key"),
+            Agent.id.label("agent_id"),
+            Agent.vm_id,
+            Vm.key.label("vm_key"),
+        )
+        .join(Tenant, Tenant.id == Agent.tenant_id)
+        .join(Vm, Vm.id == Agent.vm_id)
+        .where(Agent.credential_digest.in_(digests))
+    )
+    return list(session.execute(wanted))
 
 
 def note_reports(session: Session, notes: Sequence[ReportNote]) -> None:

@@ -1,18 +1,20 @@
 """Zones, VMs and agents over HTTP."""
 
+import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 from sqlalchemy import text
 
 from sinemora.inventory import agents
-from sinemora.inventory.agents import ReportNote, note_reports
+from sinemora.inventory.agents import AgentIdentity, ReportNote, note_reports
 from sinemora.inventory.tasks import sweep
 from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
 from tests.callers import Caller, Member, MeshWorld
 
 ZONE = {"provider": "aws", "region": "eu-west-1", "name": "eu-west-1a"}
@@ -216,6 +218,28 @@ def test_a_known_agent_costs_no_query(
     assert agent.get("/v1/agents/self/plan").status_code == 200
     monkeypatch.setattr(agents, "CACHED_S", 0.0)
     assert agent.get("/v1/agents/self/plan").status_code == 500
+
+
+def test_credentials_asked_for_at_once_are_looked_up_together(monkeypatch: pytest.MonkeyPatch):
+    calls: list[int] = []
+    someone, refusal = (
+        AgentIdentity(UUID(int=1), 1, UUID(int=2), UUID(int=3), 4),
+        ProductError("agent_revoked", 401, ""),
+    )
+
+    def look_up(keys: list[bytes]) -> dict[bytes, AgentIdentity | ProductError]:
+        calls.append(len(keys))
+        return {key: refusal if key == b"0" else someone for key in keys}
+
+    async def ask() -> list[object]:
+        asked = (agents._asked.find(str(n % 50).encode()) for n in range(60))
+        return await asyncio.gather(*asked, return_exceptions=True)
+
+    monkeypatch.setattr(agents, "_look_up", look_up)
+    for _ in range(2):  # each time on an event loop of its own
+        found = asyncio.run(ask())
+        assert [found[0], found[50], *found[1:50], *found[51:]] == [refusal] * 2 + [someone] * 58
+    assert calls == [50, 50]
 
 
 def test_an_agent_tells_its_new_address(owner: Member, make_mesh: Callable[..., MeshWorld]):
