@@ -47,7 +47,7 @@ def transport_of(
 def plan_of(policy: str, problem: Problem, transport: Transport, held: Assignment, started: float) -> Plan:
     """The plan of a solved network, with the tasks that had to stay."""
     solved = transport.assignment()
-    waiting = transport.waiting()
+    waiting = transport.supply - solved.of_jobs(transport.jobs)
     cost = int((transport.costs[solved.job, solved.machine].astype(np.int64) * solved.count).sum())
     cost += int((transport.costs[held.job, held.machine].astype(np.int64) * held.count).sum())
     cost += int((waiting * transport.waiting_cost).sum())
@@ -58,7 +58,7 @@ def plan_of(policy: str, problem: Problem, transport: Transport, held: Assignmen
         solved.plus(held),
         waiting,
         cost,
-        transport.certificate(),
+        transport.certificate(solved),
         Statistics(time.perf_counter() - started, transport.rounds, transport.columns, transport.pivots),
         slot_price,
         job_price,

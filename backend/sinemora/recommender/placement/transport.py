@@ -72,6 +72,7 @@ class Transport:
     def _new_basis(self) -> None:
         """Every task waits."""
         self._proof: tuple[Ints, Int32s] | None = None
+        self._remembered = 0
         machines, jobs = self.machines, self.jobs
         nodes = machines + 2 + self._room
         self._tree = no_tree(nodes)
@@ -185,10 +186,6 @@ class Transport:
         if costs is not None:
             self.costs = costs
         self._proof = None
-        self._recost()
-
-    def _recost(self) -> None:
-        """Costs of arcs from the matrix and from discounts, and the prices that follow."""
         arcs, count = self._arcs, self._count
         pairs = np.flatnonzero(arcs.head[:count] < self.machines)
         pairs = pairs[arcs.tail[pairs] > self.free]
@@ -201,7 +198,8 @@ class Transport:
         first = self.jobs
         if first + len(supply) > self._room:
             raise ValueError(f"room for {self._room} jobs, not for {first + len(supply)}")
-        self._forget(_SLACK)
+        if self._count > 3 * self._remembered // 2:
+            self._forget(_SLACK)
         self.costs = costs
         self.supply = np.concatenate([self.supply, supply])
         self.waiting_cost = np.concatenate([self.waiting_cost, waiting_cost])
@@ -219,7 +217,7 @@ class Transport:
         idle &= (arcs.state[:count] == LOWER) & (arcs.cap[:count] == UNLIMITED)
         keep = ~(idle & (arcs.cost[:count] + potential[tail] - potential[head] > slack))
         number = np.cumsum(keep) - 1
-        self._count = int(keep.sum())
+        self._count = self._remembered = int(keep.sum())
         for column in (*arcs, self._discount):
             column[: self._count] = column[:count][keep]
         self._tree.arc[hung] = number[self._tree.arc[hung]]
@@ -227,8 +225,9 @@ class Transport:
 
     def discount_stays(self, discount: int) -> None:
         """Change what staying is worth to every task that `resume` said runs; flows stay, prices follow."""
+        self._arcs.cost[self._stays] += self._discount[self._stays] - discount
         self._discount[self._stays] = discount
-        self._recost()
+        walk(self._arcs, self._tree, self.free)
 
     def let_stay(self, current: Assignment, discount: int) -> None:
         """Make staying `discount` cheaper for the tasks that run at `current`, beside the plan that was solved.
@@ -278,13 +277,12 @@ class Transport:
         job = (tail[used] - (self.machines + 2)).astype(np.int64)
         return Assignment(job, head[used].astype(np.int64), flow[used]).merged()
 
-    def waiting(self) -> Ints:
-        """Tasks of each job that are not placed."""
-        return self.supply - self.assignment().of_jobs(self.jobs)
+    def certificate(self, placed: Assignment | None = None) -> Certificate:
+        """Cost of the plan, discounts for staying taken off, against the value of the prices.
 
-    def certificate(self) -> Certificate:
-        """Cost of the plan, discounts for staying taken off, against the value of the prices."""
-        placed = self.assignment()
+        `placed` is what `assignment` says, where somebody asked already.
+        """
+        placed = self.assignment() if placed is None else placed
         waiting = self.supply - placed.of_jobs(self.jobs)
         primal = int((self.costs[placed.job, placed.machine].astype(np.int64) * placed.count).sum())
         primal += int((waiting * self.waiting_cost).sum())
