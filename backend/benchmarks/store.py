@@ -75,7 +75,8 @@ def stored_frames(world: World) -> int:
 def ingest(product: Product) -> float:
     """How fast reports are committed, 99 and 999 peers each; returns reports a second of 99."""
     rate = 0.0
-    for peers_each, senders, windows, bar in ((99, 100, 100, 190_000), (999, 24, 60, 550_000)):
+    # As many connections as in the measurements the bars come from.
+    for peers_each, senders, windows, connections, bar in ((99, 100, 100, 512, 190_000), (999, 24, 60, 64, 550_000)):
         world = product.world(f"ingest-{peers_each}", peers_each + 1)
         blocks = -(-peers_each // 256)
         Load(product.port, requests(world, senders, 4, 20_000)).wait()  # warm
@@ -84,7 +85,7 @@ def ingest(product: Product) -> float:
         for turn in range(3):
             sending = requests(world, senders, windows, 21_000 + turn * 10 * windows)
             cpu_s, before = product.cpu_s(), stored_frames(world)
-            outcome = Load(product.port, sending).wait()
+            outcome = Load(product.port, sending, connections=connections).wait()
             cpu_s = product.cpu_s() - cpu_s
             stored = stored_frames(world) - before
             if outcome.refused or stored != outcome.acknowledged * blocks:
@@ -93,6 +94,7 @@ def ingest(product: Product) -> float:
         assert outcome is not None
         rate = rate or median(speeds)
         extra: dict[str, object] = {
+            "connections": connections,
             "reports_per_s": round(median(speeds), 1),
             "api_cpu_ms_per_report": round(cpu_s / outcome.acknowledged * 1000, 3),
             "generator_cpu_ms_per_report": round(outcome.generator_cpu_s / outcome.acknowledged * 1000, 3),

@@ -8,6 +8,7 @@ from multiprocessing.synchronize import Event as Flag
 from queue import Empty
 
 CONNECTIONS = 64
+"""Unless told otherwise: with as few, the time a batch waits says as much as what it costs."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +24,14 @@ class Outcome:
 class Load:
     """Sends every request once, as fast as answers come or at `per_s`; `run` until done or `stop`."""
 
-    def __init__(self, port: int, requests: list[bytes], per_s: float | None = None) -> None:
+    def __init__(
+        self, port: int, requests: list[bytes], per_s: float | None = None, connections: int = CONNECTIONS
+    ) -> None:
         context = mp.get_context("spawn")
         self._stop = context.Event()
         self._outcome: mp.Queue[Outcome] = context.Queue()
         self._process = context.Process(
-            target=_send, args=(port, requests, per_s, self._stop, self._outcome), daemon=True
+            target=_send, args=(port, requests, per_s, connections, self._stop, self._outcome), daemon=True
         )
         self._process.start()
 
@@ -59,11 +62,13 @@ def request_of(credential: str, body: bytes) -> bytes:
     return head.encode() + body
 
 
-def _send(port: int, requests: list[bytes], per_s: float | None, stop: Flag, outcome: "mp.Queue[Outcome]") -> None:
-    outcome.put(asyncio.run(_run(port, requests, per_s, stop)))
+def _send(
+    port: int, requests: list[bytes], per_s: float | None, connections: int, stop: Flag, outcome: "mp.Queue[Outcome]"
+) -> None:
+    outcome.put(asyncio.run(_run(port, requests, per_s, connections, stop)))
 
 
-async def _run(port: int, requests: list[bytes], per_s: float | None, stop: Flag) -> Outcome:
+async def _run(port: int, requests: list[bytes], per_s: float | None, connections: int, stop: Flag) -> Outcome:
     waiting = iter(requests)
     counts = [0, 0]
     began_s, cpu_s, sent = time.monotonic(), time.process_time(), 0
@@ -86,5 +91,5 @@ async def _run(port: int, requests: list[bytes], per_s: float | None, stop: Flag
                 await reader.readexactly(length)
         writer.close()
 
-    await asyncio.gather(*(connection() for _ in range(min(CONNECTIONS, len(requests)))))
+    await asyncio.gather(*(connection() for _ in range(min(connections, len(requests)))))
     return Outcome(counts[0], counts[1], time.monotonic() - began_s, time.process_time() - cpu_s)

@@ -141,6 +141,7 @@ def _exercise_packing(found: Any) -> None:
     found.unpack_stats(read, ints, ints, ints, ints, 0, 0, columns, quantiles, flows, sources, ints)
     body = np.zeros(found.sketches_words(codes, np.zeros(3, np.int64)), np.uint64)
     found.pack_sketches(codes, np.zeros(3, np.int64), columns, body)
+    found.checksum(body, 0, 0, 0)
     found.first_harmed(read, ints, ints)
     found.unpack_lengths(read, ints, ints, ints, ints, np.empty((3, 0), np.int64))
     found.unpack_words(read, ints, ints, ints, ints, 0, 0, columns, np.empty((3, 0), np.int64), ints, ints, codes)

@@ -283,7 +283,7 @@ def encode_stats(stats: Stats) -> bytes:
     ]
     if loops := fast.packing():
         words = np.zeros(loops.stats_words(arrays[0], arrays[4]), np.uint64)
-        return _checked(STATS, stats.targets, words.view(np.uint8)[: loops.pack_stats(*arrays, words)].tobytes())
+        return _sealed(loops, STATS, stats.targets, words, loops.pack_stats(*arrays, words))
     return _checked(STATS, stats.targets, layouts.pack_stats(*arrays) if stats.targets else b"")
 
 
@@ -306,7 +306,7 @@ def encode_sketches(sketches: Sketches, stats: Stats) -> bytes:
         words = np.ascontiguousarray(sketches.words)
         body = np.zeros(loops.sketches_words(words, lengths.reshape(-1)), np.uint64)
         size = loops.pack_sketches(words, lengths.reshape(-1), np.ascontiguousarray(stats.columns), body)
-        return _checked(SKETCH, n, body.view(np.uint8)[:size].tobytes())
+        return _sealed(loops, SKETCH, n, body, size)
     return _checked(SKETCH, n, layouts.pack_sketches(lengths, sketches.words, stats.columns) if n else b"")
 
 
@@ -365,6 +365,13 @@ def body_of(blob: bytes) -> bytes:
 def _checked(kind: int, n: int, body: bytes) -> bytes:
     head = _head_of(kind, n)
     return head + coding.checksum(int.from_bytes(head, "little"), body).to_bytes(4, "little") + body
+
+
+def _sealed(loops: Any, kind: int, n: int, words: npt.NDArray[np.uint64], size: int) -> bytes:
+    """The same for a body of `size` bytes in words."""
+    head = _head_of(kind, n)
+    told: int = loops.checksum(words, 0, size, int.from_bytes(head, "little"))
+    return head + told.to_bytes(4, "little") + words.view(np.uint8)[:size].tobytes()
 
 
 def _head_of(kind: int, n: int) -> bytes:
