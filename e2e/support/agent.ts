@@ -11,6 +11,10 @@ const BINARY =
 export interface Agent {
   name: string
   said: () => string
+  /** Holds it as it is: it is there, and does nothing. */
+  freeze: () => void
+  /** Lets it go on. */
+  thaw: () => void
   stop: () => Promise<void>
 }
 
@@ -32,7 +36,10 @@ export function startAgent(command: string, name: string, address: string, event
   return {
     name,
     said: () => said.join(''),
+    freeze: () => child.kill('SIGSTOP'),
+    thaw: () => child.kill('SIGCONT'),
     stop: async () => {
+      child.kill('SIGCONT')
       child.kill('SIGTERM')
       await ended
       rmSync(state, { recursive: true, force: true })

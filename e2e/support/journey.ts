@@ -49,6 +49,15 @@ export async function read<T>(page: Page, path: string): Promise<T> {
   return (await answer.json()) as T
 }
 
+/** Asks the API to make or change something, as whoever is signed in on the page. */
+export async function write<T>(page: Page, method: 'POST' | 'PATCH', path: string, data: object): Promise<T> {
+  const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
+  const headers = { 'X-CSRF-Token': csrf_token, 'If-Match': '*' }
+  const answer = await page.request.fetch(path, { method, data, headers })
+  expect(answer.ok(), `${path} answers ${answer.status()}`).toBe(true)
+  return (await answer.json()) as T
+}
+
 /** Deletes what a journey made. */
 export async function remove(page: Page, path: string) {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
