@@ -30,6 +30,7 @@ from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
 from sinemora.embedded.valkey import ValkeyServer
 from sinemora.kit import config, db
 from sinemora.kit import redis as kit_redis
+from sinemora.kit.celery import celery
 from sinemora.main import create_app
 from sinemora.measurements import fast
 from sinemora.tenants.service import create_owner
@@ -66,6 +67,8 @@ def servers() -> Iterator[Servers]:
         os.environ["SINEMORA_DATABASE_OWNER_URL"] = postgres.dsn(OWNER_ROLE)
         os.environ["SINEMORA_REDIS_URL"] = valkey.url()
         forget_settings()
+        # Read at import, when the settings named another server.
+        celery.conf.broker_url = kit_redis.broker_url(valkey.url())
         migrate.upgrade()
         owner_engine = create_engine(config.settings().database_owner_url, poolclass=NullPool)
         yield Servers(postgres, valkey, owner_engine)
