@@ -32,6 +32,7 @@ from sinemora.recommender.applications import routes as applications
 from sinemora.recommender.learning import routes as learning
 from sinemora.recommender.recommendations import routes as recommendations
 from sinemora.recommender.scenarios import routes as scenarios
+from sinemora.recommender.simulations import routes as simulations
 from sinemora.tenants import routes as tenants
 
 ROUTERS = (
@@ -53,6 +54,7 @@ ROUTERS = (
     applications.router,
     recommendations.router,
     scenarios.router,
+    simulations.router,
     learning.router,
     alerts.router,
 )

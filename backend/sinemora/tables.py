@@ -13,6 +13,7 @@ from sinemora.recommender.applications import models as applications
 from sinemora.recommender.learning import models as learning
 from sinemora.recommender.recommendations import models as recommendations
 from sinemora.recommender.scenarios import models as scenarios
+from sinemora.recommender.simulations import models as simulations
 from sinemora.tenants import models as tenants
 
 FEATURES = (
@@ -27,6 +28,7 @@ FEATURES = (
     applications,
     recommendations,
     scenarios,
+    simulations,
     learning,
     alerts,
 )

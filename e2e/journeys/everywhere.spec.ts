@@ -15,6 +15,7 @@ const PAGES = [
   ['/onboarding', 'Add a VM'],
   ['/api-keys', 'API keys'],
   ['/usage', 'Usage'],
+  ['/simulations', /^(Simulations|There is no simulation yet)$/],
   ['/jobs', /^(Jobs|There is no job)$/],
   ['/about', 'About'],
 ] as const

@@ -37,6 +37,8 @@ import { Route as AppMeshesIndexRouteImport } from './routes/_app.meshes.index'
 import { Route as AppMeshesMeshIdRouteImport } from './routes/_app.meshes.$meshId'
 import { Route as AppRecommendationsIndexRouteImport } from './routes/_app.recommendations.index'
 import { Route as AppRecommendationsRecommendationIdRouteImport } from './routes/_app.recommendations.$recommendationId'
+import { Route as AppSimulationsIndexRouteImport } from './routes/_app.simulations.index'
+import { Route as AppSimulationsSimulationIdRouteImport } from './routes/_app.simulations.$simulationId'
 import { Route as AppVmsVmIdRouteImport } from './routes/_app.vms_.$vmId'
 import { Route as AppCurvesCurveIdIndexRouteImport } from './routes/_app.curves.$curveId.index'
 import { Route as AppCurvesCurveIdMeasureRouteImport } from './routes/_app.curves.$curveId.measure'
@@ -186,6 +188,17 @@ const AppRecommendationsRecommendationIdRoute =
     path: '/recommendations/$recommendationId',
     getParentRoute: () => AppRoute,
   } as any)
+const AppSimulationsIndexRoute = AppSimulationsIndexRouteImport.update({
+  id: '/simulations/',
+  path: '/simulations/',
+  getParentRoute: () => AppRoute,
+} as any)
+const AppSimulationsSimulationIdRoute =
+  AppSimulationsSimulationIdRouteImport.update({
+    id: '/simulations/$simulationId',
+    path: '/simulations/$simulationId',
+    getParentRoute: () => AppRoute,
+  } as any)
 const AppVmsVmIdRoute = AppVmsVmIdRouteImport.update({
   id: '/vms_/$vmId',
   path: '/vms/$vmId',
@@ -245,6 +258,7 @@ export interface FileRoutesByFullPath {
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
   '/alert-rules/': typeof AppAlertRulesIndexRoute
   '/applications/': typeof AppApplicationsIndexRoute
@@ -252,6 +266,7 @@ export interface FileRoutesByFullPath {
   '/incidents/': typeof AppIncidentsIndexRoute
   '/meshes/': typeof AppMeshesIndexRoute
   '/recommendations/': typeof AppRecommendationsIndexRoute
+  '/simulations/': typeof AppSimulationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
@@ -280,6 +295,7 @@ export interface FileRoutesByTo {
   '/curves/new': typeof AppCurvesNewRoute
   '/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
   '/vms/$vmId': typeof AppVmsVmIdRoute
   '/alert-rules': typeof AppAlertRulesIndexRoute
   '/applications': typeof AppApplicationsIndexRoute
@@ -287,6 +303,7 @@ export interface FileRoutesByTo {
   '/incidents': typeof AppIncidentsIndexRoute
   '/meshes': typeof AppMeshesIndexRoute
   '/recommendations': typeof AppRecommendationsIndexRoute
+  '/simulations': typeof AppSimulationsIndexRoute
   '/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
@@ -318,6 +335,7 @@ export interface FileRoutesById {
   '/_app/incidents/$incidentId': typeof AppIncidentsIncidentIdRoute
   '/_app/meshes/$meshId': typeof AppMeshesMeshIdRouteWithChildren
   '/_app/recommendations/$recommendationId': typeof AppRecommendationsRecommendationIdRoute
+  '/_app/simulations/$simulationId': typeof AppSimulationsSimulationIdRoute
   '/_app/vms_/$vmId': typeof AppVmsVmIdRoute
   '/_app/alert-rules/': typeof AppAlertRulesIndexRoute
   '/_app/applications/': typeof AppApplicationsIndexRoute
@@ -325,6 +343,7 @@ export interface FileRoutesById {
   '/_app/incidents/': typeof AppIncidentsIndexRoute
   '/_app/meshes/': typeof AppMeshesIndexRoute
   '/_app/recommendations/': typeof AppRecommendationsIndexRoute
+  '/_app/simulations/': typeof AppSimulationsIndexRoute
   '/_app/curves/$curveId/measure': typeof AppCurvesCurveIdMeasureRoute
   '/_app/meshes/$meshId/explore': typeof AppMeshesMeshIdExploreRoute
   '/_app/meshes/$meshId/settings': typeof AppMeshesMeshIdSettingsRoute
@@ -356,6 +375,7 @@ export interface FileRouteTypes {
     | '/incidents/$incidentId'
     | '/meshes/$meshId'
     | '/recommendations/$recommendationId'
+    | '/simulations/$simulationId'
     | '/vms/$vmId'
     | '/alert-rules/'
     | '/applications/'
@@ -363,6 +383,7 @@ export interface FileRouteTypes {
     | '/incidents/'
     | '/meshes/'
     | '/recommendations/'
+    | '/simulations/'
     | '/curves/$curveId/measure'
     | '/meshes/$meshId/explore'
     | '/meshes/$meshId/settings'
@@ -391,6 +412,7 @@ export interface FileRouteTypes {
     | '/curves/new'
     | '/incidents/$incidentId'
     | '/recommendations/$recommendationId'
+    | '/simulations/$simulationId'
     | '/vms/$vmId'
     | '/alert-rules'
     | '/applications'
@@ -398,6 +420,7 @@ export interface FileRouteTypes {
     | '/incidents'
     | '/meshes'
     | '/recommendations'
+    | '/simulations'
     | '/curves/$curveId/measure'
     | '/meshes/$meshId/explore'
     | '/meshes/$meshId/settings'
@@ -428,6 +451,7 @@ export interface FileRouteTypes {
     | '/_app/incidents/$incidentId'
     | '/_app/meshes/$meshId'
     | '/_app/recommendations/$recommendationId'
+    | '/_app/simulations/$simulationId'
     | '/_app/vms_/$vmId'
     | '/_app/alert-rules/'
     | '/_app/applications/'
@@ -435,6 +459,7 @@ export interface FileRouteTypes {
     | '/_app/incidents/'
     | '/_app/meshes/'
     | '/_app/recommendations/'
+    | '/_app/simulations/'
     | '/_app/curves/$curveId/measure'
     | '/_app/meshes/$meshId/explore'
     | '/_app/meshes/$meshId/settings'
@@ -646,6 +671,20 @@ declare module '@tanstack/react-router' {
       preLoaderRoute: typeof AppRecommendationsRecommendationIdRouteImport
       parentRoute: typeof AppRoute
     }
+    '/_app/simulations/': {
+      id: '/_app/simulations/'
+      path: '/simulations'
+      fullPath: '/simulations/'
+      preLoaderRoute: typeof AppSimulationsIndexRouteImport
+      parentRoute: typeof AppRoute
+    }
+    '/_app/simulations/$simulationId': {
+      id: '/_app/simulations/$simulationId'
+      path: '/simulations/$simulationId'
+      fullPath: '/simulations/$simulationId'
+      preLoaderRoute: typeof AppSimulationsSimulationIdRouteImport
+      parentRoute: typeof AppRoute
+    }
     '/_app/vms_/$vmId': {
       id: '/_app/vms_/$vmId'
       path: '/vms/$vmId'
@@ -737,6 +776,7 @@ interface AppRouteChildren {
   AppIncidentsIncidentIdRoute: typeof AppIncidentsIncidentIdRoute
   AppMeshesMeshIdRoute: typeof AppMeshesMeshIdRouteWithChildren
   AppRecommendationsRecommendationIdRoute: typeof AppRecommendationsRecommendationIdRoute
+  AppSimulationsSimulationIdRoute: typeof AppSimulationsSimulationIdRoute
   AppVmsVmIdRoute: typeof AppVmsVmIdRoute
   AppAlertRulesIndexRoute: typeof AppAlertRulesIndexRoute
   AppApplicationsIndexRoute: typeof AppApplicationsIndexRoute
@@ -744,6 +784,7 @@ interface AppRouteChildren {
   AppIncidentsIndexRoute: typeof AppIncidentsIndexRoute
   AppMeshesIndexRoute: typeof AppMeshesIndexRoute
   AppRecommendationsIndexRoute: typeof AppRecommendationsIndexRoute
+  AppSimulationsIndexRoute: typeof AppSimulationsIndexRoute
   AppCurvesCurveIdMeasureRoute: typeof AppCurvesCurveIdMeasureRoute
   AppCurvesCurveIdIndexRoute: typeof AppCurvesCurveIdIndexRoute
 }
@@ -770,6 +811,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppMeshesMeshIdRoute: AppMeshesMeshIdRouteWithChildren,
   AppRecommendationsRecommendationIdRoute:
     AppRecommendationsRecommendationIdRoute,
+  AppSimulationsSimulationIdRoute: AppSimulationsSimulationIdRoute,
   AppVmsVmIdRoute: AppVmsVmIdRoute,
   AppAlertRulesIndexRoute: AppAlertRulesIndexRoute,
   AppApplicationsIndexRoute: AppApplicationsIndexRoute,
@@ -777,6 +819,7 @@ const AppRouteChildren: AppRouteChildren = {
   AppIncidentsIndexRoute: AppIncidentsIndexRoute,
   AppMeshesIndexRoute: AppMeshesIndexRoute,
   AppRecommendationsIndexRoute: AppRecommendationsIndexRoute,
+  AppSimulationsIndexRoute: AppSimulationsIndexRoute,
   AppCurvesCurveIdMeasureRoute: AppCurvesCurveIdMeasureRoute,
   AppCurvesCurveIdIndexRoute: AppCurvesCurveIdIndexRoute,
 }

@@ -223,7 +223,8 @@ def test_the_command_keeps_states_and_writes_figures_picture_and_page(
     # All of it has been done: it is only told again.
     assert main(both) == 0
     assert capsys.readouterr().out == first
-    assert (tmp_path / "simulation.jsonl").read_text() == first
+    whole = json.loads((tmp_path / "simulation.json").read_text())
+    assert (whole["policies"], whole["world"]["machines"], whole["world"]["trace"]) == (lines, 96, None)
     assert (tmp_path / "scores.svg").read_text().count("<polyline") == 2
     assert "96 machines" in (tmp_path / "report.html").read_text()
     assert main([*small, "--policy", "random", "--seed", "2"]) == 1

@@ -340,6 +340,13 @@ export const useDeleteScenario = () =>
     [['scenarios']],
   )
 
+export const useDeleteSimulation = () =>
+  useAction(
+    (id: string) =>
+      unwrap(client.DELETE('/v1/simulations/{simulation_id}', { params: { path: { simulation_id: id } } })),
+    [['simulations']],
+  )
+
 const DECISIONS = {
   accept: '/v1/recommendations/{recommendation_id}/accept',
   apply: '/v1/recommendations/{recommendation_id}/apply',

@@ -340,6 +340,20 @@ export const scenariosQuery = queryOptions({
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/scenarios', { params: { query: page(cursor) } }))),
 })
 
+export const simulationsQuery = queryOptions({
+  queryKey: ['simulations'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/simulations', { params: { query: page(cursor) } }))),
+})
+
+/** The report of a simulation, which never changes. */
+export const simulationQuery = (simulationId: string) =>
+  queryOptions({
+    queryKey: ['simulations', simulationId],
+    queryFn: () =>
+      unwrap(client.GET('/v1/simulations/{simulation_id}', { params: { path: { simulation_id: simulationId } } })),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
 /** What becomes of applications after changes; keeps what was last known while the next is worked out. */
 export const whatIfQuery = (mesh: string, changes: Change[], place: boolean) =>
   queryOptions({

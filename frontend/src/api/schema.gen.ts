@@ -1572,6 +1572,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/simulations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List Simulations
+         * @description Reports of simulations, the newest first.
+         */
+        get: operations["list_simulations"];
+        put?: never;
+        /**
+         * Create Simulation
+         * @description Keep what `sinemora simulate --report` wrote into `simulation.json`, under a name.
+         */
+        post: operations["create_simulation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/simulations/{simulation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read Simulation
+         * @description One report: figures of each policy and its distribution of scores.
+         */
+        get: operations["read_simulation"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete Simulation
+         * @description Forget a report.
+         */
+        delete: operations["delete_simulation"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/metric-sources": {
         parameters: {
             query?: never;
@@ -4934,6 +4982,13 @@ export interface components {
             /** Next Cursor */
             next_cursor: string | null;
         };
+        /** Page[SimulationRead] */
+        Page_SimulationRead_: {
+            /** Items */
+            items: components["schemas"]["SimulationRead"][];
+            /** Next Cursor */
+            next_cursor: string | null;
+        };
         /** Page[SpikeRead] */
         Page_SpikeRead_: {
             /** Items */
@@ -5211,6 +5266,35 @@ export interface components {
          */
         Policy: "exact" | "gang" | "robust" | "pack" | "nomora" | "graph";
         /**
+         * PolicyOutcome
+         * @description What one policy came to; quantiles are null where there was nothing to take them of.
+         *
+         *     `area_percent` lies above the distribution of scores, `source_percent` is what the source reports. `solver_s` is of
+         *     each step in which something came, `round_s` and `moved_share` of each round of moves, `placement_latency_s` and
+         *     `response_s` of jobs. `scores`: mean performance of a job over its life, at every hundredth of the jobs.
+         */
+        PolicyOutcome: {
+            /** Policy */
+            policy: string;
+            /** Jobs */
+            jobs: number;
+            /** Area Percent */
+            area_percent: number;
+            /** Source Percent */
+            source_percent: number | null;
+            /** Worst Job */
+            worst_job: number;
+            solver_s: components["schemas"]["Quantiles"] | null;
+            round_s: components["schemas"]["Quantiles"] | null;
+            placement_latency_s: components["schemas"]["Quantiles"] | null;
+            response_s: components["schemas"]["Quantiles"] | null;
+            /** Moved Share Mean */
+            moved_share_mean: number;
+            moved_share: components["schemas"]["Quantiles"] | null;
+            /** Scores */
+            scores: number[];
+        };
+        /**
          * Problem
          * @description Problem details (RFC 9457).
          */
@@ -5254,6 +5338,18 @@ export interface components {
             task: string;
             /** Vm */
             vm: string | null;
+        };
+        /**
+         * Quantiles
+         * @description Median and tail.
+         */
+        Quantiles: {
+            /** P50 */
+            p50: number;
+            /** P90 */
+            p90: number;
+            /** P99 */
+            p99: number;
         };
         /**
          * Question
@@ -6277,6 +6373,101 @@ export interface components {
             active: boolean;
             /** Version */
             version: number;
+        };
+        /**
+         * SimulatedArea
+         * @description What a policy came to, in one number.
+         */
+        SimulatedArea: {
+            /** Policy */
+            policy: string;
+            /** Area Percent */
+            area_percent: number;
+        };
+        /**
+         * SimulatedWorld
+         * @description The parameters of a run; `trace`, `latency` and `statistics` name what was read, null where it was drawn.
+         */
+        SimulatedWorld: {
+            /** Machines */
+            machines: number;
+            /** Slots */
+            slots: number;
+            /** Seconds */
+            seconds: number;
+            /** Step S */
+            step_s: number;
+            /** Round S */
+            round_s: number;
+            /** Window S */
+            window_s: number;
+            /** History S */
+            history_s: number;
+            /** Noise */
+            noise: number;
+            /** Move Price */
+            move_price: number;
+            /** Seed */
+            seed: number;
+            /** Trace */
+            trace: string | null;
+            /** Latency */
+            latency: string | null;
+            /** Statistics */
+            statistics: string | null;
+        };
+        /**
+         * SimulationCreate
+         * @description The report of a run under a name: `simulation.json` as it was written.
+         */
+        SimulationCreate: {
+            /** Name */
+            name: string;
+            world: components["schemas"]["SimulatedWorld"];
+            /** Policies */
+            policies: components["schemas"]["PolicyOutcome"][];
+        };
+        /**
+         * SimulationDetail
+         * @description The report of a simulation.
+         */
+        SimulationDetail: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            world: components["schemas"]["SimulatedWorld"];
+            /** Policies */
+            policies: components["schemas"]["PolicyOutcome"][];
+        };
+        /**
+         * SimulationRead
+         * @description A simulation in a list.
+         */
+        SimulationRead: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /**
+             * Created At
+             * Format: date-time
+             */
+            created_at: string;
+            world: components["schemas"]["SimulatedWorld"];
+            /** Policies */
+            policies: components["schemas"]["SimulatedArea"][];
         };
         /**
          * Span
@@ -14602,6 +14793,270 @@ export interface operations {
             };
             /** @description Conflict */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    list_simulations: {
+        parameters: {
+            query?: {
+                /** @description Items per page */
+                limit?: number;
+                /** @description `next_cursor` of the page before */
+                cursor?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_SimulationRead_"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    create_simulation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "idempotency-key"?: string | null;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SimulationCreate"];
+            };
+        };
+        responses: {
+            /** @description Successful Response */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Request Entity Too Large */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    read_simulation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                simulation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SimulationDetail"];
+                };
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Unprocessable Entity */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Too Many Requests */
+            429: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    delete_simulation: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                simulation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Unauthorized */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Forbidden */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description Not Found */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

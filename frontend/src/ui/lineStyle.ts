@@ -2,8 +2,8 @@
 
 const DASHES = [undefined, '7 4', '2 3', '9 3 2 3', '12 4', '4 2']
 
-/** The n-th line: its colour and its dashes. */
-export const lineStyle = (n: number) => ({
-  colour: `var(--line-${(n % DASHES.length) + 1})`,
-  ...(DASHES[n % DASHES.length] ? { dash: DASHES[n % DASHES.length] as string } : {}),
-})
+/** The n-th line: its colour and its dashes, which go on by one each time the colours begin again. */
+export function lineStyle(n: number) {
+  const dash = DASHES[(n + Math.floor(n / DASHES.length)) % DASHES.length]
+  return { colour: `var(--line-${(n % DASHES.length) + 1})`, ...(dash ? { dash } : {}) }
+}

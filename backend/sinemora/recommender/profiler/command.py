@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from sinemora.recommender.curves.observations import ObservationError
+from sinemora.recommender.handover import HandoverError
 from sinemora.recommender.profiler import journal, machine, network, profile, results, sweep
 from sinemora.recommender.profiler.recipes import RECIPES, ProfileError, Recipe, found
 from sinemora.recommender.profiler.upload import upload
@@ -111,7 +112,7 @@ def _profile(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
         print("Written: " + ", ".join(map(str, results.write(made, folder))))
         if options.upload:
             print("Curve: " + upload(made, options.upload, key, options.name or recipe.name, options.curve))
-    except (ProfileError, ObservationError) as error:
+    except (ProfileError, ObservationError, HandoverError) as error:
         print(f"profile: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:

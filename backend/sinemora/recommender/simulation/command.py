@@ -3,6 +3,7 @@
 import argparse
 import hashlib
 import json
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from sinemora.recommender.handover import HandoverError, hand_over
 from sinemora.recommender.simulation import report, series, trace
 from sinemora.recommender.simulation.network import Series
 from sinemora.recommender.simulation.schemes import Scheme
@@ -25,12 +27,14 @@ Examples:
   sinemora simulate --policy random --policy gang_budget --hours 2
   sinemora simulate --machines 12500 --hours 19.5 --trace google2011 --kept runs --report runs      (all of the trace)
   sinemora simulate --noise 0.15 --policy never_move --policy exact --policy budget
+  sinemora simulate --kept runs --upload https://sinemora.example --name "A tenth"   (key in SINEMORA_API_KEY or --key)
 
 Without --trace jobs are drawn with the statistics of the Google trace of 2011; a trace's folder holds
 task_events/part-*.csv.gz and perhaps job_events. Without --latency seconds of latency are drawn with published
 statistics (of your own: --statistics table.csv); a folder of traces holds rack-*.csv, pod-*.csv and cluster-*.csv, a
 round trip in µs a line, a line a second.
-With --kept the state of every policy is on disk: stop it any time, the same command goes on.
+With --kept the state of every policy is on disk: stop it any time, the same command goes on. What is finished is only
+told again: with --upload it is handed over at once.
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted."""
 
 
@@ -56,6 +60,9 @@ def add(commands: Any) -> None:
     command.add_argument("--statistics", type=Path, metavar="CSV", help="statistics to draw latency with")
     command.add_argument("--kept", type=Path, metavar="FOLDER", help="where states are kept, to go on later")
     command.add_argument("--report", type=Path, metavar="FOLDER", help="write figures, picture and page there")
+    command.add_argument("--upload", metavar="URL", help="hand the report to this server; it has a page for it")
+    command.add_argument("--key", help="API key (default: SINEMORA_API_KEY)")
+    command.add_argument("--name", default="Simulation", help="of the report there (default: %(default)s)")
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")
     command.set_defaults(run=_run)
 
@@ -73,7 +80,9 @@ def _run(options: argparse.Namespace) -> int:
         move_price=options.move_price,
         seed=options.seed,
     )
-    if wrong := _wrong(world):
+    key = str(options.key or os.environ.get("SINEMORA_API_KEY", ""))
+    keyless = "--upload needs --key or SINEMORA_API_KEY" if options.upload and not key else None
+    if wrong := _wrong(world) or keyless:
         sys.stderr.write(f"simulate: {wrong}\n")
         return 2
     try:
@@ -89,10 +98,24 @@ def _run(options: argparse.Namespace) -> int:
         options.output.write_text(text, "utf-8")
     else:
         sys.stdout.write(text)
+    whole = {"world": asdict(world) | _read(options), "policies": lines}
     if options.report:
-        for path in report.write(lines, report.about(asdict(world), options.trace is not None), options.report):
+        for path in report.write(whole, options.report):
             sys.stderr.write(f"{path}\n")
+    if options.upload:
+        try:
+            made = hand_over(options.upload, key, "/v1/simulations", {"name": options.name, **whole})
+        except HandoverError as error:
+            sys.stderr.write(f"simulate: {error}\n")
+            return 1
+        sys.stderr.write(f"Report: {options.upload.rstrip('/')}/simulations/{made['id']}\n")
     return 0
+
+
+def _read(options: argparse.Namespace) -> dict[str, str | None]:
+    """What was read instead of drawn: names, for where it lies is nobody's business."""
+    found = {"trace": options.trace, "latency": options.latency, "statistics": options.statistics}
+    return {what: path.resolve().name if path else None for what, path in found.items()}
 
 
 def _wrong(world: World) -> str | None:

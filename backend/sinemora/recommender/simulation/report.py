@@ -45,9 +45,9 @@ def summary(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def about(world: dict[str, Any], traced: bool) -> str:
+def about(world: dict[str, Any]) -> str:
     """The world in words."""
-    jobs = "the Google trace of 2011 (CC-BY 4.0)" if traced else "jobs drawn with its statistics"
+    jobs = "the Google trace of 2011 (CC-BY 4.0)" if world["trace"] else "jobs drawn with its statistics"
     noise = f", measurements off by up to {world['noise']:.0%}" if world["noise"] else ""
     return (
         f"{world['machines']:,} machines of {world['slots']} slots, {world['seconds'] / 3600:g} h of {jobs}, steps of"
@@ -55,14 +55,15 @@ def about(world: dict[str, Any], traced: bool) -> str:
     )
 
 
-def write(lines: Sequence[dict[str, Any]], words: str, folder: Path) -> list[Path]:
-    """Write `simulation.jsonl`, `scores.svg` and `report.html`; their paths."""
+def write(report: dict[str, Any], folder: Path) -> list[Path]:
+    """Write `simulation.json`, `scores.svg` and `report.html`; their paths."""
     folder.mkdir(parents=True, exist_ok=True)
+    lines = report["policies"]
     picture = svg(lines)
-    paths = [folder / name for name in ("simulation.jsonl", "scores.svg", "report.html")]
-    paths[0].write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    paths = [folder / name for name in ("simulation.json", "scores.svg", "report.html")]
+    paths[0].write_text(json.dumps(report) + "\n", "utf-8")
     paths[1].write_text(picture, "utf-8")
-    paths[2].write_text(_page(lines, words, picture), "utf-8")
+    paths[2].write_text(_page(lines, about(report["world"]), picture), "utf-8")
     return paths
 
 
@@ -140,8 +141,8 @@ def _page(lines: Sequence[dict[str, Any]], words: str, picture: str) -> str:
     )
 
 
-def _quantiles(values: np.ndarray) -> dict[str, float]:
+def _quantiles(values: np.ndarray) -> dict[str, float] | None:
     """Median and tail; nothing of nothing."""
     if not len(values):
-        return {}
+        return None
     return {name: round(float(np.quantile(values, q)), 6) for name, q in (("p50", 0.5), ("p90", 0.9), ("p99", 0.99))}

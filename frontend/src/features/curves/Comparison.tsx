@@ -7,6 +7,7 @@ import type { Curve } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { valueAt } from '~/charts/curve/geometry'
 import { formatMicroseconds, formatShare, formatTick } from '~/lib/performance'
+import { LineKey } from '~/ui/LineKey'
 import { lineStyle } from '~/ui/lineStyle'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
@@ -97,14 +98,5 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
         ]}
       />
     </section>
-  )
-}
-
-function LineKey({ n }: { n: number }) {
-  const { colour, dash } = lineStyle(n)
-  return (
-    <svg width="28" height="10" className={styles.key} aria-hidden="true">
-      <line x1="0" x2="28" y1="5" y2="5" stroke={colour} strokeWidth="2.5" strokeDasharray={dash} />
-    </svg>
   )
 }

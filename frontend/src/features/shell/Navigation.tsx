@@ -20,6 +20,7 @@ const PAGES = [
 const MORE = [
   ['/zones', 'Zones'],
   ['/meshes', 'Meshes'],
+  ['/simulations', 'Simulations'],
   ['/jobs', 'Jobs'],
   ['/alert-rules', 'Alert rules'],
   ['/receivers', 'Receivers'],

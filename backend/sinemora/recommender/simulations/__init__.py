@@ -1,0 +1,1 @@
+"""Reports of simulations that were handed over: kept, listed, read."""

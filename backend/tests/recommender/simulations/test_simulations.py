@@ -1,0 +1,106 @@
+"""Reports of simulations: what the command writes is taken, anything else is refused by its place."""
+
+import copy
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sinemora.cli import main
+from tests.callers import Member
+from tests.terminal import listening
+
+SMALL = ["simulate", "--machines", "96", "--hours", "0.2", "--policy", "random", "--policy", "gang_budget"]
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What the command writes for two policies."""
+    folder: Path = tmp_path_factory.mktemp("simulation")
+    assert main([*SMALL, "--report", str(folder), "--output", str(folder / "lines")]) == 0
+    found: dict[str, Any] = json.loads((folder / "simulation.json").read_text())
+    return found
+
+
+def test_reports_are_kept_listed_read_and_forgotten(owner: Member, other_owner: Member, report: dict[str, Any]):
+    first = owner.created("/v1/simulations", {"name": "a tenth", **report})
+    second = owner.created("/v1/simulations", {"name": "a tenth", **report})
+    assert {name: first[name] for name in report} == report
+    path = f"/v1/simulations/{first['id']}"
+    assert owner.get(path).json() == first
+    page = owner.get("/v1/simulations", params={"limit": 1}).json()
+    (newest,) = page["items"]
+    assert newest["id"] == second["id"]
+    areas = [{name: one[name] for name in ("policy", "area_percent")} for one in report["policies"]]
+    assert newest["policies"] == areas
+    rest = owner.get("/v1/simulations", params={"cursor": page["next_cursor"]}).json()
+    assert ([one["id"] for one in rest["items"]], rest["next_cursor"]) == ([first["id"]], None)
+    for method in ("GET", "DELETE"):
+        assert other_owner.request(method, path).json()["code"] == "simulation_unknown"
+    assert other_owner.get("/v1/simulations").json()["items"] == []
+    assert owner.delete(path).status_code == 204
+    assert owner.get(path).status_code == 404
+
+
+def test_the_same_key_keeps_one(owner: Member, report: dict[str, Any]):
+    body = {"name": "once", **report}
+    ids = {
+        owner.post("/v1/simulations", json=body, headers={"Idempotency-Key": "simulation-1"}).json()["id"]
+        for _ in range(2)
+    }
+    assert len(ids) == len(owner.get("/v1/simulations").json()["items"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "pointer"),
+    [
+        (("name",), "", "#/name"),
+        (("policies",), [], "#/policies"),
+        (("world", "machines"), 0, "#/world/machines"),
+        (("world", "trace"), "x" * 101, "#/world/trace"),
+        (("world", "folder"), "runs", "#/world/folder"),
+        (("policies", 0, "policy"), "No Such", "#/policies/0/policy"),
+        (("policies", 0, "area_percent"), 100.1, "#/policies/0/area_percent"),
+        (("policies", 0, "scores", 100), 1.5, "#/policies/0/scores/100"),
+        (("policies", 0, "scores"), [0.5] * 100, "#/policies/0"),
+        (("policies", 0, "scores", 0), 1.0, "#/policies/0"),
+        (("policies", 0, "solver_s"), {"p50": 2, "p90": 1, "p99": 3}, "#/policies/0/solver_s"),
+        (("policies", 1, "policy"), "random", "#"),
+    ],
+)
+def test_what_is_no_report_is_refused_by_its_place(
+    owner: Member, report: dict[str, Any], at: tuple[str | int, ...], value: Any, pointer: str
+):
+    body: Any = copy.deepcopy({"name": "wrong", **report})
+    place = body
+    for step in at[:-1]:
+        place = place[step]
+    place[at[-1]] = value
+    answer = owner.post("/v1/simulations", json=body)
+    assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
+    assert pointer in [one["pointer"] for one in answer.json()["errors"]], answer.text
+
+
+def test_the_command_hands_its_report_over(
+    owner: Member, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.delenv("SINEMORA_API_KEY", raising=False)
+    with listening(owner) as server:
+        upload = [*SMALL, "--kept", str(tmp_path), "--name", "handed over", "--upload", server.url]
+        assert main(upload) == 2
+        assert "SINEMORA_API_KEY" in capsys.readouterr().err
+        assert main([*upload, "--key", server.key]) == 0
+        told = capsys.readouterr()
+        (found,) = owner.get("/v1/simulations").json()["items"]
+        assert (found["name"], found["world"]["machines"]) == ("handed over", 96)
+        assert f"Report: {server.url}/simulations/{found['id']}\n" in told.err
+        # All of it has been done and is told again: only handing over can fail.
+        for options, why in (
+            (["--key", "sm_wrong"], f"{server.url} refuses it: "),
+            (["--key", server.key, "--name", ""], f"{server.url} refuses it: "),
+            (["--key", server.key, "--upload", "sinemora.example"], "begins with https://"),
+        ):
+            assert main([*upload, *options]) == 1
+            assert why in capsys.readouterr().err
+    assert len(owner.get("/v1/simulations").json()["items"]) == 1

@@ -1,0 +1,34 @@
+import { describe, expect, test } from 'vitest'
+import { best, distributionOf, formatHours, formatSeconds, formatTail, lowestScore } from './outcomes'
+
+describe('what came of simulations', () => {
+  test('the best policy has the largest area', () => {
+    const areas = [47.2, 89.6, 60.2].map((area_percent, at) => ({ policy: String(at), area_percent }))
+    expect(best(areas)?.policy).toBe('1')
+    expect(best([])).toBeUndefined()
+  })
+
+  test('a distribution goes from no job to all of them', () => {
+    expect(distributionOf({ scores: [0.2, 0.5, 1] })).toEqual({ x: [0.2, 0.5, 1], y: [0, 0.5, 1] })
+    expect(distributionOf({ scores: [] })).toEqual({ x: [], y: [] })
+  })
+
+  test('the scale begins at the tenth below the worst job', () => {
+    expect(lowestScore([{ scores: [0.37, 1] }, { scores: [0.62, 1] }, { scores: [] }])).toBe(0.3)
+    expect(lowestScore([{ scores: [1, 1] }])).toBe(0.9)
+    expect(lowestScore([{ scores: [0, 1] }])).toBe(0)
+  })
+
+  test('seconds have the scale they need', () => {
+    expect([0.0021, 1.5, 600, 4812, 70_200].map(formatSeconds)).toEqual([
+      '2.10 ms',
+      '1.50 s',
+      '10.0 min',
+      '80.2 min',
+      '19.5 h',
+    ])
+    expect(formatHours(720)).toBe('0.2 h')
+    expect(formatTail({ p50: 0.003, p90: 0.1, p99: 0.2 })).toBe('3.00 ms, 200 ms')
+    expect(formatTail(null)).toBe('–')
+  })
+})

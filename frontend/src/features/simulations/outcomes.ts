@@ -1,0 +1,39 @@
+/** What came of simulations, as charts and tables have it. */
+
+import type { PolicyOutcome, Simulation } from '~/api/types'
+import type { Points } from '~/charts/curve/geometry'
+import { formatDelay, NO_VALUE } from '~/lib/units'
+
+/** The policy of the largest area. */
+export function best<T extends Simulation['policies'][number]>(policies: readonly T[]): T | undefined {
+  return policies.reduce<T | undefined>(
+    (top, one) => (top && top.area_percent >= one.area_percent ? top : one),
+    undefined,
+  )
+}
+
+/** The share of jobs at or below each score. */
+export function distributionOf({ scores }: Pick<PolicyOutcome, 'scores'>): Points {
+  return { x: scores, y: scores.map((_, at) => at / (scores.length - 1)) }
+}
+
+/** Where the scale of scores begins: the tenth at or below the worst that is drawn. */
+export function lowestScore(policies: readonly Pick<PolicyOutcome, 'scores'>[]): number {
+  return Math.floor(Math.min(0.9, ...policies.flatMap(({ scores }) => scores.slice(0, 1))) * 10) / 10
+}
+
+/** Seconds at the scale they have: 0.0021 → "2.10 ms", 4812 → "80.2 min". */
+export function formatSeconds(seconds: number): string {
+  if (seconds >= 7_200) return formatHours(seconds)
+  return seconds >= 600 ? `${(seconds / 60).toFixed(1)} min` : formatDelay(seconds * 1e9)
+}
+
+/** Hours without needless digits: 3600 → "1 h", 70200 → "19.5 h". */
+export function formatHours(seconds: number): string {
+  return `${Number((seconds / 3_600).toFixed(2))} h`
+}
+
+/** Median and tail of seconds. */
+export function formatTail(quantiles: PolicyOutcome['solver_s']): string {
+  return quantiles ? `${formatSeconds(quantiles.p50)}, ${formatSeconds(quantiles.p99)}` : NO_VALUE
+}
