@@ -88,16 +88,22 @@ class PtpdClient:
 
     def raw_delays_ns(self, kind: str) -> list[int]:
         """Unfiltered delays: `S` from the master, `D` to it. They are differences of two clocks, here of the same."""
-        rows = (line.split(", ") for line in self.statistics.read_text("utf-8", errors="replace").splitlines())
         # Timestamp, State, … as the file's first line says; the raw delays come last.
         place = {"S": -2, "D": -1}[kind]
-        return [round(float(row[place]) * 1e9) for row in rows if len(row) == _COLUMNS and row[_EVENT].strip() == kind]
+        return [round(float(row[place]) * 1e9) for row in self._rows(kind)]
 
     def one_way_delays(self) -> list[tuple[float, float]]:
         """What it reports at each Delay_Resp: when (Unix s), and its filtered one-way delay, ns."""
-        rows = (line.split(", ") for line in self.statistics.read_text("utf-8", errors="replace").splitlines())
-        own = (row for row in rows if len(row) == _COLUMNS and row[_EVENT].strip() == "D")
-        return [(datetime.fromisoformat(row[0]).timestamp(), float(row[_DELAY]) * 1e9) for row in own]
+        return [(datetime.fromisoformat(row[0]).timestamp(), float(row[_DELAY]) * 1e9) for row in self._rows("D")]
+
+    def _rows(self, kind: str) -> list[list[str]]:
+        """Whole lines of its statistics that are of a kind; none before it has begun."""
+        try:
+            written = self.statistics.read_text("utf-8", errors="replace")
+        except FileNotFoundError:
+            return []
+        rows = (line.split(", ") for line in written.splitlines())
+        return [row for row in rows if len(row) == _COLUMNS and row[_EVENT].strip() == kind]
 
     @property
     def is_slave(self) -> bool:
