@@ -20,7 +20,7 @@ from benchmarks.storing import worlds
 from sinemora.jobs import working
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.security import digest
-from sinemora.measurements import writes
+from sinemora.measurements import fast, writes
 from sinemora.tenants.models import ApiKey
 
 TASKS = 9
@@ -91,6 +91,7 @@ def measured(sizes: tuple[int, ...]) -> Iterator[tuple[int, float, dict[str, flo
     with products.running() as product:
         # The kind of job this process works on; its queue reads settings, which stand only now.
         import_module("sinemora.recommender.recommendations.work")
+        fast.load()
         for vms in sizes:
             tenant = Tenant(product, vms)
             tenant.recommendation()

@@ -14,7 +14,7 @@ from sinemora.kit import gathered, tracing
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
-from sinemora.measurements import asking, importing
+from sinemora.measurements import asking, fast, importing
 from sinemora.measurements import tasks as measurements
 from sinemora.recommender.learning import tasks as learning
 from sinemora.recommender.recommendations import tasks as recommendations
@@ -96,9 +96,10 @@ def _our_logging(**_: object) -> None:
 
 
 @worker_process_init.connect
-def _traced(**_: object) -> None:
-    """In each process that does tasks, not in the one that starts them: its sender is a thread."""
+def _prepared(**_: object) -> None:
+    """In each process that does tasks, not in the one that starts them: both have threads."""
     tracing.start("sinemora-worker")
+    fast.warm()
 
 
 @worker_process_shutdown.connect

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.measurements import clocks, corrections, fast, frame, merging, metrics, queries, rollup, writes
+from sinemora.measurements import clocks, corrections, frame, merging, metrics, queries, rollup, writes
 from sinemora.measurements.frame import Frame
 from sinemora.measurements.retention import kept_from_of, kept_tables
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, floor
@@ -33,7 +33,6 @@ _rosters = RosterKeys()
 @celery.task(name="measurements.roll_up")
 def roll_up() -> None:
     """Merge the frames of every step that is over and has new ones, tier by tier."""
-    fast.warm()
     due = datetime.now(UTC) - _GRACE
     for tier in ROLLED:
         with system_session() as session:
