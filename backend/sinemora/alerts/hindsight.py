@@ -214,7 +214,7 @@ def _write(session: Session, mesh: MeshState, seen: Sequence[_Seen], looked: Loo
     new: list[Incident] = []
     for one in sorted(seen, key=lambda one: one.track.opened_at_s):
         start, end = utc(one.begins_s - REOPENED_S), utc(one.seen_s + REOPENED_S)
-        past = following.tracks_of(queries.of_time(session, mesh.id, start, end), mesh)
+        past = following.tracks_of(queries.going_on(session, mesh.id, start, end), mesh)
         known = same_cause(one.track, past)
         if known is not None:
             _said_of_known(session, UUID(known.id), one, looked, now)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from sqlalchemy import func, or_, select, text
+from sqlalchemy import func, or_, select, text, true
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
@@ -190,8 +190,11 @@ def told_by_agents(
     return [(at, name, message or "") for at, name, message in rows]
 
 
-def going_on(session: Session, mesh_id: UUID, ended_after: datetime) -> list[Incident]:
-    """Incidents of a mesh that go on or ended a moment ago, oldest first; those merged into others left out."""
+def going_on(
+    session: Session, mesh_id: UUID, ended_after: datetime, onset_until: datetime | None = None
+) -> list[Incident]:
+    """Incidents of a mesh that go on or ended after a time, and began until another one if it is given; oldest first,
+    those merged into others left out."""
     return list(
         session.scalars(
             select(Incident)
@@ -199,22 +202,7 @@ def going_on(session: Session, mesh_id: UUID, ended_after: datetime) -> list[Inc
                 Incident.mesh_id == mesh_id,
                 Incident.merged_into.is_(None),
                 or_(Incident.ended_at.is_(None), Incident.ended_at >= ended_after),
-            )
-            .order_by(Incident.opened_at, Incident.id)
-        )
-    )
-
-
-def of_time(session: Session, mesh_id: UUID, start: datetime, end: datetime) -> list[Incident]:
-    """Incidents of a mesh that went on at some time between, oldest first; those merged into others left out."""
-    return list(
-        session.scalars(
-            select(Incident)
-            .where(
-                Incident.mesh_id == mesh_id,
-                Incident.merged_into.is_(None),
-                Incident.onset_at <= end,
-                or_(Incident.ended_at.is_(None), Incident.ended_at >= start),
+                true() if onset_until is None else Incident.onset_at <= onset_until,
             )
             .order_by(Incident.opened_at, Incident.id)
         )

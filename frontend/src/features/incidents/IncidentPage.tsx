@@ -6,14 +6,13 @@ import { formatShare } from '~/lib/performance'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { formatCount, formatSignedDelay, NO_VALUE } from '~/lib/units'
 import { useClock } from '~/ui/clock'
-import { Page, Panel } from '~/ui/Page'
+import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
 import { useEdits } from '../session/useEdits'
 import { Decisions } from './Decisions'
 import { Evidence } from './Evidence'
 import { IncidentList } from './IncidentList'
-import styles from './incidents.module.css'
 import { NoteForm } from './NoteForm'
 import { SEVERITIES, STATES } from './words'
 
@@ -98,7 +97,7 @@ function momentOf(at: string, clock: Clock): string {
 function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
   const { evidence } = incident
   return (
-    <dl className={styles.facts}>
+    <dl className={pageStyles.facts}>
       <div>
         <dt>Suspect</dt>
         <dd>{incident.culprit.words}</dd>

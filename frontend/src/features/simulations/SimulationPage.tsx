@@ -120,7 +120,7 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
 
 function World({ world }: { world: SimulationDetail['world'] }) {
   return (
-    <dl className={styles.facts}>
+    <dl className={pageStyles.facts}>
       <Fact term="Jobs">{world.trace ? `trace ${world.trace}` : 'drawn'}</Fact>
       <Fact term="Latency">
         {world.latency ? `traces ${world.latency}` : `drawn with ${world.statistics ?? 'published'} statistics`}
