@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from sqlalchemy import create_engine, text
+from sqlalchemy import Engine, NullPool, create_engine, text
 
+from sinemora.alerts.evaluation.rule import again_and_again
 from sinemora.embedded.postgres import OWNER_ROLE
 from tests.conftest import Servers
 
@@ -40,10 +41,15 @@ def alembic(servers: Servers):
     return run
 
 
+def owning(servers: Servers) -> Engine:
+    """That database, as the owner of the schema."""
+    url = servers.postgres.dsn(OWNER_ROLE, "migrations")
+    return create_engine(url.replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool)
+
+
 def catalogue(servers: Servers) -> list[str]:
     """Everything of ours in the schema: tables, columns, functions, triggers, policies."""
-    url = servers.postgres.dsn(OWNER_ROLE, "migrations").replace("postgresql://", "postgresql+psycopg://")
-    with create_engine(url).connect() as connection:
+    with owning(servers).connect() as connection:
         return list(
             connection.scalars(
                 text(
@@ -76,8 +82,7 @@ def test_there_is_one_newest_version(alembic):
 def test_a_migration_gives_up_on_a_lock_and_leaves_all_as_it_was(alembic, servers: Servers):
     """Whoever serves goes on: a migration waits seconds for a lock, not for ever with everybody queued behind it."""
     alembic("upgrade", "head")
-    url = servers.postgres.dsn(OWNER_ROLE, "migrations").replace("postgresql://", "postgresql+psycopg://")
-    engine = create_engine(url)
+    engine = owning(servers)
     with engine.connect() as reader:
         reader.execute(text("SELECT count(*) FROM pins"))  # a transaction left open holds its lock
         alembic("downgrade", "0006", refused="lock timeout")
@@ -86,4 +91,44 @@ def test_a_migration_gives_up_on_a_lock_and_leaves_all_as_it_was(alembic, server
             assert other.scalar(text("SELECT to_regclass('pins') IS NOT NULL"))
             assert other.scalar(text("SELECT to_regproc('forget_measurements_before') IS NOT NULL"))
     alembic("upgrade", "head")
-    engine.dispose()
+
+
+def test_spike_rules_nobody_changed_follow_the_length_of_windows(alembic, servers: Servers):
+    alembic("upgrade", "head")
+    alembic("downgrade", "0016")
+    lengths_s = (1, 10, 11, 12, 24, 25, 48, 49, 60)
+    everything = text("SELECT set_config('sinemora.tenant_id', '*', true)")
+    with owning(servers).begin() as connection:
+        connection.execute(everything)
+        connection.execute(text("INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'windows')"))
+        for window_s in lengths_s:
+            connection.execute(
+                text(
+                    "INSERT INTO meshes (id, name, window_s, rate_hz, flows, version, tenant_id)"
+                    " SELECT gen_random_uuid(), 'every ' || :s, :s, 1, 1, 1, id FROM tenants WHERE name = 'windows'"
+                ),
+                {"s": window_s},
+            )
+        for x, name in ((4, "as given"), (3, "chosen")):
+            connection.execute(
+                text(
+                    "INSERT INTO alert_rules (id, mesh_id, tenant_id, name, enabled, severity, condition, scope,"
+                    " windows_x, windows_y, sources_min, hold_s, keep_firing_s, origin, version)"
+                    " SELECT gen_random_uuid(), id, tenant_id, :name, true, 'info', '{}', '{}',"
+                    " :x, 6, 2, 0, 0, 'spikes', 1 FROM meshes"
+                ),
+                {"x": x, "name": name},
+            )
+    alembic("upgrade", "head")
+    with owning(servers).begin() as connection:
+        connection.execute(everything)
+        rules = connection.execute(
+            text(
+                "SELECT r.name, m.window_s, windows_x, windows_y FROM alert_rules r JOIN meshes m ON m.id = r.mesh_id"
+            )
+        )
+        found = {(name, window_s): (x, y) for name, window_s, x, y in rules}
+        connection.execute(text("DELETE FROM tenants WHERE name = 'windows'"))
+    assert found == {("as given", s): again_and_again(s) for s in lengths_s} | {
+        ("chosen", s): (3, 6) for s in lengths_s
+    }

@@ -181,6 +181,19 @@ def test_the_sweep_looks_at_every_mesh_that_is_watched(looked: Watched):
     assert len(rows(looked, select(AlertHindsight))) == 1
 
 
+def test_of_what_is_much_minutes_are_looked_at(looked: Watched, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(hindsight, "_BY_WINDOWS_MAX", 0)
+    backlog(looked, 4, egress(looked, 3), windows=30)
+    roll_up(looked)
+    found = look(looked)
+    assert found is not None
+    assert len(found.found) == 1
+    (incident,) = looked.incidents()
+    assert (incident["culprit"]["suspect"], incident["state"]) == ("egress", "resolved")
+    lasted = datetime.fromisoformat(incident["seen_at"]) - datetime.fromisoformat(incident["opened_at"])
+    assert timedelta(minutes=3) <= lasted <= timedelta(minutes=7)
+
+
 def test_minutes_close_together_are_one_stretch():
     assert hindsight.stretches_of([0, 60, 600, 4000]) == [Late(0, 660), Late(4000, 4060)]
     assert hindsight.stretches_of([]) == []

@@ -284,7 +284,9 @@ def _speaking(views: Sequence[_View], cause: Cause) -> dict[str, int]:
     found = {}
     for view in views:
         own = cause.cells[view.firing.reshape(-1)[cause.cells]]
-        if own.size and sources(own, view.firing.shape[0]) >= view.rule.sources_min:
+        fewest = max(1, view.rule.sources_min)
+        # No more VMs than paths: most causes are of one path, which is told without counting them.
+        if own.size >= fewest and (fewest == 1 or sources(own, view.firing.shape[0]) >= fewest):
             found[view.rule.id] = int(own.size)
     return found
 
