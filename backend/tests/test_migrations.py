@@ -123,9 +123,7 @@ def test_spike_rules_nobody_changed_follow_the_length_of_windows(alembic, server
     with owning(servers).begin() as connection:
         connection.execute(everything)
         rules = connection.execute(
-            text(
-                "SELECT r.name, m.window_s, windows_x, windows_y FROM alert_rules r JOIN meshes m ON m.id = r.mesh_id"
-            )
+            text("SELECT r.name, m.window_s, windows_x, windows_y FROM alert_rules r JOIN meshes m ON m.id = r.mesh_id")
         )
         found = {(name, window_s): (x, y) for name, window_s, x, y in rules}
         connection.execute(text("DELETE FROM tenants WHERE name = 'windows'"))
