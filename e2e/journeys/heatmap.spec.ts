@@ -98,6 +98,11 @@ test('what is looked at is in the address', async ({ inside: page, mesh }) => {
   await expect(page.getByRole('region', { name: 'Legend' })).toContainText('Round trip, p99')
 })
 
+test('an address that says something wrongly leaves that out', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}?span=86400&metric=rainbow&by=zone`)
+  await expect(page.getByRole('grid', { name: 'One-way delay, p50 by pair of zones' })).toBeVisible()
+})
+
 test('the legend names the four ways of having no value', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
   const legend = page.getByRole('region', { name: 'Legend' })

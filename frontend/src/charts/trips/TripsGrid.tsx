@@ -17,17 +17,36 @@ interface Props {
 
 const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
 const SIDE = 280
+/** With more rows than this there is no room for a name beside each. */
+const MOST_NAMED = 24
+const LONGEST = 16
+const CHARACTER = 6
 
-/** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. */
+/** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. Few rows and columns have their names beside them. */
 export function TripsGrid({ label, names, values, range, theme, describe, marked }: Props) {
   const ramp = sequential(theme)
   const cell = SIDE / Math.max(names.length, 1)
   const [low, high] = range.map((value) => Math.log(Math.max(value, 1))) as [number, number]
   const share = (value: number) =>
     high > low ? Math.min(Math.max((Math.log(Math.max(value, 1)) - low) / (high - low), 0), 1) : 0
+  const words = names.map((name) => (name.length > LONGEST ? `${name.slice(0, LONGEST - 1)}…` : name))
+  const room = names.length > MOST_NAMED ? 0 : Math.max(...words.map((word) => word.length), 0) * CHARACTER + 8
+  const all = SIDE + room
   return (
-    <svg className={styles.grid} viewBox={`0 0 ${SIDE} ${SIDE}`} width={SIDE} height={SIDE} role="img">
+    <svg className={styles.grid} viewBox={`${-room} ${-room} ${all} ${all}`} width={all} height={all} role="img">
       <title>{label}</title>
+      {room > 0 &&
+        words.map((word, at) => {
+          const middle = (at + 0.5) * cell
+          return (
+            <g key={names[at]} className={styles.names}>
+              <text x={-6} y={middle}>
+                {word}
+              </text>
+              <text transform={`translate(${middle} -6) rotate(90)`}>{word}</text>
+            </g>
+          )
+        })}
       {values.flatMap((row, y) =>
         row.map((value, x) => (
           <rect

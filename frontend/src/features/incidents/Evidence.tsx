@@ -30,9 +30,7 @@ export function Evidence({ incident: { evidence } }: { incident: Incident }) {
               theme={theme}
               describe={(row, column) => `${names[row]} → ${names[column]}: ${inWords(shown[row]?.[column])}`}
             />
-            <figcaption>
-              From each row to each column: {names.join(', ')}. At most {inWords(worst)}.
-            </figcaption>
+            <figcaption>From each row to each column. At most {inWords(worst)}.</figcaption>
           </figure>
         )}
         <Records

@@ -148,7 +148,16 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     return <Failed what="The matrix" error={query.error} retry={() => void query.refetch()} />
   }
   if (!matrix || !grid || !axis) {
-    return waited ? <Waiting what="the matrix" waited={waited} /> : <Loading what="the matrix" />
+    if (!waited) return <Loading what="the matrix" />
+    return (
+      <div className={styles.page}>
+        <header className={styles.head}>
+          <h1>{mesh.name}</h1>
+        </header>
+        <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
+        <Waiting what="the matrix" waited={waited} />
+      </div>
+    )
   }
   if (size === 0) {
     return (
@@ -172,8 +181,8 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <div>
           <h1>{mesh.name}</h1>
           <p>
-            {vms} {vms === 1 ? 'VM' : 'VMs'} in {zones} {zones === 1 ? 'zone' : 'zones'}, {mesh.rate_hz} exchanges a
-            second on each path
+            {vms} {vms === 1 ? 'VM' : 'VMs'} in {zones} {zones === 1 ? 'zone' : 'zones'}, {mesh.rate_hz}{' '}
+            {mesh.rate_hz === 1 ? 'exchange' : 'exchanges'} a second on each path
           </p>
         </div>
         {!shown.when && <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />}
