@@ -84,9 +84,9 @@ def ingest(product: Product) -> float:
         outcome: Outcome | None = None
         for turn in range(3):
             sending = requests(world, senders, windows, 21_000 + turn * 10 * windows)
-            cpu_s, before = product.cpu_s(), stored_frames(world)
+            cpu_s, database_s, before = product.cpu_s(), product.database_cpu_s(), stored_frames(world)
             outcome = Load(product.port, sending, connections=connections).wait()
-            cpu_s = product.cpu_s() - cpu_s
+            cpu_s, database_s = product.cpu_s() - cpu_s, product.database_cpu_s() - database_s
             stored = stored_frames(world) - before
             if outcome.refused or stored != outcome.acknowledged * blocks:
                 sys.exit(f"{outcome} but {stored} blocks are stored: acknowledged is not committed")
@@ -97,6 +97,7 @@ def ingest(product: Product) -> float:
             "connections": connections,
             "reports_per_s": round(median(speeds), 1),
             "api_cpu_ms_per_report": round(cpu_s / outcome.acknowledged * 1000, 3),
+            "database_cpu_ms_per_report": round(database_s / outcome.acknowledged * 1000, 3),
             "generator_cpu_ms_per_report": round(outcome.generator_cpu_s / outcome.acknowledged * 1000, 3),
         }
         if peers_each == 99:

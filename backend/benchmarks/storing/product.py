@@ -17,6 +17,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from uuid import UUID
 
+import psutil
+
 from sinemora import migrate, tables
 from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
 from sinemora.embedded.valkey import ValkeyServer
@@ -86,6 +88,13 @@ class Product:
         """Processor time the API has used."""
         fields = Path(f"/proc/{self.api.pid}/stat").read_text().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def database_cpu_s(self) -> float:
+        """Processor time PostgreSQL has used, processes that have ended included."""
+        server = psutil.Process(int((self.postgres.cluster / "postmaster.pid").read_text().split()[0]))
+        mine = server.cpu_times()
+        own = mine.user + mine.system + mine.children_user + mine.children_system
+        return own + sum(one.cpu_times().user + one.cpu_times().system for one in server.children())
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
         """A mesh of `vms` VMs, every `zones`-th in the same zone."""

@@ -59,6 +59,11 @@ class Directory:
         self._kept: OrderedDict[UUID, TenantKeys] = OrderedDict()
         self._reading: dict[UUID, asyncio.Task[TenantKeys]] = {}
 
+    def kept(self, tenant_id: UUID) -> TenantKeys | None:
+        """The tenant's keys as they were read seconds ago, if they were."""
+        kept = self._kept.get(tenant_id)
+        return kept if kept is not None and time.monotonic() - kept.read_s < KEPT_S else None
+
     async def of(self, tenant_id: UUID, mesh_keys: set[int], targets: list[Ints]) -> TenantKeys:
         """The tenant's keys, read again when they are old or lack one of those asked for."""
         kept = self._kept.get(tenant_id)

@@ -135,30 +135,28 @@ def _exercise_packing(found: Any) -> None:
     # Bytes that are read cannot be written: another type.
     read, ints, codes = np.frombuffer(b"", np.uint64), np.empty(0, np.int64), np.empty(0, np.uint16)
     columns, quantiles, sources = np.zeros((8, 3, 1), np.int32), np.zeros((4, 3, 1), np.uint16), np.zeros(1, np.uint8)
-    flows, by_flow = np.zeros(1, np.uint16), np.empty((3, 2, 0), np.int32)
-    body = np.zeros(found.stats_words(columns, by_flow), np.uint64)
-    found.pack_stats(columns, quantiles, flows, sources, by_flow, body)
+    flows, by_flow, lengths = np.zeros(1, np.uint16), np.empty((3, 2, 0), np.int32), np.zeros((3, 1), np.int64)
+    room = np.zeros(found.sealed_words(columns, by_flow, codes, 1), np.uint64)
+    found.seal(columns, quantiles, flows, sources, by_flow, lengths, codes, 1, room, np.empty((1, 2, 2), np.int64))
     found.unpack_stats(read, ints, ints, ints, ints, 0, 0, columns, quantiles, flows, sources, ints)
-    body = np.zeros(found.sketches_words(codes, np.zeros(3, np.int64)), np.uint64)
-    found.pack_sketches(codes, np.zeros(3, np.int64), columns, body)
-    found.checksum(body, 0, 0, 0)
     found.first_harmed(read, ints, ints)
     found.unpack_lengths(read, ints, ints, ints, ints, np.empty((3, 0), np.int64))
     found.unpack_words(read, ints, ints, ints, ints, 0, 0, columns, np.empty((3, 0), np.int64), ints, ints, codes)
 
 
 def _exercise_intake(found: Any) -> None:
-    """The same for the loops of intake; words of a report are read where they came in."""
-    words, ints = np.empty(0, np.uint16), np.empty(0, np.int64)
-    codes, some = np.empty((4, 0), np.uint16), np.empty((3, 0), np.int64)
-    found.summarise(words, ints, np.empty(0, np.int32), np.empty(0), ints, codes, ints, ints)
-    found.sound(np.empty((7, 3, 0), np.int64), np.empty((3, 0)), some, some, some)
+    """The same for the loops of intake."""
+    ints, some, codes = np.empty(0, np.int64), np.empty((3, 0), np.int64), np.empty(0, np.uint16)
+    found.settle(
+        0, ints, ints, np.empty((7, 3, 0), np.int64), np.empty((3, 0)), some, codes, np.empty((8, 3, 0), np.int32),
+        np.empty((4, 3, 0), np.uint16), codes,
+    )  # fmt: skip
 
 
 def _exercise_wire(found: Any) -> None:
     """The same for the loops that read reports."""
-    body, ints = np.frombuffer(b"", np.uint8), np.empty(0, np.int64)
+    body, ints, some = np.frombuffer(b"", np.uint8), np.empty(0, np.int64), np.empty((3, 0), np.int64)
+    parts, values = np.full((5, 2), -1), np.empty((7, 3, 0), np.int64)
     found.fields(body, 0, 0, np.empty((1, 5), np.int64))
-    found.count_of(body, 0, 0)
-    found.numbers(body, 0, 0, ints)
-    found.columns(body, 0, 0, np.empty((7, 3, 0), np.int64)[:, 0], np.empty(0, np.uint64), ints, ints)
+    found.outline(body, 0, 0, ints, parts, np.empty((1, 2), np.int64))
+    found.read(body, parts, ints, ints, values, np.empty((3, 0), np.uint64), some, np.empty(0, np.uint16))

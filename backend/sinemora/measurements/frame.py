@@ -84,13 +84,14 @@ ASSUMED, MESH, HARDWARE = range(3)
 FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
 QUANTILES = (0.5, 0.9, 0.99, 0.999)
 INT32_MAX = (1 << 31) - 1
+M2_MAX = 3.4e38
+"""The largest sum of squares that is told; a float32 holds a little more."""
 
 STATS, SKETCH, _EVIDENCE = range(3)
 _REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
 _HEADER = struct.Struct("<BBH")
 HEAD_SIZE = _HEADER.size
 BODY_AT = 8
-_M2_MAX = 3.4e38
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
 Columns = npt.NDArray[np.int32]
@@ -190,6 +191,14 @@ class Frame:
             part = slice(start, start + TARGETS_MAX)
             yield Frame(self.vm_key, self.targets[part], self.stats.take(part), self.sketches.take(part))
 
+    def encoded(self) -> "list[tuple[Ints, bytes, bytes]]":
+        """Targets, stats and sketches of its `blocks`, as they are stored."""
+        if not self.targets.size:
+            return []
+        sealed = encode(self.stats, self.sketches)
+        cuts = range(0, self.targets.size, TARGETS_MAX)
+        return [(self.targets[cut : cut + TARGETS_MAX], *made) for cut, made in zip(cuts, sealed, strict=True)]
+
 
 def widths_of(flows: Codes) -> Ints:
     """How many entries of `by_flow` each target has, where flows are told apart."""
@@ -267,23 +276,49 @@ def m2_bits(m2: npt.NDArray[np.float64]) -> Columns:
 
     The standard deviation is right within one part in 10^5; the byte saved is one in twelve.
     """
-    bits = np.minimum(m2, _M2_MAX).astype(np.float32).view(np.int32)
+    bits = np.minimum(m2, M2_MAX).astype(np.float32).view(np.int32)
     rounded: Columns = (bits + 0x80) & ~0xFF
     return rounded
 
 
-def encode_stats(stats: Stats) -> bytes:
-    """Bytes of at most `TARGETS_MAX` targets."""
+def encode(stats: Stats, sketches: Sketches) -> list[tuple[bytes, bytes]]:
+    """Bytes of stats and of sketches, of `TARGETS_MAX` targets after the other."""
+    n = stats.targets
+    if not n:
+        return []
+    if not (loops := fast.packing()):
+        blocks = Frame(0, np.arange(n), stats, sketches).blocks()
+        return [(encode_stats(block.stats), encode_sketches(block.sketches, block.stats)) for block in blocks]
+    _check_flows(stats)
+    columns, words = np.ascontiguousarray(stats.columns), np.ascontiguousarray(sketches.words)
+    by_flow, lengths = np.ascontiguousarray(stats.by_flow), np.ascontiguousarray(sketches.lengths)
+    others = [np.ascontiguousarray(one) for one in (stats.quantiles, stats.flows, stats.asymmetry_source)]
+    found = np.empty((-(-n // TARGETS_MAX), 2, 2), np.int64)
+    # Made once a thread, and always left as it was made: in 0.
+    size = loops.sealed_words(columns, by_flow, words, len(found))
+    if (room := getattr(_local, "room", None)) is None or room.size < size:
+        room = _local.room = np.zeros(size, np.uint64)
+    loops.seal(columns, *others, by_flow, lengths, words, TARGETS_MAX, room, found)
+    written = room.data.cast("B")
+    spans = found.tolist()
+    made = [(bytes(written[a : a + one]), bytes(written[b : b + other])) for (a, one), (b, other) in spans]
+    room[: (sum(spans[-1][1]) + 7) // 8] = 0
+    return made
+
+
+def _check_flows(stats: Stats) -> None:
     told = stats.by_flow.shape[2]
-    if told not in (0, int(widths_of(stats.flows).sum())):
+    if told and told != int(widths_of(stats.flows).sum()):
         raise FrameError(f"{told} flows of targets that have {int(widths_of(stats.flows).sum())}")
+
+
+def encode_stats(stats: Stats) -> bytes:
+    """Bytes of the stats of at most `TARGETS_MAX` targets, by numpy: `encode` makes the same."""
+    _check_flows(stats)
     arrays: list[Any] = [
         np.ascontiguousarray(one)
         for one in (stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow)
     ]
-    if loops := fast.packing():
-        words = np.zeros(loops.stats_words(arrays[0], arrays[4]), np.uint64)
-        return _sealed(loops, STATS, stats.targets, words, loops.pack_stats(*arrays, words))
     return _checked(STATS, stats.targets, layouts.pack_stats(*arrays) if stats.targets else b"")
 
 
@@ -300,13 +335,8 @@ def decode_stats(blob: bytes) -> Stats:
 
 
 def encode_sketches(sketches: Sketches, stats: Stats) -> bytes:
-    """Bytes of at most `TARGETS_MAX` targets, to be read with the same stats only."""
+    """Bytes of the sketches of at most `TARGETS_MAX` targets, to be read with the same stats only; by numpy."""
     lengths, n = np.ascontiguousarray(sketches.lengths), sketches.lengths.shape[1]
-    if loops := fast.packing():
-        words = np.ascontiguousarray(sketches.words)
-        body = np.zeros(loops.sketches_words(words, lengths.reshape(-1)), np.uint64)
-        size = loops.pack_sketches(words, lengths.reshape(-1), np.ascontiguousarray(stats.columns), body)
-        return _sealed(loops, SKETCH, n, body, size)
     return _checked(SKETCH, n, layouts.pack_sketches(lengths, sketches.words, stats.columns) if n else b"")
 
 
@@ -365,13 +395,6 @@ def body_of(blob: bytes) -> bytes:
 def _checked(kind: int, n: int, body: bytes) -> bytes:
     head = _head_of(kind, n)
     return head + coding.checksum(int.from_bytes(head, "little"), body).to_bytes(4, "little") + body
-
-
-def _sealed(loops: Any, kind: int, n: int, words: npt.NDArray[np.uint64], size: int) -> bytes:
-    """The same for a body of `size` bytes in words."""
-    head = _head_of(kind, n)
-    told: int = loops.checksum(words, 0, size, int.from_bytes(head, "little"))
-    return head + told.to_bytes(4, "little") + words.view(np.uint8)[:size].tobytes()
 
 
 def _head_of(kind: int, n: int) -> bytes:

@@ -18,12 +18,12 @@ from sinemora.jobs.running import Running
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.upload import Upload
-from sinemora.measurements import frame, tasks, traces, tracing, writes
+from sinemora.measurements import tasks, traces, tracing, writes
 from sinemora.measurements.retention import kept_from_of
 from sinemora.measurements.schemas import TraceTimes
 from sinemora.measurements.tiers import ROLLED, Tier
 from sinemora.measurements.traces import Exchange, LineError, TraceError, TraceKind, Zones
-from sinemora.measurements.writes import FrameRow, RosterKeys
+from sinemora.measurements.writes import RosterKeys
 from sinemora.meshes.queries import join_mesh
 from sinemora.meshes.service import mesh_state
 from sinemora.tenants.access import Actor
@@ -193,19 +193,9 @@ def _store(job: Running, found: list[tracing.WindowFrame], tenant_key: int, mesh
         )
     for first in range(0, len(found), _FRAMES_AT_ONCE):
         rows = [
-            FrameRow(
-                tenant_key,
-                mesh_key,
-                one.started_at_s,
-                block.vm_key,
-                number,
-                window_s,
-                block.targets,
-                frame.encode_stats(block.stats),
-                frame.encode_sketches(block.sketches, block.stats),
-            )
+            row
             for one in found[first : first + _FRAMES_AT_ONCE]
-            for number, block in enumerate(one.frame.blocks())
+            for row in writes.rows_of(one.frame, tenant_key, mesh_key, one.started_at_s, window_s)
         ]
         with system_session() as session:
             new, learnt = writes.store_frames(session, rows, known)

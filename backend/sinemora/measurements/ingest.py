@@ -21,7 +21,7 @@ from sinemora.measurements.corrections import ClockRow
 from sinemora.measurements.directory import MeshName, TenantKeys
 from sinemora.measurements.frame import INBOUND, OUTBOUND, Frame, Stats
 from sinemora.measurements.report import Spike, Window
-from sinemora.measurements.writes import FrameRow, SpikeRow
+from sinemora.measurements.writes import FrameRow, SpikeRow, rows_of
 
 FUTURE_TOLERANCE_S = 10
 _DAY_S = 86_400
@@ -115,20 +115,7 @@ def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys:
     metrics.PAIR_WINDOWS.inc(whole.targets.size)
     if window.clamped:
         metrics.NUMBERS_CLAMPED.inc(window.clamped)
-    for number, block in enumerate(whole.blocks()):
-        admitted.frames.append(
-            FrameRow(
-                tenant_key,
-                window.mesh_key,
-                window.started_at_s,
-                vm_key,
-                number,
-                window.window_s,
-                block.targets,
-                frame.encode_stats(block.stats),
-                frame.encode_sketches(block.sketches, block.stats),
-            )
-        )
+    admitted.frames.extend(rows_of(whole, tenant_key, window.mesh_key, window.started_at_s, window.window_s))
     for spike in window.spikes:
         at = int(np.searchsorted(whole.targets, spike.peer_key))
         if at < whole.targets.size and whole.targets[at] == spike.peer_key:

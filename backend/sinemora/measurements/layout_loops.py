@@ -12,6 +12,7 @@ import numpy as np
 from sinemora.compiled import compiled
 from sinemora.measurements.coding import MASK
 from sinemora.measurements.coding_loops import checksum, get, pack, put, unpack
+from sinemora.measurements.frame import NEWEST, STATS
 from sinemora.measurements.layouts import (
     CLOCK_ERROR,
     COUNT,
@@ -56,52 +57,91 @@ def first_harmed(words: Array, at: Array, sizes: Array) -> Any:
 
 
 @compiled
-def stats_words(columns: Array, by_flow: Array) -> Any:
-    """Words that the body of stats fits in."""
-    return (64 + 12 * _COLUMNS + columns.shape[2] * 8 * _COLUMNS + 48 * (1 + by_flow.shape[2])) // 8 + 2
+def seal(
+    columns: Array, quantiles: Array, flows: Array, sources: Array, by_flow: Array, lengths: Array, words: Array,
+    block: int, out: Array, found: Array,
+) -> None:  # fmt: skip
+    """Write stats and sketches of all targets as frames of at most `block` of them, heads and checksums included.
+
+    `out` are words of 0, `sealed_words` of them; where in it the two of each frame begin and how many bytes they have
+    is told in `found` (frames, 2, 2).
+    """
+    n = columns.shape[2]
+    to: Any = np.int64(0)
+    told: Any = np.int64(0)
+    for f in range(found.shape[0]):
+        low, high, told_from = f * block, min((f + 1) * block, n), told
+        if by_flow.shape[2]:
+            for i in range(low, high):
+                told += flows[i] if flows[i] > 1 else 0
+        for kind in range(2):
+            body = out[to + 1 :]
+            if kind == STATS:
+                size = pack_stats(columns, quantiles, flows, sources, by_flow, low, high, told_from, told, body)
+            else:
+                size = pack_sketches(words, lengths, columns, low, high, body)
+            head = NEWEST[kind] | kind << 8 | (high - low) << 16
+            out[to] = np.uint64(head) | np.uint64(checksum(body, 0, size, head)) << np.uint64(32)
+            found[f, kind, 0], found[f, kind, 1] = 8 * to, 8 + size
+            to += 1 + (size + 7) // 8
 
 
 @compiled
-def pack_stats(columns: Array, quantiles: Array, flows: Array, sources: Array, by_flow: Array, words: Array) -> Any:
-    """Write `layouts.pack_stats` into words of 0; how many bytes it has."""
+def sealed_words(columns: Array, by_flow: Array, words: Array, blocks: int) -> Any:
+    """Words that `seal` needs for so many frames."""
     n, m = columns.shape[2], by_flow.shape[2]
+    size = n * 8 * _COLUMNS + 48 * m + 144 * n + 16 * words.size
+    return size // 8 + blocks * (64 + 12 * _COLUMNS + 48 + 256) // 8 + 8
+
+
+@compiled
+def pack_stats(
+    columns: Array, quantiles: Array, flows: Array, sources: Array, by_flow: Array, low: Any, high: Any, told_from: Any,
+    told_to: Any, words: Array,
+) -> Any:  # fmt: skip
+    """Write `layouts.pack_stats` of the targets `low` … `high`-1 into words of 0; how many bytes it has.
+
+    Their flows are `told_from` … `told_to`-1 of `by_flow`.
+    """
+    n, m = high - low, told_to - told_from
     flat, near = np.empty(_COLUMNS * n, np.int64), np.empty(n, np.float32)
     for p in range(n):
+        i = low + p
         for direction in range(3):
-            count, low = np.int64(columns[COUNT, direction, p]), np.int64(columns[MIN, direction, p])
-            mean, high = np.int64(columns[MEAN, direction, p]), np.int64(columns[MAX, direction, p])
-            lost = np.int64(columns[LOST, direction, p])
+            count, least = np.int64(columns[COUNT, direction, i]), np.int64(columns[MIN, direction, i])
+            mean, most = np.int64(columns[MEAN, direction, i]), np.int64(columns[MAX, direction, i])
+            lost = np.int64(columns[LOST, direction, i])
             if direction == OUTBOUND:
                 flat[p] = count
             else:
-                flat[direction * n + p] = count - columns[COUNT, direction - 1, p]
+                flat[direction * n + p] = count - columns[COUNT, direction - 1, i]
             flat[(3 + direction) * n + p] = lost
-            flat[(6 + direction) * n + p] = columns[SENT, direction, p] - count - lost
+            flat[(6 + direction) * n + p] = columns[SENT, direction, i] - count - lost
             if direction == ROUND_TRIP:
-                flat[13 * n + p] = mean - columns[MEAN, OUTBOUND, p] - columns[MEAN, INBOUND, p]
-                flat[14 * n + p] = mean - low
+                flat[13 * n + p] = mean - columns[MEAN, OUTBOUND, i] - columns[MEAN, INBOUND, i]
+                flat[14 * n + p] = mean - least
             else:
-                flat[(9 + direction) * n + p] = low
-                flat[(11 + direction) * n + p] = mean - low
-            flat[(15 + direction) * n + p] = high - mean
-            error = np.int64(columns[CLOCK_ERROR, direction, p])
-            flat[(18 + direction) * n + p] = error - (columns[CLOCK_ERROR, OUTBOUND, p] if direction == INBOUND else 0)
+                flat[(9 + direction) * n + p] = least
+                flat[(11 + direction) * n + p] = mean - least
+            flat[(15 + direction) * n + p] = most - mean
+            error = np.int64(columns[CLOCK_ERROR, direction, i])
+            flat[(18 + direction) * n + p] = error - (columns[CLOCK_ERROR, OUTBOUND, i] if direction == INBOUND else 0)
             middle = bin_of(mean) + 1 if count > 0 else 0
-            largest = bin_of(high) + 1 if count > 0 else 0
-            flat[(24 + direction) * n + p] = np.int64(quantiles[0, direction, p]) - middle
+            largest = bin_of(most) + 1 if count > 0 else 0
+            flat[(24 + direction) * n + p] = np.int64(quantiles[0, direction, i]) - middle
             for q in range(1, 4):
-                code = np.int64(quantiles[q, direction, p])
+                code = np.int64(quantiles[q, direction, i])
                 few = count < _FEWER[q]
                 flat[(24 + 3 * q + direction) * n + p] = (
-                    largest - code if few else code - np.int64(quantiles[q - 1, direction, p])
+                    largest - code if few else code - np.int64(quantiles[q - 1, direction, i])
                 )
-        flat[36 * n + p] = flows[p]
-        flat[37 * n + p] = sources[p]
+        flat[36 * n + p] = flows[i]
+        flat[37 * n + p] = sources[i]
     for direction in range(3):
-        _squares(columns, direction, 0, near)
+        _squares(columns, direction, low, near)
         squares = near.view(np.uint32)
         for p in range(n):
-            bits = np.int64(columns[M2, direction, p]) & MASK
+            bits = np.int64(columns[M2, direction, low + p]) & MASK
             flat[(21 + direction) * n + p] = (bits >> 8 | (bits & 0xFF) << 24) - (np.int64(squares[p]) >> 8)
     put(words, 0, 1 if m else 0, 8)
     at = pack(flat, np.arange(_COLUMNS + 1) * n, _SIGNED, words, 8)
@@ -110,9 +150,9 @@ def pack_stats(columns: Array, quantiles: Array, flows: Array, sources: Array, b
         for which in range(3):
             for direction in range(2):
                 for f in range(m):
-                    number = np.int64(by_flow[which, direction, f])
+                    number = np.int64(by_flow[which, direction, told_from + f])
                     if which == 2:
-                        number -= by_flow[1, direction, f]
+                        number -= by_flow[1, direction, told_from + f]
                     told[(2 * which + direction) * m + f] = number
         at = pack(told, np.arange(7) * m, _UNSIGNED, words, at)
     return at // 8
@@ -181,27 +221,40 @@ def unpack_stats(
 
 
 @compiled
-def pack_sketches(words: Array, lengths: Array, columns: Array, body: Array) -> Any:
-    """Write `layouts.pack_sketches` into words of 0; how many bytes it has. `lengths` of all sketches (3 n)."""
-    n = lengths.size // 3
-    held = np.empty(lengths.size, np.int64)
-    way, told = _way(words, lengths, columns, held)
+def pack_sketches(words: Array, lengths: Array, columns: Array, low: Any, high: Any, body: Array) -> Any:
+    """Write `layouts.pack_sketches` of the targets `low` … `high`-1 into words of 0; how many bytes it has.
+
+    `words` and `lengths` (3, N) are those of all targets.
+    """
+    n = high - low
+    held, starts = np.empty(3 * n, np.int64), np.zeros(3, np.int64)
+    total: Any = np.int64(0)
+    for direction in range(3):
+        for target in range(lengths.shape[1]):
+            if target == low:
+                starts[direction] = total
+            total += lengths[direction, target]
+    way, told = _way(words, lengths, starts, columns, low, held)
     put(body, 0, way | (ENDS_TOLD if told else 0), 8)
     heads = 3 if way == WORDS else 6
     flat = np.empty(6 * n, np.int64)
-    flat[: 3 * n] = lengths
+    for direction in range(3):
+        for p in range(n):
+            flat[direction * n + p] = lengths[direction, low + p]
     flat[3 * n :] = held
     at = pack(flat, np.arange(heads + 1) * n, _UNSIGNED[:heads], body, 8)
-    bounds, i = np.zeros(4, np.int64), np.int64(0)
+    bounds = np.zeros(4, np.int64)
     for direction in range(3):
         columns_of(held, direction * n, n, way, told, bounds)
         each = np.empty(bounds[3], np.int64)
         one, gap, beside = np.int64(0), bounds[1], bounds[2]
-        for s in range(direction * n, (direction + 1) * n):
+        i: Any = starts[direction]
+        for p in range(n):
+            s = direction * n + p
             before: Any = np.int64(-1)
             least: Any = np.int64(1)
             written: Any = np.int64(0)
-            stop = i + lengths[s]
+            stop = i + lengths[direction, low + p]
             while i < stop:
                 place, code = np.int64(words[i] >> 5), np.int64(words[i] & 31)
                 i += 1
@@ -232,12 +285,6 @@ def pack_sketches(words: Array, lengths: Array, columns: Array, body: Array) -> 
         put(body, at, (end - at - 32) // 8, 32)
         at = end
     return at // 8
-
-
-@compiled
-def sketches_words(words: Array, lengths: Array) -> Any:
-    """Words that the body of sketches fits in."""
-    return (256 + 48 * lengths.size + 16 * words.size) // 8 + 2
 
 
 @compiled
@@ -377,40 +424,45 @@ def words_of(count: Any) -> Any:
 
 
 @compiled
-def _way(words: Array, lengths: Array, columns: Array, held: Array) -> Any:
+def _way(words: Array, lengths: Array, starts: Array, columns: Array, low: Any, held: Array) -> Any:
     """How sketches are written (`layouts._written`), whether stats tell their ends; how many bins each writes."""
-    i: Any = np.int64(0)
     values: Any = np.int64(0)
+    size: Any = np.int64(0)
     canonical: Any = True
     small: Any = True
     told: Any = True
-    runs, n = np.empty(lengths.size, np.int64), lengths.size // 3
-    for s in range(lengths.size):
-        stop, first = i + lengths[s], i
-        before: Any = np.int64(-1)
-        total: Any = np.int64(0)
-        run: Any = np.int64(0)
-        while i < stop and canonical:
-            place = np.int64(words[i] >> 5)
-            begun, count = i, np.int64(0)
-            while i < stop and np.int64(words[i] >> 5) == place:
-                count += _COUNTS[np.int64(words[i] & 31)]
-                i += 1
-            small &= count <= 16
-            canonical = place > before and is_canonical(words, begun, i, count)
-            before = place
-            total += count
-            run += 1
-        i = stop
-        if stop > first:
-            told &= np.int64(words[first] >> 5) == bin_of(np.int64(columns[MIN, s // n, s % n]))
-            told &= np.int64(words[stop - 1] >> 5) == bin_of(np.int64(columns[MAX, s // n, s % n]))
-        held[s], runs[s] = total, run
-        values += total
+    runs, n = np.empty(held.size, np.int64), held.size // 3
+    for direction in range(3):
+        i: Any = starts[direction]
+        for p in range(n):
+            stop, first = i + lengths[direction, low + p], i
+            before: Any = np.int64(-1)
+            total: Any = np.int64(0)
+            run: Any = np.int64(0)
+            while i < stop and canonical:
+                place = np.int64(words[i] >> 5)
+                begun, count = i, np.int64(0)
+                while i < stop and np.int64(words[i] >> 5) == place:
+                    count += _COUNTS[np.int64(words[i] & 31)]
+                    i += 1
+                small &= count <= 16
+                canonical = place > before and is_canonical(words, begun, i, count)
+                before = place
+                total += count
+                run += 1
+            i = stop
+            if stop > first:
+                told &= np.int64(words[first] >> 5) == bin_of(np.int64(columns[MIN, direction, low + p]))
+                told &= np.int64(words[stop - 1] >> 5) == bin_of(np.int64(columns[MAX, direction, low + p]))
+            held[direction * n + p], runs[direction * n + p] = total, run
+            values += total
+            size += stop - first
     if not canonical:
-        held[:] = lengths
+        for direction in range(3):
+            for p in range(n):
+                held[direction * n + p] = lengths[direction, low + p]
         return WORDS, told
-    if words.size and small and values <= 2 * words.size:
+    if size and small and values <= 2 * size:
         return VALUES, told
     held[:] = runs
     return RUNS, told

@@ -271,51 +271,83 @@ def _check_header(message: MeshWindow, path: str) -> None:
 
 
 def _window(message: MeshWindow, table: Table | None, path: str, own_key: int) -> Window:
-    targets = table.targets if table else np.array(message.peer_keys, np.int64)
-    n = targets.size
-    if targets[0] <= 0 or targets[-1] > INT32_MAX or not (targets[1:] > targets[:-1]).all():
-        raise MalformedReport(f"{path}.peer_keys", "keys of VMs are above 0 and strictly ascending")
-    if (targets == own_key).any():
-        raise MalformedReport(f"{path}.peer_keys", f"{own_key} is the reporting VM itself")
-    table = table or _table(message, path, targets)
-    values, m2, lengths = table.values, table.m2, table.lengths
-    sketches = Sketches(lengths, table.words)
-    read = _summarised(sketches)
-    if int(lengths.max()) >= 1 << 16 or not read.ordered:
-        ordered, flat = sketch.canonical(sketches.words, lengths.reshape(-1))
-        sketches = Sketches(flat.reshape(3, n), ordered)
-        read = _summarised(sketches)
-    if not ((loops := fast.intake()) and loops.sound(values, m2, read.totals, *read.ends)):
-        for wrong, name, complaint in _complaints(values, m2, read.totals, read.ends):
-            if wrong.any():
-                direction, i = np.argwhere(wrong)[0].tolist()
-                raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
-    stored = np.empty((8, 3, n), np.int32)
-    stored[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
-    stored[M2] = frame.m2_bits(m2)
-    flows = table.flows
-    by_flow = _by_flow(message, path, flows, values[COUNT])
-    source = np.array(message.asymmetry_source or [frame.ASSUMED] * n, np.int64)
-    if source.size != n or not np.isin(source, (frame.ASSUMED, frame.HARDWARE)).all():
-        raise MalformedReport(f"{path}.asymmetry_source", f"{n} entries, each 0 (assumed) or 2 (hardware clocks)")
+    table = table or _table(message, path)
+    flows, n = table.flows, table.targets.size
+    settled = _settled(table, own_key) or _checked(table, path, own_key)
+    source = np.zeros(n, np.int64)
+    if message.asymmetry_source:
+        source = np.array(message.asymmetry_source, np.int64)
+        if source.size != n or not np.isin(source, (frame.ASSUMED, frame.HARDWARE)).all():
+            raise MalformedReport(f"{path}.asymmetry_source", f"{n} entries, each 0 (assumed) or 2 (hardware clocks)")
+    by_flow = _by_flow(message, path, flows, table.values[COUNT])
     return Window(
         message.mesh_key,
         message.started_at_s,
         message.window_s,
-        targets,
-        Stats(stored, read.quantiles, np.minimum(flows, 0xFFFF).astype(np.uint16), source.astype(np.uint8), by_flow),
-        sketches,
+        table.targets,
+        Stats(settled.columns, settled.quantiles, settled.flows, source.astype(np.uint8), by_flow),
+        settled.sketches,
         [
-            _spike(evidence, targets, message.window_s, f"{path}.evidence[{i}]")
+            _spike(evidence, table.targets, message.window_s, f"{path}.evidence[{i}]")
             for i, evidence in enumerate(message.evidence)
         ],
         _clocks(message, path, n),
-        int(np.count_nonzero(stored[:M2] != values)),
+        settled.clamped,
     )
 
 
-def _table(message: MeshWindow, path: str, targets: Ints) -> Table:
+@dataclass(frozen=True, slots=True)
+class _Settled:
+    """What is stored of a window's columns: as in `Stats`, with their sketches; `clamped` numbers were cut."""
+
+    columns: npt.NDArray[np.int32]
+    quantiles: frame.Codes
+    flows: frame.Codes
+    sketches: Sketches
+    clamped: int
+
+
+def _settled(table: Table, own_key: int) -> _Settled | None:
+    """Columns of a window that breaks no rule; None where it may, or while there are no compiled loops."""
+    if not (loops := fast.intake()):
+        return None
+    n = table.targets.size
+    columns, flows = np.empty((8, 3, n), np.int32), np.empty(n, np.uint16)
+    quantiles = np.empty((len(frame.QUANTILES), 3, n), np.uint16)
+    clamped = loops.settle(
+        own_key, table.targets, table.flows, table.values, table.m2, table.lengths, table.words, columns, quantiles,
+        flows,
+    )  # fmt: skip
+    return None if clamped < 0 else _Settled(columns, quantiles, flows, Sketches(table.lengths, table.words), clamped)
+
+
+def _checked(table: Table, path: str, own_key: int) -> _Settled:
+    """The same by numpy, for any window. MalformedReport names the first rule that is broken."""
+    targets, values, m2, n = table.targets, table.values, table.m2, table.targets.size
+    if targets[0] <= 0 or targets[-1] > INT32_MAX or not (targets[1:] > targets[:-1]).all():
+        raise MalformedReport(f"{path}.peer_keys", "keys of VMs are above 0 and strictly ascending")
+    if (targets == own_key).any():
+        raise MalformedReport(f"{path}.peer_keys", f"{own_key} is the reporting VM itself")
+    sketches = Sketches(table.lengths, table.words)
+    flat = table.lengths.reshape(-1)
+    if int(flat.max()) >= 1 << 16 or not sketch.is_ordered(table.words, flat):
+        words, flat = sketch.canonical(table.words, flat)
+        sketches = Sketches(flat.reshape(3, n), words)
+    totals, quantiles = frame.summarise(sketches)
+    for wrong, name, complaint in _complaints(values, m2, totals, _ends(sketches)):
+        if wrong.any():
+            direction, i = np.argwhere(wrong)[0].tolist()
+            raise MalformedReport(f"{path}.{DIRECTIONS[direction]}.{name}", f"{complaint} (peer {targets[i]})")
+    columns = np.empty((8, 3, n), np.int32)
+    columns[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
+    columns[M2] = frame.m2_bits(m2)
+    clamped = int(np.count_nonzero(columns[:M2] != values))
+    return _Settled(columns, quantiles, np.minimum(table.flows, 0xFFFF).astype(np.uint16), sketches, clamped)
+
+
+def _table(message: MeshWindow, path: str) -> Table:
     """The columns of a window. MalformedReport."""
+    targets = np.array(message.peer_keys, np.int64)
     n = targets.size
     if len(message.flows) != n:
         raise MalformedReport(f"{path}.flows", f"{len(message.flows)} entries for {n} peers")
@@ -391,34 +423,6 @@ def _read(
             f"{path}.sketch", f"{len(columns.sketch)} bytes, but sketch_words add up to {int(lengths.sum())} words"
         )
     return np.frombuffer(columns.sketch, "<u2")
-
-
-@dataclass(frozen=True, slots=True)
-class _Summary:
-    """What sketches hold: whether their bins ascend, totals (3, n), quantile codes, first and last bins (3, n).
-
-    The others count only where bins ascend.
-    """
-
-    ordered: bool
-    totals: Ints
-    quantiles: frame.Codes
-    ends: tuple[Ints, Ints]
-
-
-def _summarised(sketches: Sketches) -> _Summary:
-    flat = sketches.lengths.reshape(-1)
-    if not (loops := fast.intake()):
-        ordered = sketch.is_ordered(sketches.words, flat)
-        return _Summary(ordered, *frame.summarise(sketches), _ends(sketches))
-    shape = sketches.lengths.shape
-    totals, first, last = np.empty(flat.size, np.int64), np.empty(flat.size, np.int64), np.empty(flat.size, np.int64)
-    codes = np.empty((len(frame.QUANTILES), flat.size), np.uint16)
-    at = np.array(frame.QUANTILES)
-    ordered = loops.summarise(sketches.words, flat, sketch.COUNT_OF_CODE, at, totals, codes, first, last)
-    return _Summary(
-        ordered, totals.reshape(shape), codes.reshape(-1, *shape), (first.reshape(shape), last.reshape(shape))
-    )
 
 
 def _ends(sketches: Sketches) -> tuple[Ints, Ints]:

@@ -4,6 +4,7 @@ import asyncio
 import gc
 import time
 from collections.abc import AsyncIterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,9 +19,9 @@ from sinemora.kit import tracing
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import corrections, ingest, metrics, report, writes
+from sinemora.measurements import corrections, fast, ingest, metrics, report, writes
 from sinemora.measurements.allowance import Allowances
-from sinemora.measurements.directory import Directory
+from sinemora.measurements.directory import Directory, TenantKeys
 from sinemora.measurements.ingest import Admitted
 from sinemora.measurements.live import LiveHub
 from sinemora.measurements.publish import Publisher
@@ -29,8 +30,9 @@ from sinemora.measurements.writer import BatchWriter
 
 log = structlog.get_logger(__name__)
 
-# Larger bodies are decoded in a thread, so that the event loop goes on answering.
-_LARGE_BODY = 64 << 10
+# Larger bodies are read and packed aside, so that the event loop goes on answering; by as many threads as share the
+# compiled loops: more would only wait for the interpreter's lock.
+_LARGE_BODY = 32 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Ingest:
         self.publisher = Publisher()
         self._rosters = writes.RosterKeys()
         self._allowances = Allowances()
+        self._aside = ThreadPoolExecutor(fast.THREADS, "reports")
         self._writer = BatchWriter(self._store, settings().ingest_queue_reports, settings().ingest_batch_ms)
 
     async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
@@ -63,16 +66,20 @@ class Ingest:
 
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
         now_s = time.time()
+        known = self.directory.kept(agent.tenant_id)
         if len(body) > _LARGE_BODY or media_type == report.JSON:
-            windows, note = await run_in_threadpool(_decode, agent, body, media_type, encoding, now_s)
+            asked = (agent, body, media_type, encoding, now_s, known)
+            loop = asyncio.get_running_loop()
+            windows, note, admitted = await loop.run_in_executor(self._aside, _prepare, *asked)
         else:
-            windows, note = _decode(agent, body, media_type, encoding, now_s)
-        keys = await self.directory.of(
-            agent.tenant_id, {window.mesh_key for window in windows}, [window.targets for window in windows]
-        )
-        admitted = ingest.admit(windows, agent.tenant_key, agent.vm_key, keys, now_s, settings().retention_raw_days)
+            windows, note, admitted = _prepare(agent, body, media_type, encoding, now_s, known)
+        if admitted is None or known is None:
+            known = await self.directory.of(
+                agent.tenant_id, {window.mesh_key for window in windows}, [window.targets for window in windows]
+            )
+            admitted = _admit(windows, agent, known, now_s)
         counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
-        self._allowances.take(agent.tenant_id, counted, keys.windows_per_s, time.monotonic())
+        self._allowances.take(agent.tenant_id, counted, known.windows_per_s, time.monotonic())
         size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 1024
         await self._writer.write(Intake(admitted, note), size)
         return admitted.skipped
@@ -107,6 +114,7 @@ class Ingest:
 
     def close(self) -> None:
         """Store what waits, then stop."""
+        self._aside.shutdown()
         self._writer.close()
         self.publisher.close()
 
@@ -120,6 +128,20 @@ def _decode(
     window_s = max((window.window_s for window in windows), default=10)
     at = datetime.fromtimestamp(now_s, UTC)
     return windows, ReportNote(agent.agent_id, at, health, version, window_s)
+
+
+def _prepare(
+    agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float, known: TenantKeys | None
+) -> tuple[list[Window], ReportNote, Admitted | None]:
+    """What a body says, and its rows where what is `known` of the tenant is enough for that."""
+    windows, note = _decode(agent, body, media_type, encoding, now_s)
+    if known is None or not known.knows({window.mesh_key for window in windows}, [one.targets for one in windows]):
+        return windows, note, None
+    return windows, note, _admit(windows, agent, known, now_s)
+
+
+def _admit(windows: list[Window], agent: AgentIdentity, known: TenantKeys, now_s: float) -> Admitted:
+    return ingest.admit(windows, agent.tenant_key, agent.vm_key, known, now_s, settings().retention_raw_days)
 
 
 @asynccontextmanager

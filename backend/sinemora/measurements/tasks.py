@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.measurements import clocks, corrections, frame, merging, metrics, queries, rollup, writes
+from sinemora.measurements import clocks, corrections, merging, metrics, queries, rollup, writes
 from sinemora.measurements.frame import Frame
 from sinemora.measurements.retention import kept_from_of, kept_tables
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, floor
@@ -93,21 +93,7 @@ def _roll_up_step(
 
 def _rows(merged: Sequence[Frame], tenant_key: int, mesh_key: int, started_at_s: int, step_s: int) -> list[FrameRow]:
     """Frames of one step as rows."""
-    return [
-        FrameRow(
-            tenant_key,
-            mesh_key,
-            started_at_s,
-            block.vm_key,
-            number,
-            step_s,
-            block.targets,
-            frame.encode_stats(block.stats),
-            frame.encode_sketches(block.sketches, block.stats),
-        )
-        for whole in merged
-        for number, block in enumerate(whole.blocks())
-    ]
+    return [row for whole in merged for row in writes.rows_of(whole, tenant_key, mesh_key, started_at_s, step_s)]
 
 
 @celery.task(name="measurements.correct")

@@ -17,9 +17,11 @@ from sinemora.measurements.sketch import Ints, Words
 
 _FIELDS_MAX = 64
 _WINDOWS = Report.DESCRIPTOR.fields_by_name["windows"].number
-_TABLE = tuple(
-    MeshWindow.DESCRIPTOR.fields_by_name[name].number
-    for name in ("peer_keys", "flows", "outbound", "inbound", "round_trip")
+_TABLE = np.array(
+    [
+        MeshWindow.DESCRIPTOR.fields_by_name[name].number
+        for name in ("peer_keys", "flows", "outbound", "inbound", "round_trip")
+    ]
 )
 
 
@@ -62,25 +64,20 @@ def read(body: bytes) -> tuple[Report, list[tuple[MeshWindow, Table]]] | None:
 def _window(
     loops: Any, body: bytes, data: npt.NDArray[np.uint8], low: int, high: int
 ) -> tuple[MeshWindow, Table] | None:
-    found = _fields(loops, data, low, high)
-    parts = {number: (start, end) for number, kind, _, start, end in found or () if number in _TABLE and kind == 2}
-    if found is None or len(parts) < len(_TABLE) or sum(one[0] in _TABLE for one in found) > len(_TABLE):
+    parts, others = np.empty((len(_TABLE), 2), np.int64), np.empty((_FIELDS_MAX + 1, 2), np.int64)
+    n = loops.outline(data, low, high, _TABLE, parts, others)
+    if n < 0:
         return None
-    peers, flows, *directions = (parts[number] for number in _TABLE)
-    n = loops.count_of(data, *peers)
-    targets, ports = np.empty(n, np.int64), np.empty(n, np.int64)
-    if not n or not loops.numbers(data, *peers, targets) or not loops.numbers(data, *flows, ports):
+    # One piece of memory: targets, flows, lengths, values.
+    whole = np.empty((26, n), np.int64)
+    lengths, values, sums = whole[2:5], whole[5:].reshape(7, 3, n), np.empty((3, n), np.uint64)
+    words = np.empty((high - low) // 2, np.uint16)
+    size = loops.read(data, parts, whole[0], whole[1], values, sums, lengths, words)
+    if size < 0:
         return None
-    values, m2 = np.empty((7, 3, n), np.int64), np.empty((3, n), np.uint64)
-    lengths, at = np.empty((3, n), np.int64), np.empty((3, 2), np.int64)
-    for direction, (start, end) in enumerate(directions):
-        if not loops.columns(data, start, end, values[:, direction], m2[direction], lengths[direction], at[direction]):
-            return None
-    words = np.frombuffer(b"".join(body[start:end] for start, end in at.tolist()), "<u2")
-    rest = MeshWindow.FromString(
-        b"".join(body[begin:end] for number, _, begin, _, end in found if number not in _TABLE)
-    )
-    return rest, Table(targets, ports, values, m2.view(np.float64), lengths, words)
+    left = others[1 : 1 + others[0, 0]].tolist()
+    rest = MeshWindow.FromString(b"".join(body[begin:end] for begin, end in left))
+    return rest, Table(whole[0], whole[1], values, sums.view(np.float64), lengths, words[:size])
 
 
 def _fields(loops: Any, data: npt.NDArray[np.uint8], low: int, high: int) -> list[list[int]] | None:

@@ -62,50 +62,82 @@ def fields(body: Array, low: int, high: int, found: Array) -> Any:
 
 
 @compiled
-def numbers(body: Array, low: int, high: int, out: Array) -> Any:
-    """Packed numbers of 32 bits in [low, high), as many as `out` holds; whether they are."""
-    return _numbers(body, low, high, False, True, out)
-
-
-@compiled
-def count_of(body: Array, low: int, high: int) -> Any:
-    """Packed numbers in [low, high)."""
-    count: Any = np.int64(0)
-    for i in range(low, high):
-        count += body[i] < 128
-    return count
-
-
-@compiled
-def columns(body: Array, low: int, high: int, values: Array, sums: Array, lengths: Array, sketch: Array) -> Any:
-    """The message Columns in [low, high): `values` (7, n), bits of `sums` (n) and `lengths` (n) of sketches, and where
-    their words stand (2); whether it is as agents write it."""
-    found = np.empty((10, 5), np.int64)
+def outline(body: Array, low: int, high: int, table: Array, parts: Array, others: Array) -> Any:
+    """Where in the message MeshWindow in [low, high) the fields `table` stand, `parts` (5, 2), and where all others,
+    `others` (m, 2) from the second row on; its first row says how many. How many peers, -1 where it is not as agents
+    write it."""
+    found = np.empty((others.shape[0] - 1, 5), np.int64)
     count = fields(body, low, high, found)
-    if count != 10:
-        return False
-    for f in range(10):
-        number, kind, start, end = found[f, 0], found[f, 1], found[f, 3], found[f, 4]
-        if number != f + 1 or kind != 2:
-            return False
-        if number == _SKETCH:
-            sketch[0], sketch[1] = start, end
-        elif number == _SUMS:
-            if end - start != 8 * sums.size:
-                return False
-            for i in range(sums.size):
-                bits = np.uint64(0)
-                for byte in range(8):
-                    bits |= np.uint64(body[start + 8 * i + byte]) << np.uint64(8 * byte)
-                sums[i] = bits
+    parts[:] = -1
+    kept: Any = np.int64(0)
+    for f in range(count):
+        place: Any = -1
+        for t in range(table.size):
+            if found[f, 0] == table[t]:
+                place = t
+        if place < 0:
+            kept += 1
+            others[kept, 0], others[kept, 1] = found[f, 2], found[f, 4]
+        elif found[f, 1] != 2 or parts[place, 0] >= 0:
+            return np.int64(-1)
         else:
-            out = lengths if _ROWS[number] == M2 else values[_ROWS[number]]
-            if not _numbers(body, start, end, _ZIGZAG[number], _SHORT[number], out):
-                return False
+            parts[place, 0], parts[place, 1] = found[f, 3], found[f, 4]
+    others[0, 0] = kept
+    for place in range(table.size):
+        if parts[place, 0] < 0:
+            return np.int64(-1)
+    peers: Any = np.int64(0)
+    for i in range(parts[0, 0], parts[0, 1]):
+        peers += body[i] < 128
+    return peers if peers else np.int64(-1)
+
+
+@compiled
+def read(
+    body: Array, parts: Array, targets: Array, flows: Array, values: Array, sums: Array, lengths: Array, words: Array
+) -> Any:
+    """Columns of a window whose `parts` are those of `outline`: `targets` and `flows` (n), `values` (7, 3, n), bits of
+    `sums` (3, n), `lengths` (3, n) of sketches, and their `words`, which must be room enough.
+
+    How many words there are, -1 where it is not as agents write it.
+    """
     total: Any = np.int64(0)
-    for i in range(lengths.size):
-        total += lengths[i]
-    return 2 * total == sketch[1] - sketch[0]
+    if not _numbers(body, parts[0, 0], parts[0, 1], False, True, targets):
+        return np.int64(-1)
+    if not _numbers(body, parts[1, 0], parts[1, 1], False, True, flows):
+        return np.int64(-1)
+    found = np.empty((10, 5), np.int64)
+    for direction in range(3):
+        if fields(body, parts[2 + direction, 0], parts[2 + direction, 1], found) != 10:
+            return np.int64(-1)
+        held: Any = np.int64(0)
+        for f in range(10):
+            number, kind, start, end = found[f, 0], found[f, 1], found[f, 3], found[f, 4]
+            if number != f + 1 or kind != 2:
+                return np.int64(-1)
+            if number == _SKETCH:
+                for i in range(lengths.shape[1]):
+                    held += lengths[direction, i]
+                if 2 * held != end - start:
+                    return np.int64(-1)
+                for w in range(held):
+                    words[total + w] = np.uint16(body[start + 2 * w]) | np.uint16(body[start + 2 * w + 1]) << np.uint16(
+                        8
+                    )
+                total += held
+            elif number == _SUMS:
+                if end - start != 8 * sums.shape[1]:
+                    return np.int64(-1)
+                for i in range(sums.shape[1]):
+                    bits = np.uint64(0)
+                    for byte in range(8):
+                        bits |= np.uint64(body[start + 8 * i + byte]) << np.uint64(8 * byte)
+                    sums[direction, i] = bits
+            else:
+                out = lengths[direction] if _ROWS[number] == M2 else values[_ROWS[number], direction]
+                if not _numbers(body, start, end, _ZIGZAG[number], _SHORT[number], out):
+                    return np.int64(-1)
+    return total
 
 
 @compiled

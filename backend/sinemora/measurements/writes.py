@@ -12,6 +12,7 @@ from uuid import UUID
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.measurements.frame import Frame
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import Tier
 
@@ -79,6 +80,14 @@ class FrameRow:
     def key(self) -> tuple[int, int, int, int, int]:
         """The primary key. Batches are stored in its order, so that two never wait for each other in a circle."""
         return self.tenant_key, self.mesh_key, self.started_at_s, self.vm_key, self.block
+
+
+def rows_of(whole: Frame, tenant_key: int, mesh_key: int, started_at_s: int, window_s: int) -> list[FrameRow]:
+    """A frame as rows."""
+    return [
+        FrameRow(tenant_key, mesh_key, started_at_s, whole.vm_key, number, window_s, targets, stats, sketch)
+        for number, (targets, stats, sketch) in enumerate(whole.encoded())
+    ]
 
 
 @dataclass(frozen=True, slots=True)

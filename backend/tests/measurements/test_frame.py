@@ -61,6 +61,7 @@ def any_window(draw):
     peers = {}
     for key in range(2, 2 + draw(st.integers(1, 200 if samples < 60 else 9))):
         one_way = rng.uniform(0, 9e5, (2, 1)) * np.exp(rng.normal(0, jitter, (2, rng.integers(0, samples + 1))))
+        one_way = one_way.clip(0, 1e9)  # the sum of two fits 32 bits
         out, into = one_way.astype(int).tolist()
         peers[key] = Raw((out, into, [a + b for a, b in zip(out, into, strict=True)]), (-1,) * 3, (-1,) * 3, 5, 1)
     return frame_of(RawWindow(1, peers))

@@ -259,14 +259,27 @@ def test_frames_are_packed_alike(both, seed):
     codes, flows = rng.integers(0, 1 << 16, (4, 3, 40)).astype(np.uint16), np.full(40, 2, np.uint16)
     by_flow = rng.integers(-(1 << 31), 1 << 31, (3, 2, 80)).astype(np.int32)
     wild = frame.Stats(columns, codes, flows, rng.integers(0, 3, 40).astype(np.uint8), by_flow)
-    quick, slow = both(
-        lambda: (
-            [frame.encode_stats(one) for one in [wild, *(part.stats for part in parts)]],
-            [frame.encode_sketches(part.sketches, part.stats) for part in parts],
-        )
-    )
+    none = frame.Sketches(np.zeros((3, 40), np.int64), np.empty(0, np.uint16))
+    every = [(wild, none), *((part.stats, part.sketches) for part in parts)]
+    quick, slow = both(lambda: [frame.encode(*one) for one in every])
     assert quick == slow
-    same(frame.decode_stats(quick[0][0]), wild)
+    same(frame.decode_stats(quick[0][0][0]), wild)
+
+
+@pytest.mark.parametrize("flows", [[1], [3], [1] * 256 + [3] * 300, [3] + [1] * 599])
+def test_frames_of_many_blocks_are_packed_alike(both, flows):
+    rng = np.random.default_rng(4)
+    whole = frame_of(RawWindow(1, {key: raw(rng) for key in range(2, 602)}))
+    widths = np.resize(np.array(flows, np.uint16), whole.targets.size)
+    by_flow = rng.integers(0, 90_000, (3, 2, int(frame.widths_of(widths).sum()))).astype(np.int32)
+    stats = frame.Stats(*astuple_of(whole.stats)[:2], widths, whole.stats.asymmetry_source, by_flow)
+    whole = Frame(1, whole.targets, stats, whole.sketches)
+    quick, slow = both(lambda: [*whole.encoded(), *whole.encoded()])  # again: nothing is left of the first time
+    same(quick, slow)
+    assert [targets.size for targets, *_ in quick] == [256, 256, 88] * 2
+    for block, (targets, *blobs) in zip(whole.blocks(), quick[:3], strict=True):
+        found = frame.decode_stats(blobs[0])
+        same((block.targets, block.stats, block.sketches), (targets, found, frame.decode_sketches(blobs[1], found)))
 
 
 def window(rng: np.random.Generator) -> Report:
