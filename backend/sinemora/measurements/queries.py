@@ -448,6 +448,18 @@ def rolled_until(session: Session, mesh_key: int) -> dict[Tier, datetime]:
     return {tier: at + timedelta(seconds=tier.step_s) for tier, at in zip(ROLLED, row, strict=True) if at is not None}
 
 
+def pins_over(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
+    """Kept ranges of a mesh that hold all of [start, end): when each starts, and when it was made."""
+    rows = session.execute(
+        text(
+            "SELECT p.started_at, p.created_at FROM pins p JOIN meshes m ON m.id = p.mesh_id"
+            " WHERE m.key = :mesh_key AND p.started_at <= :start AND p.ended_at >= :end"
+        ),
+        {"mesh_key": mesh_key, "start": start, "end": end},
+    )
+    return [(started_at, created_at) for started_at, created_at in rows]
+
+
 def _tenant(session: Session) -> int:
     key = session.info["tenant_key"]
     if not isinstance(key, int):

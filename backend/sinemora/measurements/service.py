@@ -17,7 +17,7 @@ from sinemora.measurements.budget import REQUEST, Budget
 from sinemora.measurements.frame import ROUND_TRIP, Frame, Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.queries import StoredFrame
-from sinemora.measurements.retention import kept_from_of
+from sinemora.measurements.retention import kept_from_of, with_pins
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
     STATE_NAMES,
@@ -237,7 +237,9 @@ def tiers(
 ) -> tuple[datetime, datetime, list[Stretch]]:
     """Where a range is read from, and the range as it is then: steps are whole, and those not merged yet are raw."""
     kept_from = kept_from_of(datetime.now(UTC))
-    if end - start < _RAW_RANGE and start > kept_from[Tier.RAW]:
+    if start < kept_from[Tier.RAW]:
+        kept_from = with_pins(kept_from, queries.pins_over(session, mesh_key, start, end))
+    if end - start < _RAW_RANGE and start >= kept_from[Tier.RAW]:
         return start, end, [Stretch(Tier.RAW, start, end)]
     return cover(start, end, queries.rolled_until(session, mesh_key), kept_from, usable)
 

@@ -5,8 +5,9 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from sqlalchemy import text
 
-from sinemora.kit.db import system_session
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
+from sinemora.measurements.service import tiers
 from sinemora.tenants.models import TenantQuota
 
 NOON = timedelta(hours=12)
@@ -74,6 +75,28 @@ def test_a_kept_range_outlives_its_partition_until_it_is_let_go(mesh, days, make
     assert mesh.owner.delete(f"/v1/pins/{pin}").status_code == 204
     tasks.partitions()
     assert stored("probe_frames", mesh) == [days(0) + timedelta(seconds=1)]
+
+
+def test_a_kept_range_is_read_at_the_tiers_that_were_there_when_it_was_made(mesh, days):
+    start, end = days(40) + NOON + timedelta(minutes=7), days(40) + NOON + timedelta(minutes=52)
+    store(mesh, "probe_frames_1m", days(40) + NOON, days(1))
+
+    def read(start: datetime, end: datetime) -> tuple[datetime, datetime, set[str]]:
+        with tenant_session(mesh.owner.tenant_id) as session:
+            first, last, parts = tiers(session, mesh.key, start, end)
+        return first, last, {str(part.tier) for part in parts}
+
+    coarse = (start - timedelta(minutes=7), end, {"probe_frames_1m"})
+    short = (start, start + timedelta(minutes=2))
+    assert read(start, end) == coarse
+    pin = keep(mesh, start, end)  # made when minutes had gone already
+    assert read(start, end) == coarse
+    for made_ago, of_short in ((20, "probe_frames_1m"), (39, "probe_frames")):
+        with system_session() as session:
+            session.execute(text("UPDATE pins SET created_at = :at WHERE id = :id"), {"at": days(made_ago), "id": pin})
+        assert read(start, end) == (start, end, {"probe_frames_1m"})
+        assert read(*short) == (*short, {of_short})
+    assert read(start - timedelta(minutes=1), end) == (start - timedelta(minutes=7), end, {"probe_frames_1m"})
 
 
 def test_a_tenant_keeps_as_long_as_it_may(mesh, days, make_mesh, other_owner):
