@@ -1,9 +1,10 @@
 """Installs dependencies and builds what the product runs from. Every build is skipped when nothing changed."""
 
+import subprocess
 import sys
 from pathlib import Path
 
-from common import ROOT, TOOLS, remembered, version_of
+from common import LOGS, ROOT, TOOLS, environment, remembered, version_of
 from stamps import fingerprint, unless_unchanged
 from steps import Log
 from tools import output
@@ -38,6 +39,22 @@ def backend(log: Log) -> str:
         log.run([uv, "pip", "install", "--python", PYTHON, "--no-deps", "--editable", BACKEND], _NETWORK)
 
     return unless_unchanged("backend", now, VENV / "bin" / "sinemora", build)
+
+
+def loops_beside() -> None:
+    """Begin to compile the backend's loops beside the steps that follow, so that its first start finds them compiled.
+
+    Nobody waits: whoever needs them before waits for the one process that compiles (`measurements/fast.py`).
+    """
+    now = fingerprint([*(BACKEND / "sinemora" / "measurements").glob("*.py"), BACKEND / "requirements.lock"])
+    stamp = TOOLS / "stamps" / "loops"
+    if stamp.exists() and stamp.read_text("utf-8") == now:
+        return
+    LOGS.mkdir(parents=True, exist_ok=True)
+    # By a shell that ends at once: `make up` becomes the supervisor, which knows its own children only.
+    command = 'nice -n 5 "$0" -c "from sinemora.measurements import fast; fast.load()" < /dev/null > "$1" 2>&1 &'
+    subprocess.run(["sh", "-c", command, PYTHON, LOGS / "loops.log"], cwd=BACKEND, env=environment(), check=True)
+    stamp.write_text(now, "utf-8")
 
 
 def frontend_dependencies(log: Log) -> str:

@@ -93,6 +93,8 @@ def main(goal: str) -> None:
     progress = Steps(len(steps) + (SUPERVISOR_STEPS if goal == "up" else 0))
     for step in steps:
         progress.run(*step)
+        if step is BACKEND and step is not steps[-1]:
+            builds.loops_beside()
     if goal == "up":
         env = environment() | {"SINEMORA_STEPS_DONE": progress.hand_over()}
         os.chdir(ROOT)
