@@ -31,6 +31,7 @@ class _Loaded:
 
     loops: Any
     packing: Any
+    picking: Any
     intake: Any
     wire: Any
 
@@ -43,6 +44,11 @@ def loops() -> Any:
 def packing() -> Any:
     """The module of compiled loops of frames as bytes, None while there is none."""
     return _loaded and _loaded.packing
+
+
+def picking() -> Any:
+    """The module of compiled loops that read one number of frames, None while there is none."""
+    return _loaded and _loaded.picking
 
 
 def intake() -> Any:
@@ -76,7 +82,7 @@ def load() -> None:
     with _lock:
         if _loaded is not None:
             return
-        from sinemora.measurements import intake_loops, layout_loops, wire_loops
+        from sinemora.measurements import intake_loops, layout_loops, picking_loops, wire_loops
         from sinemora.measurements import loops as found
 
         # One process compiles, the others find what it leaves.
@@ -84,10 +90,11 @@ def load() -> None:
             fcntl.flock(code, fcntl.LOCK_EX)
             _exercise(found)
             _exercise_packing(layout_loops)
+            _exercise_picking(picking_loops)
             _exercise_intake(intake_loops)
             _exercise_wire(wire_loops)
         _pool = ThreadPoolExecutor(THREADS, "loops")
-        _loaded = _Loaded(found, layout_loops, intake_loops, wire_loops)
+        _loaded = _Loaded(found, layout_loops, picking_loops, intake_loops, wire_loops)
 
 
 def each(work: Iterable[Callable[[], Any]]) -> list[Any]:
@@ -142,6 +149,12 @@ def _exercise_packing(found: Any) -> None:
     found.first_harmed(read, ints, ints)
     found.unpack_lengths(read, ints, ints, ints, ints, np.empty((3, 0), np.int64))
     found.unpack_words(read, ints, ints, ints, ints, 0, 0, columns, np.empty((3, 0), np.int64), ints, ints, codes)
+
+
+def _exercise_picking(found: Any) -> None:
+    """The same for the loop that reads one number of frames."""
+    read, ints = np.frombuffer(b"", np.uint64), np.empty(0, np.int64)
+    found.round_trip_codes(read, ints, ints, ints, ints, 0, 0, 0, np.empty(0, np.uint16))
 
 
 def _exercise_intake(found: Any) -> None:

@@ -8,12 +8,13 @@ import numpy.typing as npt
 from sqlalchemy.orm import Session
 
 from sinemora.measurements import queries, sketch, unpacking
-from sinemora.measurements.frame import QUANTILES, TARGETS_MAX
+from sinemora.measurements.frame import QUANTILES, ROUND_TRIP, TARGETS_MAX
 from sinemora.measurements.matrix import NONE, Positions, Statistic, positions_of
 from sinemora.measurements.queries import StoredFrame
 from sinemora.measurements.service import check_range, keys_of, tiers, utc
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import Stretch, Tier
+from sinemora.measurements.values import Values, values_by_group
 from sinemora.meshes.plan import MeshState
 
 WINDOWS_LEAST = 4
@@ -25,12 +26,14 @@ _SHORTEST = timedelta(seconds=1)
 class History:
     """Round trips of a mesh in each window: ns, NaN where a pair has none, shape (windows, VMs, VMs), symmetric.
 
-    VMs are in the order of the mesh's members; `started_at_s` and `window_s` are of each window, ascending.
+    VMs are in the order of the mesh's members; `started_at_s` and `window_s` are of each window, ascending; `parts` are
+    the stretches of the store that they stand in.
     """
 
     started_at_s: Ints
     window_s: Ints
     round_trips_ns: npt.NDArray[np.float32]
+    parts: tuple[Stretch, ...]
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
@@ -38,10 +41,6 @@ class History:
         if not self.started_at_s.size:
             return None
         return utc(int(self.started_at_s[0])), utc(int((self.started_at_s + self.window_s).max()))
-
-    def part(self, windows: slice) -> "History":
-        """Some of the windows."""
-        return History(self.started_at_s[windows], self.window_s[windows], self.round_trips_ns[windows])
 
 
 def round_trips(
@@ -69,7 +68,29 @@ def round_trips(
             rows = positions_of(starts, np.array([one.started_at_s for one in chunk], np.int64))
             lengths[rows[rows != NONE]] = [one.window_s for one, row in zip(chunk, rows, strict=True) if row != NONE]
             _fill(found, axis, rows, chunk, quantile)
-    return History(starts, lengths, found)
+    return History(starts, lengths, found, tuple(parts))
+
+
+def values(session: Session, mesh: MeshState, seen: History, sources: Positions) -> Values:
+    """Every round trip of the windows of a history between `sources` (positions among the members) and all VMs."""
+    axis, starts = keys_of(mesh), seen.started_at_s
+    place = np.full(axis.size, NONE, np.int64)
+    place[sources] = np.arange(sources.size)
+    groups, lengths, words = [], [], []
+    for chunk in queries.frames(session, mesh.key, seen.parts, sketches=True):
+        rows = positions_of(starts, np.array([one.started_at_s for one in chunk], np.int64))
+        windows, clients, targets = _pairs(axis, rows, chunk)
+        stats = unpacking.stats_of([one.stats for one in chunk])
+        sketches = unpacking.sketches_of([one.sketch for one in chunk], stats, (ROUND_TRIP,))
+        known = (windows != NONE) & (clients != NONE) & (targets != NONE)
+        held = sketches.lengths[ROUND_TRIP]
+        for near, far in ((clients, targets), (targets, clients)):
+            mine = known & (place[near] != NONE)
+            groups.append(((windows * sources.size + place[near]) * axis.size + far)[mine])
+            lengths.append(held[mine])
+            words.append(sketches.words[np.repeat(mine, held)])
+    shape = (starts.size, sources.size, axis.size)
+    return values_by_group(sources, shape, groups, lengths, words)
 
 
 def _blocks(mesh: MeshState) -> int:
@@ -85,13 +106,17 @@ def _spread(begun: list[tuple[Tier, datetime]], most: int) -> list[tuple[Tier, d
 
 
 def _fill(found: npt.NDArray[np.float32], axis: Ints, rows: Positions, chunk: list[StoredFrame], quantile: int) -> None:
-    sizes = [one.targets.size for one in chunk]
-    clients = np.repeat(positions_of(axis, np.array([one.vm_key for one in chunk], np.int64)), sizes)
-    windows = np.repeat(rows, sizes)
-    targets = positions_of(axis, np.concatenate([one.targets for one in chunk]))
+    windows, clients, targets = _pairs(axis, rows, chunk)
     codes = unpacking.round_trip_codes([one.stats for one in chunk], quantile).astype(np.int64)
     known = (windows != NONE) & (clients != NONE) & (targets != NONE) & (codes > 0)
     windows, clients, targets = windows[known], clients[known], targets[known]
     values = sketch.values_of(codes[known] - 1)
     found[windows, clients, targets] = values
     found[windows, targets, clients] = values
+
+
+def _pairs(axis: Ints, rows: Positions, chunk: list[StoredFrame]) -> tuple[Positions, Positions, Positions]:
+    """Window, client and target of all pairs of some blocks that began in the windows `rows`."""
+    sizes = [one.targets.size for one in chunk]
+    clients = np.repeat(positions_of(axis, np.array([one.vm_key for one in chunk], np.int64)), sizes)
+    return np.repeat(rows, sizes), clients, positions_of(axis, np.concatenate([one.targets for one in chunk]))

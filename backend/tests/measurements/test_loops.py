@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sinemora.measurements import fast, frame, matrix, merging, rollup, sketch, unpacking, wire
+from sinemora.measurements import coding, fast, frame, matrix, merging, rollup, sketch, unpacking, wire
 from sinemora.measurements.agent_pb2 import Report
 from sinemora.measurements.clocks import SHIFTS, Corrections
 from sinemora.measurements.frame import Frame, FrameError
@@ -125,12 +125,39 @@ def test_blocks_decode_alike_corrected_or_not(both, seed, directions):
     same(*both(lambda: merging.gathered(blocks, corrections(np.random.default_rng(seed)), directions)))
 
 
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("quantile", range(4))
+def test_codes_of_round_trips_are_read_alike(both, seed, quantile):
+    blobs = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(seed), 30)]
+    same(*both(lambda: unpacking.round_trip_codes(blobs, quantile)))
+
+
+@pytest.mark.parametrize("quantile", range(4))
+def test_codes_beside_rests_that_stand_elsewhere_are_read_alike(both, quantile):
+    columns = np.zeros((8, 3, 60), np.int32)
+    columns[frame.COUNT] = 20
+    columns[frame.MEAN, :, ::29] = [[1 << 20], [1 << 21], [1 << 22]]
+    stats = frame.nothing(60)
+    stats = frame.Stats(columns, stats.quantiles + np.uint16(7), stats.flows, stats.asymmetry_source, stats.by_flow)
+    same(*both(lambda: unpacking.round_trip_codes([frame.encode_stats(stats)], quantile)))
+
+
+def test_codes_of_blocks_that_end_too_soon_are_refused(both):
+    blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
+    longer = blob[:2] + (200).to_bytes(2, "little")
+    made = longer + coding.checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
+    assert unpacking.round_trip_codes([blob], 0).size
+    with pytest.raises(FrameError, match="beyond their bytes"):
+        unpacking.round_trip_codes([blob, made], 0)
+
+
 def test_blocks_of_older_versions_decode_alike(both):
     older = [(GOLDEN / name).read_bytes() for name in ("stats.v1", "stats.v2")]
     some = frames(np.random.default_rng(1), 2)
     blobs = [older[0], frame.encode_stats(some[0].stats), *older, frame.encode_stats(some[1].stats)]
     quick, slow = both(lambda: unpacking.stats_of(blobs))
     same(quick, slow)
+    same(*both(lambda: unpacking.round_trip_codes(blobs, 1)))
     old, new = (GOLDEN / "sketch.v1").read_bytes(), frame.encode_sketches(some[0].sketches, some[0].stats)
     stats = frame.concatenate([frame.decode_stats(older[0]), some[0].stats])
     same(*both(lambda: unpacking.sketches_of([old, new], stats)))

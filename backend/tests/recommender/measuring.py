@@ -9,8 +9,16 @@ from tests.measurements.worlds import Raw
 WINDOWS = 12
 
 
-def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise_us: float = 3, ago: int = 1) -> None:
-    """Every pair measured in `WINDOWS` windows; pairs not named have 300 µs."""
+Pairs = dict[tuple[str, str], float]
+
+
+def measured(
+    mesh: MeshWorld, round_trip_us: Pairs, noise_us: float = 3, ago: int = 1, one_in_eight_us: Pairs | None = None
+) -> None:
+    """Every pair measured in `WINDOWS` windows of eight exchanges; pairs not named have 300 µs.
+
+    Of pairs in `one_in_eight_us` one exchange of each window takes so long.
+    """
     rng = np.random.default_rng(4)
     names = {agent.name: agent for agent in mesh.agents}
     newest = window_start(ago)
@@ -20,7 +28,11 @@ def measured(mesh: MeshWorld, round_trip_us: dict[tuple[str, str], float], noise
             for other in mesh.agents[at + 1 :]:
                 pair = (agent.name, other.name)
                 trip = round_trip_us.get(pair, round_trip_us.get(pair[::-1], 300.0))
-                one_way = ((trip + noise_us * rng.standard_normal(8)) * 500).astype(int)
+                trips = trip + noise_us * rng.standard_normal(8)
+                slow = (one_in_eight_us or {}).get(pair)
+                if slow is not None:
+                    trips[window % 8] = slow
+                one_way = (trips * 500).astype(int)
                 peers[names[other.name].vm_key] = Raw(
                     (one_way.tolist(), one_way.tolist(), (2 * one_way).tolist()), (8,) * 3, (0,) * 3, 500
                 )

@@ -4,25 +4,32 @@ import numpy as np
 
 from sinemora.recommender.applications.schemas import Named
 from sinemora.recommender.curves.curve import Floats
+from sinemora.recommender.placement import costs
+from sinemora.recommender.placement.costs import CostTable, Objective
 from sinemora.recommender.placement.order import TaskMove
+from sinemora.recommender.placement.risk import pair_costs
 from sinemora.recommender.recommendations.choose import POINTS, Choice
+from sinemora.recommender.recommendations.formulate import stars_of
 from sinemora.recommender.recommendations.schemas import RunnerUp
-from sinemora.recommender.recommendations.world import Deployed, World
+from sinemora.recommender.recommendations.world import World
+
+Known = dict[int, Floats]
+"""What tasks of an application lose on each VM, where it was worked out already, by its position."""
 
 
-def alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp | None, float | None]:
+def alternatives(world: World, choice: Choice, move: TaskMove, known: Known) -> tuple[RunnerUp | None, float | None]:
     """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does.
 
-    VMs where the plan has tasks of the same application are no others: its tasks are alike, and two could change places
-    for nothing. Where slots have no prices, the next best VM is one with room left.
+    `known` is remembered from move to move. VMs where the plan has tasks of the same application are no others: its
+    tasks are alike, and two could change places for nothing. Where slots have no prices, the next best VM is one with
+    room left.
     """
     plan = choice.plan
     one = world.applications[move.task[0]]
     problem = choice.problem
     if problem is None or plan is None or plan.slot_price is None or one.root is None or move.task[1] == one.root:
         return _next_with_room(world, choice, move), None
-    trips = choice.assumed.round_trips_ns[int(choice.after[move.task[0]][one.root])]
-    losses = _losses(choice, one, move.task[0])
+    losses = _losses(world, choice, move.task[0], known)
     cost = losses + plan.slot_price
     # The price of a slot means nothing where roots and pinned tasks leave none.
     left = problem.with_roots(plan.root).free_slots() - problem.held().on_machines(len(world.machines))
@@ -33,7 +40,7 @@ def alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp
     usable[after[after >= 0]] = False
     usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
     runner = None
-    rent = min(float(plan.slot_price[move.target]), _worth_to_others(world, choice, move))
+    rent = min(float(plan.slot_price[move.target]), _worth_to_others(world, choice, move, known))
     rivals = [np.inf if move.starts else float(cost[move.source])]
     if usable.any():
         best = int(np.where(usable, cost, np.inf).argmin())
@@ -42,20 +49,55 @@ def alternatives(world: World, choice: Choice, move: TaskMove) -> tuple[RunnerUp
         rivals.append(float(cost[best]))
     if not np.isfinite(min(rivals)):
         return runner, None
-    floor = 1 - (min(rivals) - rent) / POINTS
-    budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
-    if budget is None:
-        return runner, None
-    return runner, max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
+    return runner, _slack_us(world, choice, move, min(rivals) - rent)
 
 
-def _losses(choice: Choice, one: Deployed, place: int) -> Floats:
+def _slack_us(world: World, choice: Choice, move: TaskMove, most: float) -> float | None:
+    """By how many µs all round trips to where a task goes may grow until it loses `most` points; None: by any."""
+    place = move.task[0]
+    one = world.applications[place]
+    table = _table(world, choice, place)
+    if table is None or choice.problem is None or choice.problem.risk is None:
+        floor = 1 - most / POINTS
+        budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
+        trips = choice.assumed.round_trips_ns[int(choice.after[place][one.root or 0])]
+        return None if budget is None else max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
+    distributions, risk = choice.problem.risk
+    shares = distributions.shares(int(choice.after[place][one.root or 0]))[move.target : move.target + 1]
+    steps = np.arange(table.size)
+    kept, lost = 0, table.size
+    while lost - kept > 1:
+        later = (kept + lost) // 2
+        loses = pair_costs(shares, table[np.minimum(steps + later, table.size - 1)], risk)[0]
+        kept, lost = (later, lost) if loses <= most else (kept, later)
+    return None if lost == table.size else kept * choice.problem.curves.step_us
+
+
+def _losses(world: World, choice: Choice, place: int, known: Known) -> Floats:
     """Cost points a task of a star loses on each VM, its root being where it goes."""
-    trips = choice.assumed.round_trips_ns[int(choice.after[place][one.root or 0])]
-    return np.asarray(POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))))
+    if place not in known:
+        one = world.applications[place]
+        root = int(choice.after[place][one.root or 0])
+        table = _table(world, choice, place)
+        if table is None or choice.problem is None or choice.problem.risk is None:
+            trips = choice.assumed.round_trips_ns[root]
+            known[place] = np.asarray(POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))))
+        else:
+            distributions, risk = choice.problem.risk
+            known[place] = pair_costs(distributions.shares(root), table, risk).astype(np.float64)
+    return known[place]
 
 
-def _worth_to_others(world: World, choice: Choice, move: TaskMove) -> float:
+def _table(world: World, choice: Choice, place: int) -> CostTable | None:
+    """Cost points a task of a star that was the solver's loses at each step of latency; None for others."""
+    stars = stars_of(world)
+    if choice.problem is None or place not in stars:
+        return None
+    found: CostTable = costs.table(choice.problem.curves, Objective.loss)[stars.index(place)]
+    return found
+
+
+def _worth_to_others(world: World, choice: Choice, move: TaskMove, known: Known) -> float:
     """What the slot a task goes to would gain the task of another application that needs it most, in cost points.
 
     Prices of slots are not unique: that of one which nobody else wants may be all that its task gains there.
@@ -69,7 +111,7 @@ def _worth_to_others(world: World, choice: Choice, move: TaskMove) -> float:
             m for task, m in enumerate(at.tolist()) if m >= 0 and task != other.root and not other.tasks[task].pinned
         ]
         if movable and (other.allowed is None or other.allowed[move.target]):
-            losses = _losses(choice, other, place)
+            losses = _losses(world, choice, place, known)
             most = max(most, float(losses[movable].max() - losses[move.target]))
     return most
 

@@ -11,14 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from sinemora.recommender.applications.performance import Indices, Links, reached
+from sinemora.recommender.applications.performance import Indices, Links
 from sinemora.recommender.placement import limits, policies, relax
 from sinemora.recommender.placement.costs import FAIR_SCALE, Objective
 from sinemora.recommender.placement.order import Step, TaskMove, ordered, together
 from sinemora.recommender.placement.plan import Plan
 from sinemora.recommender.placement.policies import Policy
-from sinemora.recommender.placement.problem import Problem, Risk
+from sinemora.recommender.placement.problem import Problem
 from sinemora.recommender.placement.search import Found
+from sinemora.recommender.recommendations.felt import Felt, felt
 from sinemora.recommender.recommendations.formulate import formulate, stars_of, task_moves
 from sinemora.recommender.recommendations.judge import Gain, Series, gain, series
 from sinemora.recommender.recommendations.limits import Broken, broken
@@ -40,7 +41,6 @@ class Wish:
 
     policy: Policy | None = Policy.exact
     objective: Objective = Objective.loss
-    risk: Risk = Risk.cvar
     moves_max: int = 10
     move_cost: float | None = None
 
@@ -90,7 +90,7 @@ def choose(world: World, wish: Wish) -> Choice:
     stars = [] if wish.policy is None else stars_of(world)
     problem, plan, proposed = None, None, []
     if stars and wish.policy is not None:
-        problem = _asked(formulate(world, stars, assumed, wish.policy, wish.risk), wish, least_gain)
+        problem = _asked(formulate(world, stars, assumed, wish.policy), wish, least_gain)
         plan = policies.solve(problem, wish.policy, wish.objective)
         proposed = task_moves(world, stars, problem, plan)
     movers = left_over(world, stars)
@@ -174,7 +174,10 @@ def of_task(world: World, move: TaskMove, before: tuple[Indices, ...], after: tu
     one = world.applications[place]
     mine = (one.links.sources == task) | (one.links.targets == task)
     links = Links(one.links.sources[mine], one.links.targets[mine], one.links.weights[mine])
-    first, then = (series(links, side[place], world.judging, one.sensitivity) for side in (before, after))
+    first, then = (
+        series(links, side[place], world.judging, one.sensitivity, _of_star(one, world.felt_judging))
+        for side in (before, after)
+    )
     return gain([first], [then], 0.0)
 
 
@@ -186,7 +189,7 @@ def hysteresis(world: World, places: Iterable[int]) -> float:
     errors = []
     for place in places:
         one = world.applications[place]
-        windows = reached(one.links, one.at, world.choosing, one.sensitivity).performance
+        windows = felt(one.links, one.at, world.choosing, one.sensitivity, _of_star(one, world.felt_choosing))[0]
         counted = np.isfinite(windows).sum(axis=0)
         told = windows[:, counted > 1]
         if told.size:
@@ -194,9 +197,14 @@ def hysteresis(world: World, places: Iterable[int]) -> float:
     return float(2 * np.median(np.concatenate(errors))) if errors else 0.0
 
 
+def _of_star(one: Deployed, by: Felt | None) -> Felt | None:
+    """What counts of distributions, which are told from where roots are: a graph has none."""
+    return None if one.root is None else by
+
+
 def _series(world: World, place: int, at: Indices) -> Series:
     one = world.applications[place]
-    return series(one.links, at, world.judging, one.sensitivity)
+    return series(one.links, at, world.judging, one.sensitivity, _of_star(one, world.felt_judging))
 
 
 def _judged(world: World, moves: tuple[TaskMove, ...], move_cost: float | None, noise: float) -> Group:

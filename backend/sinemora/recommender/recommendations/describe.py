@@ -9,8 +9,9 @@ from sinemora.measurements.schemas import Span
 from sinemora.recommender.applications.schemas import Named
 from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.order import Step, TaskMove
+from sinemora.recommender.placement.problem import Risk
 from sinemora.recommender.recommendations import limits
-from sinemora.recommender.recommendations.alternatives import alternatives
+from sinemora.recommender.recommendations.alternatives import Known, alternatives
 from sinemora.recommender.recommendations.choose import POINTS, Choice, Group, expected, moved, of_task
 from sinemora.recommender.recommendations.judge import Expected, Gain
 from sinemora.recommender.recommendations.schemas import (
@@ -28,6 +29,12 @@ from sinemora.recommender.recommendations.schemas import (
     RunnerUp,
 )
 from sinemora.recommender.recommendations.world import World
+
+_COUNTED = {
+    Risk.mean: "the mean over all exchanges",
+    Risk.p99: "the 99th percentile of all exchanges",
+    Risk.cvar: "the slowest twentieth of all exchanges",
+}
 
 
 def answer(world: World, seen: History, question: Question, objective: Objective, choice: Choice) -> Answer:
@@ -79,6 +86,7 @@ def moves(world: World, choice: Choice) -> list[MoveRead]:
     here = tuple(one.at for one in world.applications)
     group_of = {move: number for number, group in enumerate(choice.kept) for move in group.moves}
     leaving = {move.source: move for group in choice.kept for move in group.moves if not move.starts}
+    known: Known = {}
     found = []
     for position, step in enumerate(choice.steps):
         move = step.move
@@ -87,7 +95,7 @@ def moves(world: World, choice: Choice) -> list[MoveRead]:
         before = None if move.starts else _trip_ns(world, choice, move, here)
         trips = (before, _trip_ns(world, choice, move, choice.after))
         other = leaving.get(move.target)
-        runner, slack = alternatives(world, choice, move)
+        runner, slack = alternatives(world, choice, move, known)
         found.append(
             MoveRead(
                 position=position,
@@ -193,6 +201,8 @@ def _explanation(
     words = [f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs"]
     if trips[0] is not None:
         words[0] += f" instead of {trips[0] / 1e3:.0f} µs on {world.machines[move.source].name}"
+    if world.felt_judging is not None and one.root is not None:
+        words[0] += f" (the median; judged by {_COUNTED[world.felt_judging.risk]})"
     if gained is None:
         words[0] += "; what it performs was not measured."
     elif move.starts:

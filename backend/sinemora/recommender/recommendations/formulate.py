@@ -24,11 +24,10 @@ from sinemora.recommender.placement.problem import (
     Nanoseconds,
     Problem,
     Resources,
-    Risk,
-    Shares,
     Spread,
 )
-from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING, Assumed, Deployed, Trips, World
+from sinemora.recommender.recommendations.felt import OfValues
+from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING, Assumed, Deployed, World
 
 STEPS_MOST = 20_000
 """Steps of a table of curves: beyond 200 ms they are wider than 10 µs."""
@@ -43,28 +42,6 @@ class Dense:
     def rows(self, sources: Ints) -> Nanoseconds:
         """Those from `sources`."""
         return self.nanoseconds[sources]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class OfWindows:
-    """How round trips between machines were distributed over the windows to choose on, at the steps of a table."""
-
-    parts: tuple[tuple[float, Trips], ...]
-    assumed: Assumed
-    step_ns: float
-    steps: int
-
-    def shares(self, source: int) -> Shares:
-        """Share of each step, from `source` to every machine: shape (machines, steps)."""
-        machines = len(self.assumed.round_trips_ns)
-        found = np.zeros((machines, self.steps))
-        each = np.arange(machines)
-        for share, trips in self.parts:
-            for window in trips[:, source]:
-                ns = np.where(np.isfinite(window), window, self.assumed.round_trips_ns[source])
-                ns[source] = 0.0
-                found[each, np.minimum(np.rint(ns / self.step_ns), self.steps - 1).astype(np.intp)] += share
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def stars_of(world: World) -> list[int]:
@@ -90,7 +67,7 @@ def placed_by_solver(one: Deployed) -> list[int]:
     ]
 
 
-def formulate(world: World, stars: list[int], assumed: Assumed, policy: Policy, risk: Risk) -> Problem:
+def formulate(world: World, stars: list[int], assumed: Assumed, policy: Policy) -> Problem:
     """The placement question of the applications `stars`, with what the policy needs to know."""
     slots = world.free()[:, 0]
     entries: list[tuple[int, int, int]] = []
@@ -114,7 +91,6 @@ def formulate(world: World, stars: list[int], assumed: Assumed, policy: Policy, 
                 spread.append(Spread(job, level, most))
     chosen = [world.applications[place] for place in stars]
     curves = table(chosen)
-    parts = world.tails or ((1.0, world.choosing),)
     roots = [int(one.at[one.root]) if one.root is not None else ANYWHERE for one in chosen]
     return Problem(
         jobs=Jobs.of(
@@ -135,9 +111,12 @@ def formulate(world: World, stars: list[int], assumed: Assumed, policy: Policy, 
         allowed=allowed,
         spread=tuple(spread),
         resources=_resources(world, stars) if policy is Policy.pack else None,
-        risk=(OfWindows(parts, assumed, curves.step_us * 1e3, len(curves.values)), risk)
-        if policy is Policy.robust
-        else None,
+        risk=None
+        if world.felt_choosing is None
+        else (
+            OfValues(world.felt_choosing.values, assumed.round_trips_ns, curves.step_us * 1e3, len(curves.values)),
+            world.felt_choosing.risk,
+        ),
     )
 
 

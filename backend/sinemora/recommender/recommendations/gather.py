@@ -17,20 +17,22 @@ from sinemora.recommender.applications import attach, queries
 from sinemora.recommender.applications.models import Application
 from sinemora.recommender.applications.performance import Flags, Indices
 from sinemora.recommender.applications.reading import links_of
+from sinemora.recommender.placement.problem import Risk
+from sinemora.recommender.recommendations.felt import Felt
 from sinemora.recommender.recommendations.schemas import Policy, Question
 from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING, Deployed, Machine, Need, World
 
 BLOCKS_BUDGET = 12_000
 """Blocks read at most: a large mesh is judged on fewer windows, so that the answer comes at once."""
+BLOCKS_BUDGET_WHOLE = 6_000
+"""The same where whole distributions are read, which weigh more."""
 WINDOWS_LEAST = 2
-TAILS = {Statistic.P50: 0.7, Statistic.P90: 0.25, Statistic.P99: 0.05}
-"""What of a window's exchanges each percentile it keeps stands for, up to half way to the next."""
 
 
 def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, History]:
     """What a question is about. ProductError `mesh_unknown`, `application_unknown`, `matrix_missing`."""
     mesh = mesh_state(session, mesh_id)
-    seen = recent(session, mesh, Statistic(question.statistic), question.minutes)
+    seen = recent(session, mesh, question, datetime.now(UTC) - timedelta(minutes=question.minutes))
     count = seen.started_at_s.size
     if count < WINDOWS_LEAST:
         raise ProductError(
@@ -48,16 +50,22 @@ def world(session: Session, mesh_id: UUID, question: Question) -> tuple[World, H
     found = World(machines, deployed, seen.round_trips_ns[even], seen.round_trips_ns[~even])
     if question.policy is not Policy.ROBUST:
         return found, seen
-    parts = [(share, recent(session, mesh, one, question.minutes)) for one, share in TAILS.items()]
-    first = set(seen.started_at_s[even].tolist())
-    tails = [(share, one.round_trips_ns[[at in first for at in one.started_at_s.tolist()]]) for share, one in parts]
-    return replace(found, tails=tuple(tails)), seen
+    roots = [int(one.at[one.root]) for one in deployed if one.chosen and one.root is not None]
+    felt = felt_in(session, mesh, seen, question.risk, roots)
+    parts = (replace(felt, values=felt.values.of(windows), known={}) for windows in (even, ~even))
+    return replace(found, felt_choosing=next(parts), felt_judging=next(parts)), seen
 
 
-def recent(session: Session, mesh: MeshState, statistic: Statistic, minutes: int) -> History:
-    """The windows of the last `minutes`; of a large mesh as many as `BLOCKS_BUDGET` allows, spread over them."""
-    now = datetime.now(UTC)
-    return history.round_trips(session, mesh, now - timedelta(minutes=minutes), now, statistic, BLOCKS_BUDGET)
+def felt_in(session: Session, mesh: MeshState, seen: History, risk: Risk, roots: list[int]) -> Felt:
+    """What counts of the distributions of a history, from the machines `roots`; negative ones are none."""
+    sources = np.unique([root for root in roots if root >= 0]).astype(np.intp)
+    return Felt(risk, history.values(session, mesh, seen, sources))
+
+
+def recent(session: Session, mesh: MeshState, question: Question, start: datetime) -> History:
+    """The windows of a mesh from `start` to now that a question looks at: of a large mesh as many as can be read."""
+    budget = BLOCKS_BUDGET_WHOLE if question.policy is Policy.ROBUST else BLOCKS_BUDGET
+    return history.round_trips(session, mesh, start, datetime.now(UTC), Statistic(question.statistic), budget)
 
 
 def _chosen(applications: list[Application], named: list[str]) -> set[UUID]:
@@ -110,7 +118,7 @@ def _deployed(
         apart = {place[other.other_id] for other in one.apart_from if other.other_id in place}
         apart |= {place[other.id] for other in applications if any(s.other_id == one.id for s in other.apart_from)}
         fields = ("id", "name", "objective", "moves_max", "move_cost", "per_vm_max", "per_host_max", "per_zone_max")
-        roots = [position for position, task in enumerate(one.tasks) if task.root]
+        roots = roots_of(one)
         found.append(
             Deployed(
                 **{field: getattr(one, field) for field in fields},
@@ -128,6 +136,11 @@ def _deployed(
             )
         )
     return tuple(found)
+
+
+def roots_of(application: Application) -> list[int]:
+    """The root of a star, by position; none of a graph."""
+    return [position for position, task in enumerate(application.tasks) if task.root]
 
 
 def machines_of(application: Application, machine_of: dict[UUID, int]) -> Indices:

@@ -11,8 +11,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import stdtr, stdtrit
 
-from sinemora.recommender.applications.performance import Indices, Links, Sensitivity, reached
+from sinemora.recommender.applications.performance import Indices, Links, Sensitivity
 from sinemora.recommender.curves.curve import Floats
+from sinemora.recommender.recommendations.felt import Felt, felt
 from sinemora.recommender.recommendations.world import ELSEWHERE, WAITING
 
 CONFIDENCE = 0.95
@@ -49,11 +50,18 @@ class Series:
     high: Floats
 
 
-def series(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating], sensitivity: Sensitivity) -> Series:
+def series(
+    links: Links,
+    at: Indices,
+    round_trips_ns: npt.NDArray[np.floating],
+    sensitivity: Sensitivity,
+    by: Felt | None = None,
+) -> Series:
     """An application placed `at` machines, under round trips of shape (windows, machines, machines), NaN unknown.
 
     A window counts only where every link is known: else before and after would be means over different links. A link of
-    a task that waits is known: it performs nothing. Links of tasks elsewhere count on no side.
+    a task that waits is known: it performs nothing. Links of tasks elsewhere count on no side. `by` says what counts
+    of whole distributions, where they are told.
     """
     inside = (at[links.sources] != ELSEWHERE) & (at[links.targets] != ELSEWHERE)
     links = Links(links.sources[inside], links.targets[inside], links.weights[inside])
@@ -61,11 +69,9 @@ def series(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating], 
         nothing = np.full(len(round_trips_ns), np.nan)
         return Series(nothing, nothing, nothing)
     waits = (at[links.sources] == WAITING) | (at[links.targets] == WAITING)
-    found = reached(links, at, round_trips_ns, sensitivity)
+    found = felt(links, at, round_trips_ns, sensitivity, by)
     shares = links.weights / links.weights.sum()
-    performance, low, high = (
-        np.asarray(np.where(waits, 0.0, part) @ shares) for part in (found.performance, found.low, found.high)
-    )
+    performance, low, high = (np.asarray(np.where(waits, 0.0, part) @ shares) for part in found)
     return Series(performance, low, high)
 
 

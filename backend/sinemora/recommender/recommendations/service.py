@@ -9,20 +9,16 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.etag import IfMatch
-from sinemora.measurements import history
-from sinemora.measurements.matrix import Statistic
 from sinemora.measurements.schemas import Span
 from sinemora.meshes.models import Mesh
 from sinemora.meshes.service import mesh_state
-from sinemora.recommender.applications import attach
 from sinemora.recommender.applications import queries as applications
-from sinemora.recommender.applications.reading import links_of
 from sinemora.recommender.applications.schemas import Named
 from sinemora.recommender.placement import policies
 from sinemora.recommender.placement.costs import Objective
 from sinemora.recommender.placement.limits import InfeasibleError
 from sinemora.recommender.placement.problem import ProblemError
-from sinemora.recommender.recommendations import choose, describe, gather, judge, queries
+from sinemora.recommender.recommendations import choose, describe, gather, outcomes, queries
 from sinemora.recommender.recommendations.models import (
     OPEN,
     Recommendation,
@@ -33,7 +29,6 @@ from sinemora.recommender.recommendations.schemas import (
     Accuracy,
     AccuracyEntry,
     Answer,
-    ExpectedRead,
     MoveRead,
     Outcome,
     Policy,
@@ -99,7 +94,6 @@ def wish_of(question: Question) -> choose.Wish:
     return choose.Wish(
         policy=None if question.policy is Policy.GRAPH else policies.Policy(solver),
         objective=question.objective or published,
-        risk=question.risk,
         moves_max=question.moves_max,
         move_cost=question.move_cost,
     )
@@ -165,12 +159,12 @@ def verify(session: Session, recommendation_id: UUID) -> bool:
     question, answer = Question.model_validate(found.question), Answer.model_validate(found.answer)
     start = found.applied_at + SETTLED
     mesh = mesh_state(session, found.mesh_id)
-    statistic = Statistic(question.statistic)
-    seen = history.round_trips(session, mesh, start, datetime.now(UTC), statistic, gather.BLOCKS_BUDGET)
-    observed = _observed(session, found, seen, {axis.id: at for at, axis in enumerate(mesh.members)})
+    seen = gather.recent(session, mesh, question, start)
+    moved = {step.application.id for step in steps_of(found)}
+    observed = outcomes.observed(session, found.mesh_id, moved, question, mesh, seen)
     if observed is None or answer.total is None or seen.span is None:
         return False
-    predicted = _mean([one.expected.after for one in answer.applications])
+    predicted = outcomes.mean_of([one.expected.after for one in answer.applications])
     before = float(np.mean([one.expected.before.mean for one in answer.applications]))
     outcome = Outcome(
         observed=observed,
@@ -246,29 +240,6 @@ def mesh_of(session: Session, given: str) -> Mesh:
             errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
         )
     return mesh
-
-
-def _observed(
-    session: Session, found: Recommendation, seen: history.History, machine_of: dict[UUID, int]
-) -> ExpectedRead | None:
-    """The mean performance since of the applications it moved tasks of."""
-    ids = {step.application.id for step in steps_of(found)}
-    moved = [one for one in applications.applications_of(session, found.mesh_id) if one.id in ids]
-    if not moved or not seen.started_at_s.size:
-        return None
-    entries = attach.entries(session, moved)
-    lines = []
-    for one in moved:
-        at = gather.machines_of(one, machine_of)
-        lines.append(judge.series(links_of(one), at, seen.round_trips_ns, attach.sensitivity(one, entries[one.id])))
-    told = judge.gain(lines, lines, 0.0)
-    return None if told is None or told.after.windows < 2 else describe.expected_read(told.after)
-
-
-def _mean(found: list[ExpectedRead]) -> ExpectedRead:
-    """The mean over applications of what was expected of each."""
-    means, lows, highs = (float(np.mean([getattr(one, part) for one in found])) for part in ("mean", "low", "high"))
-    return ExpectedRead(mean=means, low=lows, high=highs, windows=min(one.windows for one in found))
 
 
 def _deciding(

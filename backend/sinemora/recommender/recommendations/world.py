@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from sinemora.recommender.applications.performance import Flags, Indices, Links, Sensitivity
 from sinemora.recommender.curves.curve import Floats
+from sinemora.recommender.recommendations.felt import Felt
 
 Ints = npt.NDArray[np.int64]
 Trips = npt.NDArray[np.float32]
@@ -82,15 +83,16 @@ class Deployed:
 class World:
     """VMs of a mesh, all its applications, and two sets of windows: some to choose on, others to judge by.
 
-    `choosing` and `judging` have shape (windows, machines, machines). `tails` are other percentiles of the windows to
-    choose on, each with the share of a window's exchanges it stands for; none where only one was read.
+    `choosing` and `judging` have shape (windows, machines, machines). Where bad moments count, `felt_choosing` and
+    `felt_judging` have the whole distributions of the same windows from where the roots of stars are.
     """
 
     machines: tuple[Machine, ...]
     applications: tuple[Deployed, ...]
     choosing: Trips
     judging: Trips
-    tails: tuple[tuple[float, Trips], ...] = ()
+    felt_choosing: Felt | None = None
+    felt_judging: Felt | None = None
 
     @property
     def racks(self) -> Indices:

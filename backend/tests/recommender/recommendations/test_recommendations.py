@@ -152,6 +152,45 @@ def test_two_applications_change_places(mesh: MeshWorld, worker):
     assert {one["application"]["name"] for one in found["answer"]["applications"]} == {"east", "west"}
 
 
+SLOW_US = 900.0
+
+
+@pytest.mark.parametrize(
+    ("risk", "truth"),
+    [
+        ("mean", lambda us, slow: (7 * CURVE(us) + CURVE(slow)) / 8),
+        ("p99", lambda us, slow: CURVE(slow)),
+        ("cvar", lambda us, slow: CURVE(slow)),
+    ],
+)
+def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, truth):
+    declared(mesh, vms=("a-1", "b-1"))
+    trips = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 45.0, ("a-1", "b-1"): 400.0}
+    measured(mesh, trips, one_in_eight_us={("a-1", "c-2"): SLOW_US})
+    (plain,) = asked(mesh, worker)["steps"]
+    assert plain["target"]["name"] == "c-2"  # by its median the nearest
+    found = asked(mesh, worker, policy="robust", risk=risk)
+    (step,) = found["steps"]
+    assert step["target"]["name"] == "b-2"
+    # What it promises, and what the runner-up lacks, is told of the whole distribution too.
+    after, other = float(truth(45, 45)), float(truth(30, SLOW_US))
+    assert step["gain"]["after"]["mean"] == pytest.approx(after, abs=0.02)
+    assert step["gain"]["before"]["mean"] == pytest.approx(float(truth(400, 400)), abs=0.02)
+    known = {"c-2": other}
+    rival = known.get(step["runner_up"]["vm"]["name"], float(CURVE(300)))
+    assert step["runner_up"]["worse_by"] == pytest.approx(after - rival, abs=0.03)
+    assert "exchanges)" in step["explanation"]
+    proof = found["answer"]["certificate"]
+    assert (proof["proven"], proof["gap"]) == (True, 0)
+    mesh.owner.post(f"{PATH}/{found['id']}/apply")
+    with tenant_session(mesh.owner.tenant_id) as session:
+        session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
+    tasks.follow()
+    outcome = mesh.owner.get(f"{PATH}/{found['id']}").json()["outcome"]
+    assert outcome["held"]
+    assert outcome["observed"]["mean"] == pytest.approx(after, abs=0.02)
+
+
 def waiting_for_a_vm(mesh: MeshWorld) -> dict:
     """A cache of which a task has no VM yet."""
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
@@ -171,7 +210,8 @@ def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, policy):
     assert "It waits now" in step["explanation"]
     assert step["rollback"].startswith("Stop new on b-2")
     assert step["gain"]["before"]["mean"] == 0
-    assert step["gain"]["after"]["mean"] == pytest.approx(float(CURVE(60)), abs=0.01)
+    # Judged by its slowest exchanges, noise makes a path a little longer.
+    assert step["gain"]["after"]["mean"] == pytest.approx(float(CURVE(60)), abs=0.03 if policy == "robust" else 0.01)
     applied = mesh.owner.post(f"{PATH}/{found['id']}/apply").json()
     assert applied["state"] == "applied"
     tasks_now = mesh.owner.get("/v1/applications").json()["items"][0]["tasks"]
