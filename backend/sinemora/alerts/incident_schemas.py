@@ -92,7 +92,7 @@ class TimelineEntry(Read):
 
 
 class AffectedRead(Read):
-    """An application with tasks on the paths of an incident, and what it keeps of its performance now."""
+    """An application with tasks on the paths of an incident, and what it is predicted to keep of its performance."""
 
     id: UUID
     name: str

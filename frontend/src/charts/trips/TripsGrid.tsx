@@ -20,7 +20,7 @@ const SIDE = 280
 /** With more rows than this there is no room for a name beside each. */
 const MOST_NAMED = 24
 const LONGEST = 16
-const CHARACTER = 6
+const CHARACTER = 6.8
 
 /** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. Few rows and columns have their names beside them. */
 export function TripsGrid({ label, names, values, range, theme, describe, marked }: Props) {
@@ -43,7 +43,9 @@ export function TripsGrid({ label, names, values, range, theme, describe, marked
               <text x={-6} y={middle}>
                 {word}
               </text>
-              <text transform={`translate(${middle} -6) rotate(90)`}>{word}</text>
+              <text className={styles.upright} transform={`translate(${middle} -6) rotate(-90)`}>
+                {word}
+              </text>
             </g>
           )
         })}

@@ -153,7 +153,7 @@ function Affected({ incident }: { incident: Incident }) {
             as: 'head',
           },
           {
-            title: 'Performance now',
+            title: 'Predicted performance',
             cell: (one) => (one.performance === null ? NO_VALUE : formatShare(one.performance)),
             as: 'number',
           },
