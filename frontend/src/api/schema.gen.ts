@@ -2245,7 +2245,7 @@ export interface components {
         };
         /**
          * AffectedRead
-         * @description An application with tasks on the paths of an incident, and what it keeps of its performance now.
+         * @description An application with tasks on the paths of an incident, and what it is predicted to keep of its performance.
          */
         AffectedRead: {
             /**
