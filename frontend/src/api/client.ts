@@ -68,3 +68,6 @@ export async function everyItem<T>(page: (cursor: string | undefined) => Promise
   } while (cursor)
   return items
 }
+
+/** The largest page, from a cursor on. */
+export const page = (cursor: string | undefined) => ({ limit: 500, ...(cursor ? { cursor } : {}) })

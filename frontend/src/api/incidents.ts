@@ -1,7 +1,7 @@
 /** Incidents: what can be asked about them, and what can be done with one. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { useAction } from './actions'
+import { useAction } from './action'
 import { client, unwrap } from './client'
 import type { components } from './schema.gen'
 

@@ -1,7 +1,7 @@
 /** Receivers of notifications: where they go, who hears what, and what came of each. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { useAction } from './actions'
+import { useAction } from './action'
 import { client, everyItem, unwrap } from './client'
 import type { components } from './schema.gen'
 

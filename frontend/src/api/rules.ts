@@ -1,7 +1,7 @@
 /** Alert rules: what can be asked about them, how they change, and what one would have found. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import { useAction } from './actions'
+import { useAction } from './action'
 import { client, everyItem, unwrap } from './client'
 import type { components } from './schema.gen'
 

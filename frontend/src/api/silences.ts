@@ -2,7 +2,7 @@
 
 import { queryOptions } from '@tanstack/react-query'
 import { useRef } from 'react'
-import { useAction } from './actions'
+import { useAction } from './action'
 import { client, unwrap } from './client'
 import type { components } from './schema.gen'
 

@@ -1,7 +1,7 @@
 /** Quotas and kept ranges: what can be asked and done. */
 
 import { queryOptions } from '@tanstack/react-query'
-import { useAction } from './actions'
+import { useAction } from './action'
 import { client, everyItem, unwrap } from './client'
 import type { components } from './schema.gen'
 

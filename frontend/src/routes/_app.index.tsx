@@ -1,5 +1,5 @@
 import { createFileRoute, redirect } from '@tanstack/react-router'
-import { meshesQuery } from '~/api/queries'
+import { meshesQuery } from '~/api/meshes'
 
 export const Route = createFileRoute('/_app/')({
   // The overview of the first mesh is the home of the product; without one, setting it up is.

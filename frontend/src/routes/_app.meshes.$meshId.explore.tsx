@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { meshQuery } from '~/api/queries'
+import { meshQuery } from '~/api/meshes'
 import { ExplorePage } from '~/features/explore/ExplorePage'
 import { type ExploreSearch, exploreSearch } from '~/lib/search'
 

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { meshQuery } from '~/api/queries'
+import { meshQuery } from '~/api/meshes'
 import { PathPage } from '~/features/paths/PathPage'
 import { pathSearch } from '~/lib/search'
 

@@ -1,6 +1,6 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
-import { meshQuery } from '~/api/queries'
+import { meshQuery } from '~/api/meshes'
 import { MeshSettingsPage } from '~/features/inventory/MeshSettingsPage'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/settings')({ component: MeshSettingsRoute })

@@ -1,7 +1,7 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, Outlet } from '@tanstack/react-router'
 import { useMeshLive } from '~/api/live'
-import { meshQuery } from '~/api/queries'
+import { meshQuery } from '~/api/meshes'
 
 export const Route = createFileRoute('/_app/meshes/$meshId')({
   loader: ({ context, params }) => context.queryClient.ensureQueryData(meshQuery(params.meshId)),

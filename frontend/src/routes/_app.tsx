@@ -1,5 +1,6 @@
 import { createFileRoute, redirect, retainSearchParams } from '@tanstack/react-router'
-import { meshesQuery, sessionQuery } from '~/api/queries'
+import { sessionQuery } from '~/api/access'
+import { meshesQuery } from '~/api/meshes'
 import { Shell } from '~/features/shell/Shell'
 import { Problem } from '~/lib/problem'
 import { appSearch } from '~/lib/search'

@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { workQuery } from '~/api/queries'
+import { workQuery } from '~/api/recommendations'
 import { type BackTestResult, type RuleInput, useBackTest } from '~/api/rules'
 import type { Job } from '~/api/types'
 import { formatMoment, zoneName } from '~/lib/time'

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { meshesQuery } from '~/api/queries'
+import { meshesQuery } from '~/api/meshes'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { RuleEditor } from './RuleEditor'
 

@@ -2,7 +2,7 @@ import { Anchor, Button, FileButton, Group, NativeSelect, Switch } from '@mantin
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { meshesQuery } from '~/api/queries'
+import { meshesQuery } from '~/api/meshes'
 import { type Rule, rulesFile, rulesQuery, useBringRules, useChangeRule, useDeleteRule } from '~/api/rules'
 import type { Mesh } from '~/api/types'
 import { Confirm } from '~/ui/Confirm'

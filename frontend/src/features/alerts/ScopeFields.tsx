@@ -1,6 +1,7 @@
 import { MultiSelect, NativeSelect, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { applicationsQuery, rosterQuery } from '~/api/queries'
+import { applicationsQuery } from '~/api/applications'
+import { rosterQuery } from '~/api/meshes'
 import { Panel, pageStyles } from '~/ui/Page'
 import type { PartProps } from './draft'
 

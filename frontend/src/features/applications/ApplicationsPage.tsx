@@ -1,7 +1,7 @@
 import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { applicationsQuery, performanceQuery } from '~/api/queries'
+import { applicationsQuery, performanceQuery } from '~/api/applications'
 import type { Application } from '~/api/types'
 import { formatShare } from '~/lib/performance'
 import { formatCount, NO_VALUE } from '~/lib/units'

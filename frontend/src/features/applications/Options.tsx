@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { optionsQuery } from '~/api/queries'
+import { optionsQuery } from '~/api/applications'
 import { formatChange, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'

@@ -1,6 +1,6 @@
 import { NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { meshesQuery, rosterQuery } from '~/api/queries'
+import { meshesQuery, rosterQuery } from '~/api/meshes'
 import type { Cost } from '~/api/types'
 import { formatChange, formatMicroseconds, formatShare } from '~/lib/performance'
 import type { CurveSearch, Granularity, Patch, Waiting } from '~/lib/search'

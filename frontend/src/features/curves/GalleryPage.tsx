@@ -1,7 +1,7 @@
 import { Anchor, Button, Checkbox } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { curvesQuery } from '~/api/queries'
+import { curvesQuery } from '~/api/curves'
 import type { Curve } from '~/api/types'
 import { SmallCurve } from '~/charts/curve/SmallCurve'
 import { formatMicroseconds, formatShare } from '~/lib/performance'

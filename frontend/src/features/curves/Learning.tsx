@@ -2,9 +2,14 @@ import { Anchor, Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useDeleteMetricSource, useJudgeMetricSource, usePauseMetricSource } from '~/api/actions'
 import { serverNow } from '~/api/connection'
-import { metricPairsQuery, metricSourcesQuery } from '~/api/queries'
+import {
+  metricPairsQuery,
+  metricSourcesQuery,
+  useDeleteMetricSource,
+  useJudgeMetricSource,
+  usePauseMetricSource,
+} from '~/api/metric-sources'
 import type { CurveDetail, MetricSource } from '~/api/types'
 import { CurveChart } from '~/charts/curve/CurveChart'
 import { formatMicroseconds, formatTick } from '~/lib/performance'

@@ -1,6 +1,6 @@
 import { Button, FileButton, Textarea, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useRef, useState } from 'react'
-import type { MeasurementsInput } from '~/api/actions'
+import type { MeasurementsInput } from '~/api/curves'
 import { Problem } from '~/lib/problem'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'

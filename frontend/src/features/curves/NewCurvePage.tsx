@@ -1,6 +1,6 @@
 import { Textarea, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
-import { useCreateCurve } from '~/api/actions'
+import { useCreateCurve } from '~/api/curves'
 import { Problem } from '~/lib/problem'
 import { Page, pageStyles } from '~/ui/Page'
 import { MeasurementsForm } from './MeasurementsForm'

@@ -1,6 +1,6 @@
 import { Textarea, TextInput } from '@mantine/core'
 import type { FormEvent } from 'react'
-import { useUpdateCurve } from '~/api/actions'
+import { useUpdateCurve } from '~/api/curves'
 import type { CurveDetail } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { Dialog } from '~/ui/Dialog'

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { curveVersionsQuery } from '~/api/queries'
+import { curveVersionsQuery } from '~/api/curves'
 import type { CurveDetail } from '~/api/types'
 import { formatMicroseconds, formatShare } from '~/lib/performance'
 import { formatMoment } from '~/lib/time'

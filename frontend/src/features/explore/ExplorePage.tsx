@@ -1,7 +1,7 @@
 import { NativeSelect, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type Asked, fileOf, type QUERY } from '~/api/answers'
-import { rosterQuery } from '~/api/queries'
+import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import {

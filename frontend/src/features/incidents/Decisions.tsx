@@ -1,7 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
+import { sessionQuery } from '~/api/access'
 import { type Incident, useAssignIncident, useDecideIncident } from '~/api/incidents'
-import { sessionQuery } from '~/api/queries'
 import { ActionError } from '~/ui/State'
 
 /** What can be done with an incident as it stands. */

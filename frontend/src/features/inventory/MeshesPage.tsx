@@ -1,7 +1,7 @@
 import { Anchor, Button, Group } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { meshesQuery } from '~/api/queries'
+import { meshesQuery } from '~/api/meshes'
 import { formatCount } from '~/lib/units'
 import { Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { worstPathsQuery } from '~/api/queries'
+import { worstPathsQuery } from '~/api/measurements'
 import { facts, title } from '~/lib/metrics'
 import { formatDelay, formatExact } from '~/lib/units'
 import styles from './matrix.module.css'

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { Matrix } from '~/api/matrix'
-import { pictureQuery, type When } from '~/api/queries'
+import { pictureQuery, type When } from '~/api/measurements'
 import type { Roster } from '~/api/types'
 import { useWaited } from '~/api/waiting'
 import type { Axis } from '~/charts/heatmap/Axes'

@@ -1,7 +1,7 @@
 import { Button, NativeSelect, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useCreateToken } from '~/api/actions'
 import { serverNow } from '~/api/connection'
+import { useCreateToken } from '~/api/inventory'
 import type { EnrolmentToken, Mesh } from '~/api/types'
 import { formatAge, formatMinute, zoneName } from '~/lib/time'
 import { CopyText } from '~/ui/CopyText'

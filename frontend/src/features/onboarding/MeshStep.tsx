@@ -1,6 +1,6 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
-import { useCreateMesh } from '~/api/actions'
+import { useCreateMesh } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 import { Problem } from '~/lib/problem'
 import { MeshFields, meshOf } from '~/ui/MeshFields'

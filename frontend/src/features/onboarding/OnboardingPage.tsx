@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { meshesQuery, sessionQuery } from '~/api/queries'
+import { sessionQuery } from '~/api/access'
+import { meshesQuery } from '~/api/meshes'
 import type { EnrolmentToken } from '~/api/types'
 import { Page } from '~/ui/Page'
 import { Failed, Loading, Notice } from '~/ui/State'

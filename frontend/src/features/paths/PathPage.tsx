@@ -1,7 +1,7 @@
 import { ActionIcon, SegmentedControl, Tooltip, useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { pathQuery, seriesQuery } from '~/api/queries'
+import { pathQuery, seriesQuery } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { type PathSearch, RANGES, type Range, STATISTICS, type Statistic } from '~/lib/search'
 import { useClock } from '~/ui/clock'

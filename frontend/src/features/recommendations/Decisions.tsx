@@ -1,6 +1,6 @@
 import { Button, Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
-import { useDecide, useDismiss } from '~/api/actions'
+import { useDecide, useDismiss } from '~/api/recommendations'
 import type { Recommendation } from '~/api/types'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'

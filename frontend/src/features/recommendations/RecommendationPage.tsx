@@ -1,6 +1,6 @@
 import { Slider } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { recommendationQuery } from '~/api/queries'
+import { recommendationQuery } from '~/api/recommendations'
 import type { Gain, Recommendation } from '~/api/types'
 import { formatChange, formatShare } from '~/lib/performance'
 import type { Patch, RecommendationSearch } from '~/lib/search'

@@ -1,6 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { applicationsQuery, pictureQuery } from '~/api/queries'
+import { applicationsQuery } from '~/api/applications'
+import { pictureQuery } from '~/api/measurements'
 import type { Application, Recommendation } from '~/api/types'
 import type { Place } from '~/charts/moves/geometry'
 import { Strip } from '~/charts/moves/Strip'

@@ -1,7 +1,7 @@
 import { Button, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import type { FormEvent } from 'react'
-import { curvesQuery } from '~/api/queries'
+import { curvesQuery } from '~/api/curves'
 import type { Application } from '~/api/types'
 import type { Change } from '~/lib/changes'
 import { NumberField } from '~/ui/NumberField'

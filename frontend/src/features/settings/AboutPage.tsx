@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { aboutQuery } from '~/api/queries'
+import { aboutQuery } from '~/api/access'
 import type { About } from '~/api/types'
 import { Mark } from '~/ui/Logo'
 import { Page, Panel } from '~/ui/Page'

@@ -1,7 +1,7 @@
 import { NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { meshesQuery } from '~/api/queries'
+import { meshesQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
 
 /** The mesh of the address; on pages about no mesh, the first one. */

@@ -1,8 +1,7 @@
 import { ActionIcon, Menu } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { signOut } from '~/api/actions'
-import { sessionQuery } from '~/api/queries'
+import { sessionQuery, signOut } from '~/api/access'
 import { UserIcon } from '~/ui/icons'
 
 export function UserMenu() {

@@ -1,0 +1,45 @@
+/** Who is signed in, keys of the API, and what this server is. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { once, useAction } from './action'
+import { client, everyItem, page, unwrap } from './client'
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => unwrap(client.GET('/v1/auth/session')),
+  staleTime: 5 * 60_000,
+})
+
+export const aboutQuery = queryOptions({
+  queryKey: ['about'],
+  queryFn: () => unwrap(client.GET('/v1/about')),
+})
+
+export const apiKeysQuery = queryOptions({
+  queryKey: ['api-keys'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/api-keys', { params: { query: page(cursor) } }))),
+})
+
+export const signIn = (email: string, password: string) =>
+  unwrap(client.POST('/v1/auth/sign-in', { body: { email, password } }))
+
+export const signOut = () => unwrap(client.POST('/v1/auth/sign-out'))
+
+export interface ApiKeyInput {
+  name: string
+  scopes: ('read' | 'write')[]
+  expires_at: string
+}
+
+export const useCreateApiKey = () =>
+  useAction(
+    (body: ApiKeyInput, key) => unwrap(client.POST('/v1/api-keys', { body, headers: once(key) })),
+    [['api-keys']],
+  )
+
+export const useDeleteApiKey = () =>
+  useAction(
+    (apiKeyId: string) =>
+      unwrap(client.DELETE('/v1/api-keys/{api_key_id}', { params: { path: { api_key_id: apiKeyId } } })),
+    [['api-keys']],
+  )

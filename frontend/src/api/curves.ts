@@ -1,0 +1,136 @@
+/** Performance curves and their versions. */
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { CurveSearch } from '~/lib/search'
+import { once, useAction } from './action'
+import { client, everyItem, page, unwrap } from './client'
+
+export const curvesQuery = queryOptions({
+  queryKey: ['curves'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/curves', { params: { query: page(cursor) } }))),
+})
+
+const numbered = (number: number | undefined) => (number ? { number } : {})
+
+/** A curve at one of its versions, with the tag a change must name (none for published ones). */
+export const curveQuery = (curveId: string, number?: number) =>
+  queryOptions({
+    queryKey: ['curves', curveId, 'curve', number],
+    queryFn: async () => {
+      const call = await client.GET('/v1/curves/{curve_id}', {
+        params: { path: { curve_id: curveId }, query: numbered(number) },
+      })
+      return { curve: await unwrap(Promise.resolve(call)), etag: call.response.headers.get('ETag') ?? '*' }
+    },
+    placeholderData: keepPreviousData,
+  })
+
+export const curveVersionsQuery = (curveId: string) =>
+  queryOptions({
+    queryKey: ['curves', curveId, 'versions'],
+    queryFn: () =>
+      everyItem((cursor) =>
+        unwrap(
+          client.GET('/v1/curves/{curve_id}/versions', {
+            params: { path: { curve_id: curveId }, query: page(cursor) },
+          }),
+        ),
+      ),
+  })
+
+export const curvePointsQuery = (curveId: string, number: number, stepUs: number) =>
+  queryOptions({
+    queryKey: ['curves', curveId, 'points', number, stepUs],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/curves/{curve_id}/points', {
+          params: { path: { curve_id: curveId }, query: { step_us: stepUs, number } },
+        }),
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+
+/** What `added` more costs, and on top of what is measured where the search names a place. */
+export const curveCostQuery = (
+  curveId: string,
+  { added = 0, number, reference, waiting, mesh, by, source, target }: CurveSearch,
+) => {
+  const pair =
+    !mesh || !source || !target
+      ? {}
+      : by === 'zone'
+        ? { mesh_id: mesh, source_zone_id: source, target_zone_id: target }
+        : { mesh_id: mesh, source_vm_id: source, target_vm_id: target }
+  const counted = {
+    ...(reference === undefined ? {} : { reference_us: reference }),
+    ...(waiting === undefined ? {} : { waiting }),
+  }
+  const query = { added_us: added, ...numbered(number), ...counted, ...pair }
+  return queryOptions({
+    queryKey: ['curves', curveId, 'cost', query],
+    queryFn: () => unwrap(client.GET('/v1/curves/{curve_id}/cost', { params: { path: { curve_id: curveId }, query } })),
+    placeholderData: keepPreviousData,
+    // Measurements move on by themselves.
+    refetchInterval: mesh ? 10_000 : false,
+  })
+}
+
+export interface MeasurementsInput {
+  csv: string
+  source: string
+  baseline: number | null
+}
+
+export interface CurveInput extends MeasurementsInput {
+  name: string
+  description: string
+  unit: string
+}
+
+// What a file's header says wins over these; the contract wants them all the same.
+const measured = { metric: 'rate', latency: 'added' } as const
+
+export const useCreateCurve = () =>
+  useAction(
+    (body: CurveInput, key) =>
+      unwrap(client.POST('/v1/curves', { body: { ...measured, ...body }, headers: once(key) })),
+    [['curves']],
+  )
+
+export const useCreateCurveVersion = (curveId: string) =>
+  useAction(
+    (body: MeasurementsInput, key) =>
+      unwrap(
+        client.POST('/v1/curves/{curve_id}/versions', {
+          params: { path: { curve_id: curveId } },
+          body: { ...measured, ...body },
+          headers: once(key),
+        }),
+      ),
+    [['curves']],
+  )
+
+export const useDeleteCurve = () =>
+  useAction(
+    (curveId: string) => unwrap(client.DELETE('/v1/curves/{curve_id}', { params: { path: { curve_id: curveId } } })),
+    [['curves']],
+  )
+
+export interface CurveWords {
+  name: string
+  description: string
+  unit: string
+}
+
+export const useUpdateCurve = (curveId: string, etag: string) =>
+  useAction(
+    (body: CurveWords) =>
+      unwrap(
+        client.PATCH('/v1/curves/{curve_id}', {
+          params: { path: { curve_id: curveId } },
+          body,
+          headers: { 'If-Match': etag },
+        }),
+      ),
+    [['curves']],
+  )

@@ -1,0 +1,104 @@
+/** Zones, VMs and the agents on them. */
+
+import { queryOptions } from '@tanstack/react-query'
+import { once, useAction } from './action'
+import { client, everyItem, page, unwrap } from './client'
+
+export const zonesQuery = queryOptions({
+  queryKey: ['zones'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/zones', { params: { query: page(cursor) } }))),
+})
+
+export const vmsQuery = queryOptions({
+  queryKey: ['vms'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/vms', { params: { query: page(cursor) } }))),
+})
+
+export const agentsQuery = queryOptions({
+  queryKey: ['agents'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/agents', { params: { query: page(cursor) } }))),
+})
+
+export const vmQuery = (vmId: string) =>
+  queryOptions({
+    queryKey: ['vms', vmId],
+    queryFn: () => unwrap(client.GET('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
+  })
+
+export const agentQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['agents', agentId],
+    queryFn: () => unwrap(client.GET('/v1/agents/{agent_id}', { params: { path: { agent_id: agentId } } })),
+  })
+
+/** The newest events of an agent; the rest are in the API. */
+export const agentEventsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ['agents', agentId, 'events'],
+    queryFn: async () => {
+      const asked = { params: { path: { agent_id: agentId }, query: { limit: 50 } } }
+      return (await unwrap(client.GET('/v1/agents/{agent_id}/events', asked))).items
+    },
+  })
+
+export interface TokenInput {
+  mesh_id: string
+  expires_in_s: number
+  max_uses: number
+}
+
+export const useCreateToken = () =>
+  useAction(
+    (body: TokenInput, key) => unwrap(client.POST('/v1/enrolment-tokens', { body, headers: once(key) })),
+    [['enrolment-tokens']],
+  )
+
+export const useRevokeAgent = () =>
+  useAction(
+    (agentId: string, key) =>
+      unwrap(
+        client.POST('/v1/agents/{agent_id}/revoke', { params: { path: { agent_id: agentId } }, headers: once(key) }),
+      ),
+    [['agents'], ['vms'], ['meshes']],
+  )
+
+export interface MasterInput {
+  name: string
+  zone_id: string
+  probe_address: string
+}
+
+/** A machine without an agent, on which an IEEE 1588 master answers at the ports of the standard. */
+export const useAddMaster = () =>
+  useAction(
+    (body: MasterInput, key) =>
+      unwrap(
+        client.POST('/v1/vms', {
+          body: { ...body, responder: 'ieee1588', event_port: 319, general_port: 320 },
+          headers: once(key),
+        }),
+      ),
+    [['vms']],
+  )
+
+export const useDeleteVm = () =>
+  useAction(
+    (vmId: string) => unwrap(client.DELETE('/v1/vms/{vm_id}', { params: { path: { vm_id: vmId } } })),
+    [['agents'], ['vms'], ['meshes']],
+  )
+
+export interface ZoneInput {
+  provider: string
+  region: string
+  name: string
+  physical_id: string | null
+}
+
+export const useCreateZone = () =>
+  useAction((body: ZoneInput, key) => unwrap(client.POST('/v1/zones', { body, headers: once(key) })), [['zones']])
+
+export const useDeleteZone = () =>
+  useAction(
+    (zoneId: string) => unwrap(client.DELETE('/v1/zones/{zone_id}', { params: { path: { zone_id: zoneId } } })),
+    [['zones']],
+  )

@@ -1,0 +1,124 @@
+/** What was measured: matrices, paths, series. */
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import {
+  baseOf,
+  type Granularity,
+  type MatrixSearch,
+  type Metric,
+  rangeOf,
+  type Span,
+  type Statistic,
+  type Versus,
+} from '~/lib/search'
+import { type Context, settled } from './answers'
+import { client, unwrap } from './client'
+import { parseMatrix } from './matrix'
+import { rosterQuery } from './meshes'
+
+/** When a matrix is of: a range instead of the newest windows, perhaps less an earlier range. */
+export interface When {
+  span: Span
+  until: string | undefined
+  versus: Versus | undefined
+  percent: boolean
+}
+
+export function whenOf({ span, until, versus, percent }: MatrixSearch): When | undefined {
+  if (!span && !versus && !until) return undefined
+  return { span: span ?? '1h', until, versus, percent: percent ?? false }
+}
+
+const OCTETS = { headers: { Accept: 'application/octet-stream' }, parseAs: 'arrayBuffer' as const }
+
+async function readMatrix(
+  meshId: string,
+  by: Granularity,
+  metric: Metric,
+  statistic: Statistic,
+  when: When | undefined,
+  context: Context,
+) {
+  const { signal } = context
+  const path = { mesh_id: meshId }
+  const range = when ? rangeOf(when.span, when.until) : undefined
+  const query = { by, metric, statistic, ...range }
+  const call =
+    when?.versus && range
+      ? client.GET('/v1/meshes/{mesh_id}/comparison', {
+          params: {
+            path,
+            query: {
+              ...query,
+              ...baseOf(range, when.versus),
+              difference: when.percent ? ('percent' as const) : ('absolute' as const),
+            },
+          },
+          ...OCTETS,
+          signal,
+        })
+      : client.GET('/v1/meshes/{mesh_id}/matrix', { params: { path, query }, ...OCTETS, signal })
+  return parseMatrix(await settled<ArrayBuffer>(call, context, 'arrayBuffer'))
+}
+
+/** A matrix together with the axes it belongs to: the same revision, or it is read again. */
+export const pictureQuery = (meshId: string, by: Granularity, metric: Metric, statistic: Statistic, when?: When) =>
+  queryOptions({
+    // What is of a range does not change with every new window.
+    queryKey: when
+      ? ['meshes', meshId, 'asked', 'matrix', by, metric, statistic, when]
+      : ['meshes', meshId, 'measured', 'matrix', by, metric, statistic],
+    queryFn: async ({ client: cache, ...context }) => {
+      let matrix = await readMatrix(meshId, by, metric, statistic, when, context)
+      let roster = await cache.ensureQueryData(rosterQuery(meshId))
+      if (roster.revision !== matrix.revision) {
+        roster = await cache.fetchQuery(rosterQuery(meshId))
+        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, when, context)
+        if (roster.revision !== matrix.revision) throw new Error('The mesh is changing; the next window will fit it.')
+      }
+      return { matrix, roster, of: { by, metric, statistic, when } }
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: when && !when.until ? 60_000 : false,
+    // Two megabytes for a mesh of 1,000 VMs: do not keep every one that was ever looked at.
+    gcTime: 60_000,
+  })
+
+export const worstPathsQuery = (meshId: string, metric: Metric, statistic: Statistic, limit: number) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'worst-paths', metric, statistic, limit],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/worst-paths', {
+          params: { path: { mesh_id: meshId }, query: { metric, statistic, limit } },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })
+
+export const pathQuery = (meshId: string, source: string, target: string) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'path', source, target],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}', {
+          params: { path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target } },
+        }),
+      ),
+  })
+
+/** The last `seconds` of a path; the range is relative, so each refetch moves it on. */
+export const seriesQuery = (meshId: string, source: string, target: string, seconds: number, statistic: Statistic) =>
+  queryOptions({
+    queryKey: ['meshes', meshId, 'measured', 'series', source, target, seconds, statistic],
+    queryFn: () =>
+      unwrap(
+        client.GET('/v1/meshes/{mesh_id}/paths/{source_vm_id}/{target_vm_id}/series', {
+          params: {
+            path: { mesh_id: meshId, source_vm_id: source, target_vm_id: target },
+            query: { from: new Date(Date.now() - seconds * 1_000).toISOString(), statistic },
+          },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+  })

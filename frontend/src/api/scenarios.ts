@@ -1,0 +1,56 @@
+/** What-if scenarios. */
+
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Change } from '~/lib/changes'
+import { once, useAction } from './action'
+import { client, everyItem, page, unwrap } from './client'
+
+export const scenariosQuery = queryOptions({
+  queryKey: ['scenarios'],
+  queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/scenarios', { params: { query: page(cursor) } }))),
+})
+
+/** What becomes of applications after changes; keeps what was last known while the next is worked out. */
+export const whatIfQuery = (mesh: string, changes: Change[], place: boolean) =>
+  queryOptions({
+    queryKey: ['what-if', mesh, changes, place],
+    queryFn: () =>
+      unwrap(
+        client.POST('/v1/what-if', {
+          body: { mesh, changes, place_waiting: place, statistic: 'p50', minutes: 30 },
+        }),
+      ),
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+
+export const useKeepScenario = () =>
+  useAction(
+    (input: { name: string; mesh: string; changes: Change[]; place_waiting: boolean }, key) =>
+      unwrap(
+        client.POST('/v1/scenarios', {
+          body: { ...input, statistic: 'p50', minutes: 30 },
+          headers: once(key),
+        }),
+      ),
+    [['scenarios']],
+  )
+
+export const useChangeScenario = () =>
+  useAction(
+    ({ id, version, ...body }: { id: string; version: number; changes: Change[]; place_waiting: boolean }) =>
+      unwrap(
+        client.PATCH('/v1/scenarios/{scenario_id}', {
+          params: { path: { scenario_id: id } },
+          body,
+          headers: { 'If-Match': `"${version}"` },
+        }),
+      ),
+    [['scenarios']],
+  )
+
+export const useDeleteScenario = () =>
+  useAction(
+    (id: string) => unwrap(client.DELETE('/v1/scenarios/{scenario_id}', { params: { path: { scenario_id: id } } })),
+    [['scenarios']],
+  )
