@@ -11,6 +11,7 @@ from fastapi import FastAPI
 from fastapi.routing import APIRoute
 from starlette.concurrency import run_in_threadpool
 
+from sinemora.alerts import incident_routes as incidents
 from sinemora.alerts import routes as alerts
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
@@ -56,6 +57,7 @@ ROUTERS = (
     scenarios.router,
     simulations.router,
     learning.router,
+    incidents.router,
     alerts.router,
 )
 # What they tell stands in the database and in Redis; imported, it is told by /metrics.

@@ -1,4 +1,4 @@
-"""HTTP of alerts."""
+"""HTTP of rules, silences, receivers and who is told what."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -7,9 +7,7 @@ from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
 from sinemora.alerts import backtest, evaluating, manifest, preview, receiving, service
-from sinemora.alerts.evaluation.rule import Severity
-from sinemora.alerts.incident_schemas import Assignment, IncidentRead, IncidentSummary, Note
-from sinemora.alerts.models import AlertRule, Delivery, Incident, IncidentState, Receiver, Silence
+from sinemora.alerts.models import AlertRule, Delivery, Receiver, Silence
 from sinemora.alerts.schemas import (
     BackTestCreate,
     DeliveryRead,
@@ -120,81 +118,6 @@ def create_alert_back_test(response: Response, body: BackTestCreate, session: Se
 def preview_alert_rule(body: RulePreviewCreate, session: SessionDep, actor: Viewer) -> RulePreview:
     """A rule on one path: its course, the limit, and when it would fire; nothing is saved."""
     return preview.preview(session, body)
-
-
-@router.get("/incidents", response_model=Page[IncidentSummary])
-def list_incidents(
-    session: SessionDep,
-    actor: Viewer,
-    page: Paging,
-    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
-    state: Annotated[list[IncidentState] | None, Query(description="Only these")] = None,
-    severity: Annotated[list[Severity] | None, Query(description="Only these")] = None,
-) -> Slice[IncidentSummary]:
-    """Incidents, newest first; those that turned out to be parts of others are left out."""
-    wanted = select(Incident).where(Incident.merged_into.is_(None))
-    if mesh_id is not None:
-        wanted = wanted.where(Incident.mesh_id == mesh_id)
-    if state:
-        wanted = wanted.where(Incident.state.in_(state))
-    if severity:
-        wanted = wanted.where(Incident.severity.in_(severity))
-    found = paginate(session, wanted, page, Incident.opened_at, Incident.id, descending=True)
-    return Slice([service.summary(row) for row in found.items], found.next_cursor)
-
-
-@router.get("/incidents/{incident_id}", responses=responses(404))
-def read_incident(request: Request, incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
-    """One incident: its suspect with the evidence, what it affects, its timeline, earlier ones like it."""
-    return _shown(request, session, service.get_incident(session, incident_id))
-
-
-@router.post("/incidents/{incident_id}/acknowledge", responses=responses(404, 409, 412, 422))
-def acknowledge_incident(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
-) -> IncidentRead:
-    """Say that somebody is at it: it is not repeated any more."""
-    state = IncidentState.acknowledged
-    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
-
-
-@router.post("/incidents/{incident_id}/resolve", responses=responses(404, 409, 412, 422))
-def resolve_incident(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
-) -> IncidentRead:
-    """Say that it is over."""
-    state = IncidentState.resolved
-    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
-
-
-@router.post("/incidents/{incident_id}/reopen", responses=responses(404, 409, 412, 422))
-def reopen_incident(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
-) -> IncidentRead:
-    """Say that it is not over."""
-    state = IncidentState.open
-    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
-
-
-@router.post("/incidents/{incident_id}/notes", status_code=201, responses=responses(404, 422))
-def create_incident_note(
-    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor
-) -> IncidentRead:
-    """Add a note to the timeline."""
-    return _shown(request, session, service.add_note(session, actor, incident_id, body.text))
-
-
-@router.put("/incidents/{incident_id}/assignees", responses=responses(404, 412, 422))
-def assign_incident(
-    request: Request,
-    incident_id: UUID,
-    body: Assignment,
-    session: SessionDep,
-    actor: Editor,
-    precondition: Precondition,
-) -> IncidentRead:
-    """Say who sees to it; null: nobody."""
-    return _shown(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
 
 
 @router.get("/silences", response_model=Page[SilenceRead])
@@ -309,8 +232,3 @@ def list_deliveries(
         wanted = wanted.where(Delivery.incident_id == incident_id)
     found = paginate(session, wanted, page, Delivery.created_at, Delivery.id, descending=True)
     return Slice(receiving.deliveries_read(session, found.items), found.next_cursor)
-
-
-def _shown(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
-    tag(request, row)
-    return service.incident_read(session, row)

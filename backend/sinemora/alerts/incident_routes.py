@@ -1,0 +1,102 @@
+"""HTTP of incidents."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy import select
+
+from sinemora.alerts import service
+from sinemora.alerts.evaluation.rule import Severity
+from sinemora.alerts.incident_schemas import Assignment, IncidentRead, IncidentSummary, Note
+from sinemora.alerts.models import Incident, IncidentState
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, tags=["alerts"], responses=responses(401, 403, 429)
+)
+
+
+@router.get("/incidents", response_model=Page[IncidentSummary])
+def list_incidents(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    mesh_id: Annotated[UUID | None, Query(description="Only of this mesh")] = None,
+    state: Annotated[list[IncidentState] | None, Query(description="Only these")] = None,
+    severity: Annotated[list[Severity] | None, Query(description="Only these")] = None,
+) -> Slice[IncidentSummary]:
+    """Incidents, newest first; those that turned out to be parts of others are left out."""
+    wanted = select(Incident).where(Incident.merged_into.is_(None))
+    if mesh_id is not None:
+        wanted = wanted.where(Incident.mesh_id == mesh_id)
+    if state:
+        wanted = wanted.where(Incident.state.in_(state))
+    if severity:
+        wanted = wanted.where(Incident.severity.in_(severity))
+    found = paginate(session, wanted, page, Incident.opened_at, Incident.id, descending=True)
+    return Slice([service.summary(row) for row in found.items], found.next_cursor)
+
+
+@router.get("/incidents/{incident_id}", responses=responses(404))
+def read_incident(request: Request, incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
+    """One incident: its suspect with the evidence, what it affects, its timeline, earlier ones like it."""
+    return _shown(request, session, service.get_incident(session, incident_id))
+
+
+@router.post("/incidents/{incident_id}/acknowledge", responses=responses(404, 409, 412, 422))
+def acknowledge_incident(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+) -> IncidentRead:
+    """Say that somebody is at it: it is not repeated any more."""
+    state = IncidentState.acknowledged
+    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+
+
+@router.post("/incidents/{incident_id}/resolve", responses=responses(404, 409, 412, 422))
+def resolve_incident(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+) -> IncidentRead:
+    """Say that it is over."""
+    state = IncidentState.resolved
+    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+
+
+@router.post("/incidents/{incident_id}/reopen", responses=responses(404, 409, 412, 422))
+def reopen_incident(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
+) -> IncidentRead:
+    """Say that it is not over."""
+    state = IncidentState.open
+    return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
+
+
+@router.post("/incidents/{incident_id}/notes", status_code=201, responses=responses(404, 422))
+def create_incident_note(
+    request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor
+) -> IncidentRead:
+    """Add a note to the timeline."""
+    return _shown(request, session, service.add_note(session, actor, incident_id, body.text))
+
+
+@router.put("/incidents/{incident_id}/assignees", responses=responses(404, 412, 422))
+def assign_incident(
+    request: Request,
+    incident_id: UUID,
+    body: Assignment,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> IncidentRead:
+    """Say who sees to it; null: nobody."""
+    return _shown(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
+
+
+def _shown(request: Request, session: SessionDep, row: Incident) -> IncidentRead:
+    tag(request, row)
+    return service.incident_read(session, row)
