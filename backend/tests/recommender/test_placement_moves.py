@@ -29,6 +29,17 @@ def test_every_point_is_best_for_its_number_of_moves(seed: int) -> None:
     assert point.plan.cost == exact.solve(problem).cost
 
 
+@pytest.mark.parametrize("seed", range(60))
+def test_free_moves_are_no_more_than_the_optimum_needs(seed: int) -> None:
+    _, problem = tiny(seed, limits=seed % 4 == 0)
+    best = best_by_moves(problem)
+    (point,) = moves.front(problem, (0,))
+    assert point.plan.cost == min(best.values())
+    assert point.moves == min(count for count, cost in best.items() if cost == point.plan.cost)
+    assert point.plan.certificate is not None
+    assert point.plan.certificate.gap == 0
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_a_budget_holds_and_its_bound_is_true(seed: int) -> None:
     _, problem = tiny(seed, limits=seed % 4 == 0)

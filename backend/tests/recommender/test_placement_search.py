@@ -32,6 +32,7 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Qu
     return Question(
         at=at,
         movable=np.ones(tasks, np.bool_),
+        pinned=np.zeros(tasks, np.bool_),
         owner=owner,
         need=need,
         room=room,

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from sqlalchemy import and_, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, defaultload, lazyload
 
 from sinemora.inventory.models import Vm, Zone
 from sinemora.meshes.models import Mesh, MeshVm
-from sinemora.recommender.applications.models import Application, Task, VmCapacity
+from sinemora.recommender.applications.models import Application, ApplicationZone, Separation, Task, VmCapacity
 from sinemora.recommender.models import CurveVersion, StoredCurve
 
 
@@ -32,8 +32,17 @@ def application_named(session: Session, name: str) -> Application | None:
 
 
 def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
-    """All applications on a mesh, by name."""
-    found = select(Application).where(Application.mesh_id == mesh_id).order_by(Application.name)
+    """All applications on a mesh, by name; what they only refer to (VMs, zones, others) is read when asked for."""
+    found = (
+        select(Application)
+        .where(Application.mesh_id == mesh_id)
+        .order_by(Application.name)
+        .options(
+            defaultload(Application.tasks).lazyload(Task.vm),
+            defaultload(Application.zones).lazyload(ApplicationZone.zone),
+            defaultload(Application.apart_from).lazyload(Separation.other),
+        )
+    )
     return list(session.scalars(found))
 
 
@@ -94,6 +103,7 @@ def carriers(session: Session, mesh_id: UUID | None = None, vm_id: UUID | None =
         .outerjoin(VmCapacity, and_(VmCapacity.tenant_id == Vm.tenant_id, VmCapacity.vm_id == Vm.id))
         .outerjoin(taken, taken.c.vm_id == Vm.id)
         .order_by(Vm.name)
+        .options(lazyload(Vm.zone), lazyload(Vm.agent))
     )
     if mesh_id is not None:
         found = found.where(Vm.id.in_(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))

@@ -38,7 +38,7 @@ def front(problem: Problem, prices: Sequence[int] = LADDER, objective: Objective
     """Points from few moves to many, one for each price of a move. The plan's certificate counts the price.
 
     From the optimum upward: each higher price sends some tasks back to where they run, far fewer than would have to
-    leave it all at once. Where moving is free, tasks move for places that are only as good.
+    leave it all at once. Where moving is free, a task still stays where another place would only be as good.
     """
     started = time.perf_counter()
     transport, held = transport_of(problem, objective)
@@ -52,6 +52,8 @@ def front(problem: Problem, prices: Sequence[int] = LADDER, objective: Objective
         else:
             transport.discount_stays(price)
         transport.solve()
+        if price == 0:
+            transport.prefer_stays()
         plan = plan_of("exact", problem, transport, held, started)
         placed = transport.assignment()
         found.append(Point(price, moved_tasks(loose, placed), before - cost_of(transport, placed), plan))

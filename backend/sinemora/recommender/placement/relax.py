@@ -1,6 +1,6 @@
 """What to give up when tasks find no place: each limit is left out alone, and those are named that then leave room."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import TypeVar
@@ -13,17 +13,24 @@ from sinemora.recommender.placement.plan import Plan
 from sinemora.recommender.placement.problem import ANYWHERE, Problem, Resources
 from sinemora.recommender.placement.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, Found, Question
 
-LEVEL_WORDS = {level: level for level in LEVELS}
+LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
+"""How levels are called, and what a job is allowed to use."""
 TRIED_MOST = 20
 """Limits given up one by one."""
 _PACK_S = 1.0
 _Asked = TypeVar("_Asked", Problem, Question)
 
 
-def require_all_placed(problem: Problem, plan: Plan, words: Mapping[str, str] = LEVEL_WORDS) -> None:
+def require_all_placed(
+    problem: Problem,
+    plan: Plan,
+    words: Mapping[str, str] = LEVEL_WORDS,
+    further: Callable[[], Iterable[tuple[str, Problem]]] | None = None,
+) -> None:
     """Raise `InfeasibleError`, naming what to relax, when tasks of the plan wait. `words` name the levels.
 
-    At most `TRIED_MOST` limits are tried, those of the jobs that wait first.
+    `further`: limits that went into the problem before it was one, in words, and the problem without each; pins and
+    allowed machines are then among those. At most `TRIED_MOST` limits are tried, those of the jobs that wait first.
     """
     rootless = plan.root == ANYWHERE
     missing = int(plan.waiting.sum() + rootless.sum())
@@ -36,9 +43,25 @@ def require_all_placed(problem: Problem, plan: Plan, words: Mapping[str, str] = 
     rooted = problem.with_roots(plan.root)
     loose = replace(rooted, most_moves=None, move_price=0)
     relax, tried = _tried(
-        rooted, loose, problem.most_moves, _all_placed, lambda base: _of_problem(base, plan.waiting > 0, words)
+        rooted, loose, problem.most_moves, _all_placed, lambda base: _limits_of(base, plan, words, further)
     )
     raise _refused(missing, who, short, relax, tried)
+
+
+def _limits_of(
+    base: Problem,
+    plan: Plan,
+    words: Mapping[str, str],
+    further: Callable[[], Iterable[tuple[str, Problem]]] | None,
+) -> Iterator[tuple[str, Problem]]:
+    if further is None:
+        yield from _of_problem(base, plan.waiting > 0, words)
+        return
+    for name, looser in further():
+        yield name, replace(looser.with_roots(plan.root), most_moves=base.most_moves, move_price=base.move_price)
+    for name, looser in _of_problem(base, plan.waiting > 0, words):
+        if looser.allowed is base.allowed and looser.pinned is base.pinned:
+            yield name, looser
 
 
 def require_all_found(
@@ -147,7 +170,10 @@ def _of_question(
         if not question.allowed[job].all():
             allowed = question.allowed.copy()
             allowed[job] = True
-            yield f"allow {jobs[job]} more {machine}s", replace(question, allowed=allowed)
+            yield f"allow {jobs[job]} more {words['place']}s", replace(question, allowed=allowed)
+        pinned = question.pinned & (question.owner == job)
+        if pinned.any():
+            yield f"unpin tasks of {jobs[job]}", replace(question, movable=question.movable | pinned)
         for level, limit in enumerate(LEVELS):
             if question.most[job, level] < NO_LIMIT:
                 most = question.most.copy()

@@ -32,6 +32,8 @@ class Question:
     at: Ints
     """Machine each task runs on, `WAITING` for none."""
     movable: Bools
+    pinned: Bools
+    """Tasks that would be movable but for a pin."""
     owner: Ints
     """Job of each task."""
     need: Ints

@@ -6,13 +6,13 @@ than its moves cost with `PROBABILITY`.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sinemora.recommender.applications.performance import Indices, Links
-from sinemora.recommender.placement import limits, policies, relax
+from sinemora.recommender.placement import policies
 from sinemora.recommender.placement.costs import FAIR_SCALE, Objective
 from sinemora.recommender.placement.order import Step, TaskMove, ordered, together
 from sinemora.recommender.placement.plan import Plan
@@ -23,16 +23,13 @@ from sinemora.recommender.recommendations.felt import Felt, felt
 from sinemora.recommender.recommendations.formulate import formulate, stars_of, task_moves
 from sinemora.recommender.recommendations.judge import Gain, Series, gain, series
 from sinemora.recommender.recommendations.limits import Broken, broken
-from sinemora.recommender.recommendations.rest import Searched, left_over, searched
+from sinemora.recommender.recommendations.rest import left_over, searched
+from sinemora.recommender.recommendations.unplaced import unplaced_of
 from sinemora.recommender.recommendations.world import WAITING, Assumed, Deployed, World, filled
 
 PROBABILITY = 0.9
 POINTS = 1000
 """Cost points of a whole performance lost (`Objective.loss`)."""
-LEVELS = {"machine": "VM", "rack": "host", "pod": "zone"}
-"""What the solver's levels are to a tenant."""
-PUBLISHED = (Policy.nomora, Policy.nomora_aggregated)
-"""Policies under which a task may wait though there is a place for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +97,9 @@ def choose(world: World, wish: Wish) -> Choice:
         own = [limit for place, _ in movers if (limit := world.applications[place].moves_max) is not None]
         most = min([wish.moves_max, *own])
         search = searched(world, assumed, at, movers, wish.objective, least_gain, most)
+        again = None if problem is None else _offered(world, wish, stars, assumed, least_gain, proposed, search.moves)
+        if again is not None:
+            problem, plan, proposed = again
         proposed += search.moves
     rerooted = {move.task[0] for move in proposed if move.task[1] == world.applications[move.task[0]].root}
     # A search places the tasks of a graph for one another: what it moves of one stays together.
@@ -110,7 +110,7 @@ def choose(world: World, wish: Wish) -> Choice:
     kept = [group for group in groups if group.rejected is None]
     after = moved(here, [move for group in kept for move in group.moves])
     unplaced = []
-    for why in _unplaced(world, wish, problem, plan, search):
+    for why in unplaced_of(world, stars, assumed, wish.policy, problem, plan, search):
         # Tasks that run where their limits would not have them may stay there.
         if not steps and any((here[place] == WAITING).any() for place in chosen):
             raise why
@@ -121,23 +121,27 @@ def choose(world: World, wish: Wish) -> Choice:
     )
 
 
-def _unplaced(
-    world: World, wish: Wish, problem: Problem | None, plan: Plan | None, search: Searched | None
-) -> Iterator[limits.InfeasibleError]:
-    """Why tasks of the solver's and of the search's find no place, where they do not."""
-    try:
-        if problem is not None and plan is not None:
-            if wish.policy in PUBLISHED and plan.waiting.any():
-                # What waits there may have a place all the same: only what no policy could place is refused.
-                plan = limits.solve(replace(problem.with_roots(plan.root), move_price=0, most_moves=None))
-            relax.require_all_placed(problem, plan, LEVELS)
-    except limits.InfeasibleError as error:
-        yield error
-    try:
-        if search is not None:
-            relax.require_all_found(search.question, search.found, [one.name for one in world.applications], LEVELS)
-    except limits.InfeasibleError as error:
-        yield error
+def _offered(
+    world: World,
+    wish: Wish,
+    stars: list[int],
+    assumed: Assumed,
+    least_gain: float,
+    proposed: list[TaskMove],
+    searched_moves: list[TaskMove],
+) -> tuple[Problem, Plan, list[TaskMove]] | None:
+    """The stars placed anew with the slots that a search has freed; None when it freed none, or took what they left."""
+    left = {move.source for move in proposed}
+    if wish.policy is None or not any(not move.starts for move in searched_moves):
+        return None
+    if left & {move.target for move in searched_moves}:
+        return None
+    after = moved(tuple(one.at for one in world.applications), searched_moves)
+    applications = (replace(one, at=at) for one, at in zip(world.applications, after, strict=True))
+    freed = replace(world, applications=tuple(applications))
+    problem = _asked(formulate(freed, stars, assumed, wish.policy), wish, least_gain)
+    plan = policies.solve(problem, wish.policy, wish.objective)
+    return problem, plan, task_moves(freed, stars, problem, plan)
 
 
 def _asked(problem: Problem, wish: Wish, least_gain: float) -> Problem:

@@ -91,6 +91,12 @@ def _question(
     question = Question(
         at=here,
         movable=np.array([one in movers for one in tasks]),
+        pinned=np.array(
+            [
+                place in places and applications[place].tasks[task].pinned and at[place][task] >= 0
+                for place, task in tasks
+            ]
+        ),
         owner=np.array([place for place, _ in tasks], np.int64),
         need=np.array([applications[place].tasks[task].takes for place, task in tasks], np.int64),
         # What runs fits, whatever was said.

@@ -230,7 +230,7 @@ def refused(mesh: MeshWorld, worker, **more) -> dict:
 @pytest.mark.parametrize(
     ("near", "limit", "taken", "relax"),
     [
-        ("a-2", {"zones": ["a", "c"]}, ("c-1", "c-2"), ["allow cache more VMs"]),
+        ("a-2", {"zones": ["a", "c"]}, ("c-1", "c-2"), ["allow cache more zones"]),
         ("b-2", {"per_zone_max": 1}, ("a-2", "c-1", "c-2"), ["let cache have more than 1 in one zone"]),
     ],
 )
@@ -247,6 +247,35 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, p
     assert error["extra"]["relax"] == relax
 
 
+def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
+    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+    body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": [*tasks_of, {"name": "new"}]}
+    mesh.owner.created("/v1/applications", body | limits)
+
+
+def test_a_pin_that_keeps_others_out_is_named(mesh: MeshWorld, worker):
+    pinned = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "c-2", "pinned": True}]
+    mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": pinned}
+    )
+    declared(mesh, "other", ("c-1", "b-2"))
+    star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["c"])
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, applications=["cache", "late"])
+    assert error["extra"]["relax"] == ["allow late more zones", "unpin tasks of cache"]
+
+
+@pytest.mark.parametrize("policy", ["exact", "graph"])
+def test_an_application_that_must_be_apart_is_named(mesh: MeshWorld, worker, policy):
+    declared(mesh, "other", ("c-1", "c-2"))
+    sized(mesh, "c-1", slots=2)
+    declared(mesh, "third", ("a-2", "b-2"))
+    star_with_a_task_to_start(mesh, "cache", ("a-1", "b-1"), apart_from=["other"])
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, policy=policy, applications=["cache"])
+    assert error["extra"]["relax"] == ["let cache and other share VMs"]
+
+
 @pytest.mark.parametrize("policy", ["gang", "pack", "graph"])
 def test_so_do_roots_that_may_move_and_packing(mesh: MeshWorld, worker, policy):
     tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "a-2"}, {"name": "new"}]
@@ -255,7 +284,7 @@ def test_so_do_roots_that_may_move_and_packing(mesh: MeshWorld, worker, policy):
     declared(mesh, "other", ("c-1", "c-2"))
     measured(mesh, NEAR)
     error = refused(mesh, worker, policy=policy, applications=["cache"], moves_max=0)
-    assert (error["code"], error["extra"]["relax"]) == ("placement_impossible", ["allow cache more VMs"])
+    assert (error["code"], error["extra"]["relax"]) == ("placement_impossible", ["allow cache more zones"])
 
 
 @pytest.mark.parametrize("policy", ["exact", "gang", "pack", "graph", "nomora"])
@@ -299,6 +328,27 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
     assert best["bound"] <= best["cost"]
     assert found["answer"]["total"]["probability"] > 0.99
     assert all(step["runner_up"] is not None for step in found["steps"])
+
+
+def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
+    declared(mesh, vms=("a-1", "b-1"))
+    body = {
+        "name": "shop",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "tasks": [{"name": "web", "vm": "c-2"}, {"name": "db", "vm": "b-2", "pinned": True}],
+        "edges": [{"source": "web", "target": "db"}],
+    }
+    mesh.owner.created("/v1/applications", body)
+    # The one place near a-1 is where web runs, which has a better one beside its database.
+    far = {("a-1", one): 600.0 for one in ("c-1", "a-2")}
+    measured(mesh, {("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0, ("b-2", "a-2"): 30.0, ("b-2", "c-2"): 400.0} | far)
+    found = asked(mesh, worker)
+    assert [(step["task"]["name"], step["target"]["name"]) for step in found["steps"]] == [
+        ("web", "a-2"),
+        ("cache-1", "c-2"),
+    ]
+    assert found["answer"]["certificate"]["gap"] == 0
 
 
 def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
