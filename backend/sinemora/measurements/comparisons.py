@@ -66,7 +66,7 @@ def one(session: Session, mesh: MeshState, asked: MatrixQuestion, budget: Budget
     """A matrix as an answer. ProductError `range_invalid`, `range_too_large`."""
     if (asked.from_ is None) != (asked.to is None):
         raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
-    wanted = Selection(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more))
+    wanted = Selection(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more), asked.flows)
     picture = service.picture_of(session, mesh, wanted, budget)
     return Answer(lambda: service.matrix_read(picture, wanted), lambda: _sheet(picture, asked), picture.binary)
 

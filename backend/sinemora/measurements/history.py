@@ -26,6 +26,8 @@ _SHORTEST = timedelta(seconds=1)
 class History:
     """Round trips of a mesh in each window: ns, NaN where a pair has none, shape (windows, VMs, VMs), symmetric.
 
+    Of pairs with several source ports they are those of the slowest (`flows.slowest`).
+
     VMs are in the order of the mesh's members; `started_at_s` and `window_s` are of each window, ascending; `parts` are
     the stretches of the store that they stand in.
     """
@@ -107,7 +109,7 @@ def _spread(begun: list[tuple[Tier, datetime]], most: int) -> list[tuple[Tier, d
 
 def _fill(found: npt.NDArray[np.float32], axis: Ints, rows: Positions, chunk: list[StoredFrame], quantile: int) -> None:
     windows, clients, targets = _pairs(axis, rows, chunk)
-    codes = unpacking.round_trip_codes([one.stats for one in chunk], quantile).astype(np.int64)
+    codes = unpacking.slowest_codes([one.stats for one in chunk], quantile).astype(np.int64)
     known = (windows != NONE) & (clients != NONE) & (targets != NONE) & (codes > 0)
     windows, clients, targets = windows[known], clients[known], targets[known]
     values = sketch.values_of(codes[known] - 1)

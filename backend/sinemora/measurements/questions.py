@@ -8,6 +8,7 @@ from uuid import UUID
 from pydantic import Field
 
 from sinemora.kit.schemas import Write
+from sinemora.measurements.flows import Flows
 from sinemora.measurements.matrix import Metric, Statistic
 from sinemora.measurements.schemas import By
 from sinemora.measurements.sheets import Format
@@ -72,6 +73,13 @@ class MatrixQuestion(PathsQuestion):
         list[Statistic],
         Field(max_length=7, description="Further statistics of the same windows, repeatable; read and merged once"),
     ] = []  # noqa: RUF012
+    flows: Annotated[
+        Flows,
+        Field(
+            description="`slowest`: percentiles no smaller than the median of the slowest source port of each path, of"
+            " a round trip those of both ways together. Only for delays between VMs"
+        ),
+    ] = Flows.ALL
 
 
 class ComparisonQuestion(PathsQuestion):

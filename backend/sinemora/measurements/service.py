@@ -14,6 +14,7 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import corrections, matrix, merging, newest, queries, remembering, rollup
 from sinemora.measurements.budget import REQUEST, Budget
+from sinemora.measurements.flows import Flows, slowest
 from sinemora.measurements.frame import ROUND_TRIP, Frame, Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
 from sinemora.measurements.queries import StoredFrame
@@ -48,7 +49,7 @@ YEARS = range(1970, 2200)
 class Selection:
     """What a matrix is asked for; `start` and `end` are None for the newest window of every path.
 
-    `more` are further statistics of the same windows.
+    `more` are further statistics of the same windows; `flows` which source ports of a path count.
     """
 
     by: By
@@ -57,6 +58,7 @@ class Selection:
     start: datetime | None = None
     end: datetime | None = None
     more: tuple[Statistic, ...] = ()
+    flows: Flows = Flows.ALL
 
     @property
     def merged_directions(self) -> tuple[int, ...]:
@@ -105,7 +107,11 @@ def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget =
 
 
 def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Budget = REQUEST) -> Picture:
-    """The same of a mesh that is known already. ProductError `range_invalid`, `range_too_large`."""
+    """The same of a mesh that is known already.
+
+    ProductError `range_invalid`, `range_too_large`, `flows_not_told_apart`.
+    """
+    _check_flows(wanted)
     if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
         return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
     by_zone = wanted.by is By.ZONE
@@ -116,6 +122,7 @@ def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Bud
         wanted.end,
         sketches_of=wanted.merged_directions if by_zone else (),
         quantiles_of=wanted.merged_directions,
+        flows=wanted.flows,
         budget=budget,
     )
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
@@ -133,6 +140,7 @@ def windows(
     sketches_of: Collection[int] = (),
     quantiles_of: Collection[int] = (),
     vm_keys: Collection[int] | None = None,
+    flows: Flows = Flows.ALL,
     budget: Budget = REQUEST,
 ) -> Windows:
     """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
@@ -157,6 +165,8 @@ def windows(
         started_at, ended_at, pairs, merged = _range(
             session, mesh, start, end, vm_keys, budget, sketches_of, {*sketches_of, *quantiles_of}
         )
+    if flows is Flows.SLOWEST:
+        pairs = replace(pairs, stats=slowest(pairs.stats))
     cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
     if now_s is None:  # what was measured then was planned then
         cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
@@ -214,6 +224,18 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
         unit=unit_of(metric),
         items=items,
     )
+
+
+def _check_flows(wanted: Selection) -> None:
+    """ProductError `flows_not_told_apart` where the slowest flow is asked for and nobody knows it."""
+    delays = wanted.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and wanted.by is By.VM
+    percentiles = all(one.quantile is not None for one in (wanted.statistic, *wanted.more))
+    if wanted.flows is Flows.SLOWEST and not (delays and percentiles):
+        raise ProductError(
+            "flows_not_told_apart",
+            422,
+            "`flows=slowest` is of percentiles (p50, p90, p99, p999) of `one_way_delay` and `round_trip` between VMs.",
+        )
 
 
 def check_range(start: datetime, end: datetime) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from sinemora.measurements import fast, frame, sketch
+from sinemora.measurements.flows import slowest
 from sinemora.measurements.frame import Sketches, Stats
 from sinemora.measurements.sketch import Ints
 
@@ -82,6 +83,18 @@ def round_trip_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.ui
 
 def _codes_of(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
     codes: npt.NDArray[np.uint16] = stats_of(blobs).quantiles[quantile, frame.ROUND_TRIP]
+    return codes
+
+
+def slowest_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
+    """The same, no less than what the slowest flows take where they are told apart (`flows.slowest`). FrameError."""
+    codes = round_trip_codes(blobs, quantile)
+    first = 0
+    for blob, (version, n) in zip(blobs, frame.heads_of(frame.STATS, blobs), strict=True):
+        # The body of newer blocks begins with whether they tell flows apart.
+        if n and (version < frame.CHECKED[frame.STATS] or blob[frame.BODY_AT]):
+            codes[first : first + n] = slowest(frame.decode_stats(blob)).quantiles[quantile, frame.ROUND_TRIP]
+        first += n
     return codes
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sinemora.kit.db import tenant_session
-from sinemora.measurements import frame, history, unpacking
+from sinemora.measurements import flows, frame, history, unpacking
 from sinemora.measurements.frame import FrameError
 from sinemora.measurements.matrix import Statistic
 from sinemora.meshes.plan import MeshState
@@ -28,6 +28,18 @@ def test_codes_alone_are_those_of_all_stats(quantile):
     whole = unpacking.stats_of(blobs)
     assert np.array_equal(found, whole.quantiles[quantile, frame.ROUND_TRIP])
     assert not unpacking.round_trip_codes([], quantile).size
+
+
+@pytest.mark.parametrize("quantile", range(3))
+def test_codes_of_slowest_flows_are_those_of_all_stats(quantile):
+    made = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(3), 20)]
+    blobs = [(GOLDEN / "stats.v1").read_bytes(), *made, (GOLDEN / "stats.v2").read_bytes()]
+    whole = flows.slowest(unpacking.stats_of(blobs))
+    assert np.array_equal(unpacking.slowest_codes(blobs, quantile), whole.quantiles[quantile, frame.ROUND_TRIP])
+    several = unpacking.slowest_codes(blobs, quantile) != unpacking.round_trip_codes(blobs, quantile)
+    assert several.any()
+    assert not several.all()
+    assert not unpacking.slowest_codes([], quantile).size
 
 
 def test_blocks_that_end_too_soon_are_refused():

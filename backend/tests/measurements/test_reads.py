@@ -270,20 +270,63 @@ def test_path_now_is_the_same_whoever_was_client(mesh):
     assert forth["round_trip"] == back["round_trip"]
 
 
-def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
-    a, b = mesh.agents[0], mesh.agents[1]
+def sent_by_three_flows(mesh: MeshWorld, started_at_s: int | None = None) -> None:
+    """A window of the first agent: three flows to the second one, the last without an answer, and one to the third."""
+    a, b, c = mesh.agents[:3]
     delays = ([50_000, 52_000, 90_000, 91_000, 92_000], [60_000, 61_000, 62_000, 63_000, 64_000])
-    report = report_of(mesh.key, {b.vm_key: Raw((*delays, [110_000] * 5), (5, 5, 5), (0, 0, 0), flows=3)})
+    several = Raw((*delays, [110_000] * 5), (5, 5, 5), (0, 0, 0), flows=3)
+    report = report_of(mesh.key, {b.vm_key: several, c.vm_key: simple(50_000, 60_000)}, started_at_s)
     window = report.windows[0]
+    alone = [(8, 50_000, 50_000)]
     for columns, rows in (
-        (window.outbound_flows, [(2, 50_000, 50_000), (3, 90_000, 91_000), (0, 0, 0)]),
-        (window.inbound_flows, [(2, 60_000, 60_000), (3, 62_000, 63_000), (0, 0, 0)]),
+        (window.outbound_flows, [(2, 50_000, 50_000), (3, 90_000, 91_000), (0, 0, 0), *alone]),
+        (window.inbound_flows, [(2, 60_000, 60_000), (3, 62_000, 63_000), (0, 0, 0), *alone]),
     ):
         for count, least, median in rows:
             columns.count.append(count)
             columns.min_ns.append(least)
             columns.p50_ns.append(median)
     sent(a, report)
+
+
+@pytest.mark.parametrize("range_s", [0, 60])
+def test_the_matrix_of_slowest_flows_says_what_routing_may_choose(mesh, range_s):
+    start = window_start(1)
+    sent_by_three_flows(mesh, start)
+    keys = keys_in_order(mesh)
+    a, b, c = (keys.index(agent.vm_key) for agent in mesh.agents[:3])
+    range_ = {"from": iso(start), "to": iso(start + range_s)} if range_s else {}
+
+    def values(**asked: str) -> list[list[int]]:
+        return matrix(mesh, **range_, **asked)["values"]
+
+    # Within a bin of the sketch: 0.79 %.
+    one_way = values(metric="one_way_delay", flows="slowest")
+    assert (one_way[a][b], one_way[b][a]) == (pytest.approx(91_000, rel=0.0079), pytest.approx(63_000, rel=0.0079))
+    # The slowest there and the slowest back may be different flows, so no exchange need have taken as long.
+    trips = values(metric="round_trip", flows="slowest")
+    assert trips[a][b] == trips[b][a] == pytest.approx(154_000, rel=0.0079)
+    for metric in ("one_way_delay", "round_trip"):
+        every, slowest = values(metric=metric), values(metric=metric, flows="slowest")
+        assert every[a][b] < slowest[a][b]
+        assert every[a][c] == slowest[a][c] is not None  # one flow: nothing to choose
+    # What is larger than the median of the slowest flow stays.
+    tail = {"metric": "one_way_delay", "statistic": "p99"}
+    assert values(**tail)[a][b] == values(**tail, flows="slowest")[a][b] > 91_000
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"metric": "loss"}, {"metric": "jitter"}, {"by": "zone"}, {"statistic": "mean"}, {"more": "max"}],
+)
+def test_the_slowest_flow_is_of_percentiles_of_delays_between_vms(mesh, asked):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"flows": "slowest", **asked})
+    assert (answer.status_code, answer.json()["code"]) == (422, "flows_not_told_apart")
+
+
+def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
+    a, b = mesh.agents[0], mesh.agents[1]
+    sent_by_three_flows(mesh)
     forth = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}").json()
     back = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}").json()
     assert [flow["flow"] for flow in forth["by_flow"]] == [0, 1, 2]

@@ -3803,6 +3803,12 @@ export interface components {
             inbound: components["schemas"]["FlowDirectionRead"];
         };
         /**
+         * Flows
+         * @description Which source ports of a path count: all of them together, or the slowest one of each direction.
+         * @enum {string}
+         */
+        Flows: "all" | "slowest";
+        /**
          * Format
          * @description What an answer comes as. `binary` is the matrix for the canvas; only matrices have it.
          * @enum {string}
@@ -10744,6 +10750,8 @@ export interface operations {
                 statistic?: components["schemas"]["Statistic"];
                 /** @description Further statistics of the same windows, repeatable; read and merged once */
                 more?: components["schemas"]["Statistic"][];
+                /** @description `slowest`: percentiles no smaller than the median of the slowest source port of each path, of a round trip those of both ways together. Only for delays between VMs */
+                flows?: components["schemas"]["Flows"];
             };
             header?: {
                 accept?: string;

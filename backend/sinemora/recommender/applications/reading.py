@@ -7,6 +7,7 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.schemas import VmName
+from sinemora.measurements.flows import Flows
 from sinemora.measurements.matrix import Metric, State, Statistic
 from sinemora.measurements.schemas import STATE_NAMES, By, Span
 from sinemora.measurements.service import Picture, Selection, picture
@@ -33,7 +34,10 @@ from sinemora.recommender.schemas import Origin
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """The newest round trips of a mesh, ns, NaN where unknown, [source][target] by `machine_of` (VM id → index)."""
+    """The newest round trips of a mesh, ns, NaN where unknown, [source][target] by `machine_of` (VM id → index).
+
+    Of paths with several source ports percentiles are those of the slowest, since an application cannot choose its way.
+    """
 
     picture: Picture
     machine_of: dict[UUID, int]
@@ -46,7 +50,8 @@ class Network:
 
 def network(session: Session, mesh_id: UUID, statistic: Statistic) -> Network:
     """What the newest windows say. ProductError `mesh_unknown`."""
-    found = picture(session, mesh_id, Selection(By.VM, Metric.ROUND_TRIP, statistic))
+    flows = Flows.ALL if statistic.quantile is None else Flows.SLOWEST
+    found = picture(session, mesh_id, Selection(By.VM, Metric.ROUND_TRIP, statistic, flows=flows))
     trips = np.where(found.matrix.valued, found.matrix.values, np.nan).astype(np.float64)
     return Network(found, {axis.id: at for at, axis in enumerate(found.axis)}, trips)
 
