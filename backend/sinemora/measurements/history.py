@@ -1,5 +1,6 @@
 """Use case of reading many windows of a whole mesh apart from one another: a matrix a window, one number each."""
 
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -64,12 +65,20 @@ def round_trips(
     lengths = np.zeros(starts.size, np.int64)
     axis = keys_of(mesh)
     found = np.full((starts.size, axis.size, axis.size), np.nan, np.float32)
-    for part in parts:
-        for chunk in queries.frames(session, mesh.key, [part], sketches=False):
-            # What came after we looked stays out.
-            rows = positions_of(starts, np.array([one.started_at_s for one in chunk], np.int64))
-            lengths[rows[rows != NONE]] = [one.window_s for one, row in zip(chunk, rows, strict=True) if row != NONE]
-            _fill(found, axis, rows, chunk, quantile)
+    with ThreadPoolExecutor(1) as filling:  # while one piece is decoded the next is fetched
+        filled: Future[None] | None = None
+        for part in parts:
+            for chunk in queries.frames(session, mesh.key, [part], sketches=False):
+                # What came after we looked stays out.
+                rows = positions_of(starts, np.array([one.started_at_s for one in chunk], np.int64))
+                told = [(row, one.window_s) for one, row in zip(chunk, rows.tolist(), strict=True) if row != NONE]
+                if told:
+                    lengths[[row for row, _ in told]] = [window_s for _, window_s in told]
+                if filled is not None:
+                    filled.result()
+                filled = filling.submit(_fill, found, axis, rows, chunk, quantile)
+        if filled is not None:
+            filled.result()
     return History(starts, lengths, found, tuple(parts))
 
 

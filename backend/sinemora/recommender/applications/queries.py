@@ -2,11 +2,12 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 from uuid import UUID
 
-from sqlalchemy import and_, func, select
+from sqlalchemy import ColumnElement, and_, func, select
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.orm import Session, defaultload, lazyload
+from sqlalchemy.orm import Session, defaultload
 
 from sinemora.inventory.models import Vm, Zone
 from sinemora.meshes.models import Mesh, MeshVm
@@ -18,12 +19,15 @@ from sinemora.recommender.models import CurveVersion, StoredCurve
 class Carrier:
     """A VM with what it can carry: the defaults where nothing was declared. `slots_taken` by tasks of the tenant."""
 
-    vm: Vm
+    vm_id: UUID
+    vm_key: int
+    vm_name: str
     slots: int
     slots_taken: int
     cpu_millicores: int | None
     memory_mib: int | None
-    capacity: VmCapacity | None
+    price_per_hour: Decimal | None
+    host: str | None
 
 
 def application_named(session: Session, name: str) -> Application | None:
@@ -90,8 +94,17 @@ def curve_of_version(session: Session, version_ids: Iterable[UUID]) -> dict[UUID
     return {version.id: (curve, version) for curve, version in rows}
 
 
-def carriers(session: Session, mesh_id: UUID | None = None, vm_id: UUID | None = None) -> list[Carrier]:
-    """VMs (of a mesh, or one) with what they can carry, by name."""
+def carriers(session: Session, mesh_id: UUID) -> list[Carrier]:
+    """The VMs of a mesh with what they can carry."""
+    return _carriers(session, Vm.id.in_(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
+
+
+def carrier(session: Session, vm_id: UUID) -> Carrier | None:
+    """The tenant's VM with what it can carry."""
+    return next(iter(_carriers(session, Vm.id == vm_id)), None)
+
+
+def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
     taken = (
         select(Task.vm_id, func.sum(Task.slots).label("slots"))
         .where(Task.vm_id.is_not(None))
@@ -99,27 +112,22 @@ def carriers(session: Session, mesh_id: UUID | None = None, vm_id: UUID | None =
         .subquery()
     )
     found = (
-        select(Vm, VmCapacity, func.coalesce(taken.c.slots, 0))
+        select(
+            Vm.id,
+            Vm.key,
+            Vm.name,
+            func.coalesce(VmCapacity.slots, 1),
+            func.coalesce(taken.c.slots, 0),
+            VmCapacity.cpu_millicores,
+            VmCapacity.memory_mib,
+            VmCapacity.price_per_hour,
+            VmCapacity.host,
+        )
         .outerjoin(VmCapacity, and_(VmCapacity.tenant_id == Vm.tenant_id, VmCapacity.vm_id == Vm.id))
         .outerjoin(taken, taken.c.vm_id == Vm.id)
-        .order_by(Vm.name)
-        .options(lazyload(Vm.zone), lazyload(Vm.agent))
+        .where(which)
     )
-    if mesh_id is not None:
-        found = found.where(Vm.id.in_(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
-    if vm_id is not None:
-        found = found.where(Vm.id == vm_id)
-    return [
-        Carrier(
-            vm=vm,
-            slots=1 if capacity is None else capacity.slots,
-            slots_taken=int(slots_taken),
-            cpu_millicores=None if capacity is None else capacity.cpu_millicores,
-            memory_mib=None if capacity is None else capacity.memory_mib,
-            capacity=capacity,
-        )
-        for vm, capacity, slots_taken in session.execute(found)
-    ]
+    return [Carrier(*row) for row in session.execute(found)]
 
 
 def ensure_capacity(session: Session, vm_id: UUID) -> VmCapacity:

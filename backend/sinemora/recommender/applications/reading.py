@@ -164,13 +164,12 @@ def _state(net: Network, source: int, target: int) -> str:
 
 def capacity_read(carrier: Carrier) -> CapacityRead:
     """What a VM can carry."""
-    declared = carrier.capacity
     return CapacityRead(
-        vm=VmName.model_validate(carrier.vm),
+        vm=VmName(id=carrier.vm_id, key=carrier.vm_key, name=carrier.vm_name),
         slots=carrier.slots,
         slots_taken=carrier.slots_taken,
         cpu_millicores=carrier.cpu_millicores,
         memory_mib=carrier.memory_mib,
-        price_per_hour=None if declared is None else declared.price_per_hour,
-        host=None if declared is None else declared.host,
+        price_per_hour=carrier.price_per_hour,
+        host=carrier.host,
     )

@@ -125,10 +125,10 @@ def update_capacity(session: Session, actor: Actor, vm_id: UUID, body: CapacityU
 
 def capacity_of(session: Session, vm_id: UUID) -> queries.Carrier:
     """What a VM can carry. ProductError `vm_unknown`."""
-    found = queries.carriers(session, vm_id=vm_id)
-    if not found:
+    found = queries.carrier(session, vm_id)
+    if found is None:
         raise NotFound("vm")
-    return found[0]
+    return found
 
 
 def _attach(application: Application, found: Entry) -> None:

@@ -28,6 +28,7 @@ from sinemora.recommender.recommendations.schemas import (
     Question,
     RunnerUp,
 )
+from sinemora.recommender.recommendations.unplaced import short_of_objectives
 from sinemora.recommender.recommendations.world import World
 
 _COUNTED = {
@@ -65,7 +66,8 @@ def answer(world: World, seen: History, question: Question, objective: Objective
         certificate=_certificate(choice),
         front=_front(world, choice, chosen),
         constraints=limits.stated(world),
-        rejected=[f"{words}." for words in choice.unplaced]
+        rejected=short_of_objectives(world, choice.after)
+        + [f"{words}." for words in choice.unplaced]
         + [_rejected(world, group) for group in choice.groups if group.rejected is not None],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),

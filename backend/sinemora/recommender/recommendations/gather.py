@@ -83,20 +83,19 @@ def _chosen(applications: list[Application], named: list[str]) -> set[UUID]:
 
 
 def _machines(session: Session, mesh: MeshState, applications: list[Application]) -> tuple[Machine, ...]:
-    carriers = {one.vm.id: one for one in queries.carriers(session, mesh.id)}
+    carriers = {one.vm_id: one for one in queries.carriers(session, mesh.id)}
     zones = {member.id: (member.zone_id, member.zone_name) for member in mesh.members}
     found = []
     for member in mesh.members:
         carrier = carriers[member.id]
-        declared = carrier.capacity
-        price = None if declared is None or declared.price_per_hour is None else float(declared.price_per_hour)
+        price = None if carrier.price_per_hour is None else float(carrier.price_per_hour)
         found.append(
             Machine(
                 id=member.id,
                 name=member.name,
                 zone_id=zones[member.id][0],
                 zone=zones[member.id][1],
-                host=None if declared is None else declared.host,
+                host=carrier.host,
                 # What runs there already fits, whatever was said.
                 slots=max(carrier.slots, carrier.slots_taken),
                 cpu_millicores=carrier.cpu_millicores,

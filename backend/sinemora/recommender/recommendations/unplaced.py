@@ -1,13 +1,15 @@
-"""Why tasks find no place: which limit, given up alone, would make room for them."""
+"""Why tasks find no place, and which limit given up alone would make room; which applications stay below objectives."""
 
 from collections.abc import Iterator
 from dataclasses import replace
 
+from sinemora.recommender.applications.performance import Indices
 from sinemora.recommender.placement import limits, relax
 from sinemora.recommender.placement.plan import Plan
 from sinemora.recommender.placement.policies import Policy
 from sinemora.recommender.placement.problem import Problem
 from sinemora.recommender.recommendations.formulate import formulate
+from sinemora.recommender.recommendations.judge import expected_of, series
 from sinemora.recommender.recommendations.rest import Searched
 from sinemora.recommender.recommendations.world import WAITING, Assumed, Deployed, World
 
@@ -40,6 +42,22 @@ def unplaced_of(
             relax.require_all_found(search.question, search.found, [one.name for one in world.applications], LEVELS)
     except limits.InfeasibleError as error:
         yield error
+
+
+def short_of_objectives(world: World, at: tuple[Indices, ...]) -> list[str]:
+    """Which applications stay below the performance they must not fall below when tasks run `at` these machines."""
+    found = []
+    for place, one in enumerate(world.applications):
+        if not one.chosen or one.objective is None:
+            continue
+        by = None if one.root is None else world.felt_judging
+        told = expected_of(series(one.links, at[place], world.judging, one.sensitivity, by).performance)
+        if told is not None and told.mean < one.objective:
+            found.append(
+                f"{one.name} keeps {told.mean:.1%}, below its objective of {one.objective:.1%}, whichever moves"
+                " these limits allow: lower the objective, relax a limit, or rent VMs nearer to one another."
+            )
+    return found
 
 
 def _loosened(world: World, stars: list[int], assumed: Assumed, policy: Policy) -> Iterator[tuple[str, Problem]]:

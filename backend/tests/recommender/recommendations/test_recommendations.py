@@ -247,6 +247,16 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, p
     assert error["extra"]["relax"] == relax
 
 
+@pytest.mark.parametrize(("objective", "told"), [(0.5, False), (0.99, True)])
+def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, objective, told):
+    declared(mesh, objective=objective)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    assert len(found["steps"]) == 2
+    words = " ".join(found["answer"]["rejected"])
+    assert ("below its objective of 99.0%" in words) == told
+
+
 def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
     tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
     body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": [*tasks_of, {"name": "new"}]}

@@ -5,6 +5,12 @@ import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 
+const COUNTED = {
+  mean: 'by the mean over all exchanges of a path',
+  p99: 'by the 99th percentile of the exchanges of a path',
+  cvar: 'by the slowest twentieth of the exchanges of a path',
+}
+
 /** What a recommendation rests on: the certificate, the limits it kept, the windows it saw, what it rejected. */
 export function Proof({ found }: { found: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
@@ -13,6 +19,11 @@ export function Proof({ found }: { found: Recommendation }) {
   const noise = evidence.hysteresis < 0.0005 ? 'less than 0.1 %' : formatShare(evidence.hysteresis)
   return (
     <Panel title="What it rests on">
+      <p className={pageStyles.lead}>
+        Looked for by the policy <i>{found.policy}</i>
+        {found.question.policy === 'robust' && `, ${COUNTED[found.question.risk]}`}, with the objective{' '}
+        <i>{found.answer.objective}</i>.
+      </p>
       {certificate && (
         <p className={pageStyles.lead}>
           {certificate.words} Cost {formatCount(certificate.primal)}, proven bound {formatCount(certificate.dual)}.
@@ -28,9 +39,11 @@ export function Proof({ found }: { found: Recommendation }) {
       <p className={pageStyles.lead}>
         Chosen on {formatCount(evidence.chosen_on)} {evidence.chosen_on === 1 ? 'window' : 'windows'}, judged on{' '}
         {formatCount(evidence.judged_on)} {evidence.judged_on === 1 ? 'other' : 'others'}
-        {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}; {formatCount(evidence.paths_known)} of{' '}
-        {formatCount(evidence.paths)} paths were measured, the rest taken from their zones. A move must gain its task
-        more than noise may promise it: {noise}.
+        {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`};{' '}
+        {evidence.paths_assumed === 0
+          ? `all ${formatCount(evidence.paths)} paths were measured`
+          : `${formatCount(evidence.paths_known)} of ${formatCount(evidence.paths)} paths were measured, the rest taken from their zones`}
+        . A move must gain its task more than noise may promise it: {noise}.
       </p>
       <p className={pageStyles.lead}>Kept: {constraints.join('; ')}.</p>
       {rejected.length > 0 && (
