@@ -5,7 +5,7 @@ through real HTTP to committed frames; databases are durable (fsync on). Each fi
 table with a row per path and window can do the same, what that does in the same run (`rows_…`).
 
     make bench-store                   everything; the memory figure alone takes 10 minutes
-    make bench-store ONLY=ingest,rss   some groups: ingest queries large rollup load error rss
+    make bench-store ONLY=ingest,rss   some groups: ingest queries large unaligned rollup load error rss
     make bench-store SECONDS=60        a shorter memory run
 """
 
@@ -30,7 +30,7 @@ from sinemora.measurements import fast, frame, rollup, sketch, tasks, writes
 from sinemora.measurements.tiers import Tier, floor
 from sinemora.measurements.writes import RosterKeys
 
-GROUPS = ("ingest", "queries", "large", "rollup", "load", "error", "rss")
+GROUPS = ("ingest", "queries", "large", "unaligned", "rollup", "load", "error", "rss")
 STARTED = int(time.time())
 NOW = STARTED // 86_400 * 86_400
 REPEATED = 7
@@ -176,11 +176,11 @@ def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> Non
         writes.store_merged_zones(session, tier, found, {}, RosterKeys())
 
 
-def timed(ask: Callable[[int], object]) -> float:
+def timed(ask: Callable[[int], object], times: int = REPEATED) -> float:
     """Median ms of `ask`, called with 0, 1, 2 … after one call to warm up."""
     ask(0)
     spent = []
-    for turn in range(1, REPEATED + 1):
+    for turn in range(1, times + 1):
         began_s = time.perf_counter()
         ask(turn)
         spent.append((time.perf_counter() - began_s) * 1000)
@@ -253,6 +253,16 @@ def large(product: Product) -> None:
     fill(world, Tier.RAW, [int(time.time()) // 10 * 10 - 10], 10)
     spent = timed(lambda _: ask_matrix(product, world, None, None))
     tell("store_latest_1000_ms", spent, "ms", 100, "less")
+
+
+def unaligned(product: Product) -> None:
+    """A quarter of an hour of 1,000 VMs that ends at any minute: fifteen million sketches of minutes, really merged."""
+    world = product.world("unaligned", 1000)
+    end = NOW - 5 * 3600 + 7 * 60
+    note("filling fifteen minutes of 1,000 VMs")
+    fill(world, Tier.MINUTE, list(range(end - 900, end, 60)), 60)
+    spent = timed(lambda _: ask_matrix(product, world, end - 900, end), 3)
+    tell("store_matrix_1000_15m_any_minute_ms", spent, "ms", 1000, "less", ends="at any minute")
 
 
 def rolled(product: Product) -> None:
@@ -381,6 +391,8 @@ def main() -> None:
             under_load(product, rate, world)
         if "large" in wanted:
             large(product)
+        if "unaligned" in wanted:
+            unaligned(product)
         if "rollup" in wanted:
             rolled(product)
         if "rss" in wanted:

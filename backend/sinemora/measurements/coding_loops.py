@@ -181,6 +181,78 @@ def unpack(words: Array, at: Any, end: Any, bounds: Array, signed: Array, flat: 
 
 
 @compiled
+def unpack_at(words: Array, at: Any, end: Any, n: Any, signed: Array, place: Any, numbers: Array) -> Any:
+    """Read the number `place` of each column of a pack from the bit `at` on, of `n` numbers each, without the others.
+
+    Whether it could: not where one of these has a rest beyond the unary ones, nor where columns go beyond `end`.
+    """
+    columns = signed.size
+    low: Any = at + 8 * columns
+    if low > end:
+        return False
+    needed: Any = np.int64(0)
+    bases: Any = low
+    for c in range(columns):
+        param = get(words, at + 8 * c, 8)
+        low += 32 if param & BASE else 0
+        needed += (param & K) * n
+    to: Any = low + needed
+    if to > end:
+        return False
+    for c in range(columns):
+        param = get(words, at + 8 * c, 8)
+        k = param & K
+        number: Any = np.int64(0)
+        if k:
+            number = get(words, low + k * place, k)
+            low += k * n
+        if param & REST:
+            first = _after_ones(words, to, place, end)
+            last = _after_ones(words, first, np.int64(1), end)
+            to = _after_ones(words, last, n - place - 1, end)
+            rest = last - first - 1
+            if to > end or rest >= RESTS_MAX:
+                return False
+            number += rest << k
+        base: Any = np.int64(0)
+        if param & BASE:
+            base = get(words, bases, 32)
+            bases += 32
+        if signed[c]:
+            number = number >> 1 ^ -(number & 1)
+        numbers[c] = (((number + base) & MASK) ^ (1 << 31)) - (1 << 31)
+    return True
+
+
+@compiled
+def _after_ones(words: Array, at: Any, count: Any, end: Any) -> Any:
+    """The bit after so many ones from `at` on; beyond `end` where there are fewer."""
+    while count > 0:
+        if at >= end:
+            return end + 1
+        word = words[at >> 6] >> np.uint64(at & 63)
+        ones = _ones(word)
+        if ones < count:
+            count -= ones
+            at += 64 - (at & 63)
+            continue
+        while count > 1:  # all but the last of them
+            word &= word - _ONE
+            count -= 1
+        return at + _ones((word & (~word + _ONE)) - _ONE) + 1
+    return at
+
+
+@compiled
+def _ones(word: Any) -> Any:
+    """How many bits of a word are 1."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))
+
+
+@compiled
 def _without_base(part: Array, signed: Any) -> Any:
     """Take the base off a column, which is returned; what is left is 0 … 2^32-1."""
     base: Any = np.int64(0)

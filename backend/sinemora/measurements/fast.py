@@ -146,6 +146,7 @@ def _exercise_packing(found: Any) -> None:
     room = np.zeros(found.sealed_words(columns, by_flow, codes, 1), np.uint64)
     found.seal(columns, quantiles, flows, sources, by_flow, lengths, codes, 1, room, np.empty((1, 2, 2), np.int64))
     found.unpack_stats(read, ints, ints, ints, ints, 0, 0, columns, quantiles, flows, sources, ints)
+    found.unpack_stats_at(read, ints, ints, ints, ints, 0, 0, columns, quantiles, flows, sources)
     found.first_harmed(read, ints, ints)
     found.unpack_lengths(read, ints, ints, ints, ints, np.empty((3, 0), np.int64))
     found.unpack_words(read, ints, ints, ints, ints, 0, 0, columns, np.empty((3, 0), np.int64), ints, ints, codes)

@@ -11,7 +11,7 @@ import numpy as np
 
 from sinemora.compiled import compiled
 from sinemora.measurements.coding import MASK
-from sinemora.measurements.coding_loops import checksum, get, pack, put, unpack
+from sinemora.measurements.coding_loops import checksum, get, pack, put, unpack, unpack_at
 from sinemora.measurements.frame import NEWEST, STATS
 from sinemora.measurements.layouts import (
     CLOCK_ERROR,
@@ -175,49 +175,82 @@ def unpack_stats(
         ends[f] = -1 if read < 0 else (read - start) // 8 if get(words, start, 8) else 0
         if read < 0:
             continue
-        for p in range(n):
-            i = to + p
-            for direction in range(3):
-                count, lost = flat[direction * n + p], flat[(3 + direction) * n + p]
-                if direction != OUTBOUND:
-                    count += columns[COUNT, direction - 1, i]
-                count = np.int32(count)
-                columns[COUNT, direction, i] = count
-                columns[LOST, direction, i] = lost
-                columns[SENT, direction, i] = flat[(6 + direction) * n + p] + count + lost
-                if direction == ROUND_TRIP:
-                    mean = np.int32(flat[13 * n + p] + columns[MEAN, OUTBOUND, i] + columns[MEAN, INBOUND, i])
-                    columns[MIN, direction, i] = mean - flat[14 * n + p]
-                else:
-                    least = flat[(9 + direction) * n + p]
-                    columns[MIN, direction, i] = least
-                    mean = np.int32(flat[(11 + direction) * n + p] + least)
-                columns[MEAN, direction, i] = mean
-                most = np.int32(flat[(15 + direction) * n + p] + mean)
-                columns[MAX, direction, i] = most
-                error = flat[(18 + direction) * n + p]
-                if direction == INBOUND:
-                    error += columns[CLOCK_ERROR, OUTBOUND, i]
-                columns[CLOCK_ERROR, direction, i] = error
-                code = flat[(24 + direction) * n + p]
-                largest: Any = np.int64(0)
-                if count > 0:
-                    code += bin_of(np.int64(mean)) + 1
-                    largest = bin_of(np.int64(most)) + 1
-                code &= 0xFFFF
-                quantiles[0, direction, i] = code
-                for q in range(1, 4):
-                    left = flat[(24 + 3 * q + direction) * n + p]
-                    code = (largest - left if count < _FEWER[q] else code + left) & 0xFFFF
-                    quantiles[q, direction, i] = code
-            flows[i] = flat[36 * n + p]
-            sources[i] = flat[37 * n + p]
+        _restore(flat, n, to, near, columns, quantiles, flows, sources)
+
+
+@compiled
+def unpack_stats_at(
+    words: Array, at: Array, sizes: Array, targets: Array, places: Array, low: int, high: int, columns: Array,
+    quantiles: Array, flows: Array, sources: Array,
+) -> Any:  # fmt: skip
+    """Stats of one target (at `places`) of each frame `low` … `high`-1 into `columns` (8, 3, frames) and the others.
+
+    The first frame that tells its flows apart or says more than it has bytes, or -1.
+    """
+    flat, near = np.empty(_COLUMNS, np.int64), np.empty(1, np.float32)
+    for f in range(low, high):
+        n, start = targets[f], 64 * at[f]
+        end = start + 8 * sizes[f]
+        if n == 0 or get(words, start, 8):
+            return np.int64(f)
+        if not unpack_at(words, start + 8, end, n, _SIGNED, places[f], flat):
+            whole = np.empty(_COLUMNS * n, np.int64)
+            if unpack(words, start + 8, end, np.arange(_COLUMNS + 1) * n, _SIGNED, whole) < 0:
+                return np.int64(f)
+            for c in range(_COLUMNS):
+                flat[c] = whole[c * n + places[f]]
+        _restore(flat, 1, f, near, columns, quantiles, flows, sources)
+    return np.int64(-1)
+
+
+@compiled
+def _restore(
+    flat: Array, n: Any, to: Any, near: Array, columns: Array, quantiles: Array, flows: Array, sources: Array
+) -> None:
+    """Stats of `n` targets, from `to` on, out of what their columns hold."""
+    for p in range(n):
+        i = to + p
         for direction in range(3):
-            _squares(columns, direction, to, near)
-            squares = near.view(np.uint32)
-            for p in range(n):
-                bits = flat[(21 + direction) * n + p] + (np.int64(squares[p]) >> 8) & MASK
-                columns[M2, direction, to + p] = np.int32(bits << 8 | bits >> 24)
+            count, lost = flat[direction * n + p], flat[(3 + direction) * n + p]
+            if direction != OUTBOUND:
+                count += columns[COUNT, direction - 1, i]
+            count = np.int32(count)
+            columns[COUNT, direction, i] = count
+            columns[LOST, direction, i] = lost
+            columns[SENT, direction, i] = flat[(6 + direction) * n + p] + count + lost
+            if direction == ROUND_TRIP:
+                mean = np.int32(flat[13 * n + p] + columns[MEAN, OUTBOUND, i] + columns[MEAN, INBOUND, i])
+                columns[MIN, direction, i] = mean - flat[14 * n + p]
+            else:
+                least = flat[(9 + direction) * n + p]
+                columns[MIN, direction, i] = least
+                mean = np.int32(flat[(11 + direction) * n + p] + least)
+            columns[MEAN, direction, i] = mean
+            most = np.int32(flat[(15 + direction) * n + p] + mean)
+            columns[MAX, direction, i] = most
+            error = flat[(18 + direction) * n + p]
+            if direction == INBOUND:
+                error += columns[CLOCK_ERROR, OUTBOUND, i]
+            columns[CLOCK_ERROR, direction, i] = error
+            code = flat[(24 + direction) * n + p]
+            largest: Any = np.int64(0)
+            if count > 0:
+                code += bin_of(np.int64(mean)) + 1
+                largest = bin_of(np.int64(most)) + 1
+            code &= 0xFFFF
+            quantiles[0, direction, i] = code
+            for q in range(1, 4):
+                left = flat[(24 + 3 * q + direction) * n + p]
+                code = (largest - left if count < _FEWER[q] else code + left) & 0xFFFF
+                quantiles[q, direction, i] = code
+        flows[i] = flat[36 * n + p]
+        sources[i] = flat[37 * n + p]
+    for direction in range(3):
+        _squares(columns, direction, to, near)
+        squares = near.view(np.uint32)
+        for p in range(n):
+            bits = flat[(21 + direction) * n + p] + (np.int64(squares[p]) >> 8) & MASK
+            columns[M2, direction, to + p] = np.int32(bits << 8 | bits >> 24)
 
 
 @compiled

@@ -148,16 +148,17 @@ def of_path(
     """
     forward = np.array([one.forward for one in found], bool)
     clients, targets = np.where(forward, *ends), np.where(forward, *ends[::-1])
-    whole = unpacking.stats_of([one.stats for one in found])
-    sizes = np.array([frame.targets_in(one.stats) for one in found], np.int64)
-    positions = np.cumsum(sizes) - sizes + np.array([one.at for one in found], np.int64)
-    stats = whole.take(positions)
+    blobs, places = [one.stats for one in found], np.array([one.at for one in found], np.int64)
+    stats = unpacking.stats_at(blobs, places)
     shifts = clocks.shifting(corrections, [one.started_at_s for one in found], [1] * len(found), clients, targets)
     parts, order = [], np.concatenate((np.flatnonzero(forward), np.flatnonzero(~forward)))
     right = clocks.corrected(stats, shifts)
     parts = [right.take(np.flatnonzero(forward)), right.take(np.flatnonzero(~forward)).reversed()]
     if not merges:
         return frame.concatenate(parts).take(np.argsort(groups[order], kind="stable"))
+    whole = unpacking.stats_of(blobs)
+    sizes = np.array([frame.targets_in(one) for one in blobs], np.int64)
+    positions = np.cumsum(sizes) - sizes + places
     by = np.zeros(whole.targets, np.int64)
     if shifts is not None:
         by[positions] = shifts.by(stats)

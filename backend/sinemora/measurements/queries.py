@@ -346,28 +346,40 @@ def paths(
     session: Session, mesh_key: int, source_key: int, target_key: int, stretch: Stretch, *, sketches: bool
 ) -> list[StoredPath]:
     """The windows of one pair in a stretch, whichever of the two was client, by time."""
+    # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.
+    rosters = _fetch(
+        session,
+        "SELECT key, array_position(target_keys, %(target)s) - 1, array_position(target_keys, %(source)s) - 1"
+        " FROM rosters WHERE tenant_key = %(tenant_key)s AND target_keys && ARRAY[%(source)s, %(target)s]::int[]",
+        {"tenant_key": _tenant(session), "source": source_key, "target": target_key},
+    )
+    places = {True: {row[0]: row[1] for row in rosters}, False: {row[0]: row[2] for row in rosters}}
+    forward, back = ([key for key, at in places[way].items() if at is not None] for way in (True, False))
     rows = _fetch(
         session,
-        "SELECT f.vm_key = %(source)s, extract(epoch FROM f.started_at)::bigint,"
-        f" {_window_s(stretch.tier, stretch.tier)},"
-        " array_position(r.target_keys, CASE WHEN f.vm_key = %(source)s THEN %(target)s ELSE %(source)s END) - 1,"
-        " f.stats, "
-        + ("f.sketch" if sketches else "''::bytea")
-        + f" FROM {stretch.tier} f JOIN rosters r ON r.key = f.roster_key"
-        " WHERE f.tenant_key = %(tenant_key)s AND f.mesh_key = %(mesh_key)s"
-        " AND f.started_at >= %(start)s AND f.started_at < %(end)s AND f.vm_key IN (%(source)s, %(target)s)"
-        " AND CASE WHEN f.vm_key = %(source)s THEN %(target)s ELSE %(source)s END = ANY(r.target_keys)"
-        " ORDER BY f.started_at",
+        "SELECT vm_key = %(source)s, extract(epoch FROM started_at)::bigint,"
+        f" {_window_s(stretch.tier, stretch.tier)}, roster_key, stats, "
+        + ("sketch" if sketches else "''::bytea")
+        + f" FROM {stretch.tier} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        " AND started_at >= %(start)s AND started_at < %(end)s AND vm_key IN (%(source)s, %(target)s)"
+        " AND (vm_key = %(source)s AND roster_key = ANY(%(forward)s::int[])"
+        " OR vm_key = %(target)s AND roster_key = ANY(%(back)s::int[]))"
+        " ORDER BY started_at",
         {
             "tenant_key": _tenant(session),
             "mesh_key": mesh_key,
-            "source": source_key,
-            "target": target_key,
             "start": stretch.start,
             "end": stretch.end,
+            "source": source_key,
+            "target": target_key,
+            "forward": forward,
+            "back": back,
         },
     )
-    return [StoredPath(*row) for row in rows]
+    return [
+        StoredPath(way, at, window_s, places[way][roster], stats, sketch)
+        for way, at, window_s, roster, stats, sketch in rows
+    ]
 
 
 class StoredSpike(NamedTuple):

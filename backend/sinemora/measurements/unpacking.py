@@ -59,6 +59,24 @@ def stats_of(blobs: Sequence[bytes]) -> Stats:
     return Stats(columns, quantiles, flows, sources, by_flow)
 
 
+def stats_at(blobs: Sequence[bytes], places: Ints) -> Stats:
+    """Stats of one target of each block, in their order: that at the `places` in them. FrameError."""
+    loops, size = fast.packing(), len(blobs)
+    if loops and blobs:
+        blocks = _blocks(frame.STATS, blobs)
+        if not blocks.older and (places < blocks.arrays[3]).all():
+            columns, quantiles = np.empty((8, 3, size), np.int32), np.empty((4, 3, size), np.uint16)
+            flows, sources = np.empty(size, np.uint16), np.empty(size, np.uint8)
+            told = fast.each(
+                partial(loops.unpack_stats_at, *blocks.arrays[:4], places, a, b, columns, quantiles, flows, sources)
+                for a, b in fast.halves(size)
+            )
+            if max(told) < 0:
+                return Stats(columns, quantiles, flows, sources, np.empty((3, 2, 0), np.int32))
+    sizes = np.array([frame.targets_in(blob) for blob in blobs], np.int64)
+    return stats_of(blobs).take(np.cumsum(sizes) - sizes + places)
+
+
 def round_trip_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint16]:
     """One of `frame.QUANTILES`, by its place, of the round trips of all targets of all blocks, in their order.
 

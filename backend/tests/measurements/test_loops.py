@@ -309,6 +309,25 @@ def test_frames_of_many_blocks_are_packed_alike(both, flows):
         same((block.targets, block.stats, block.sketches), (targets, found, frame.decode_sketches(blobs[1], found)))
 
 
+@pytest.mark.parametrize("flows", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_single_targets_of_blocks_are_read_like_all_of_them(both, seed, flows):
+    rng = np.random.default_rng(seed)
+    parts = [part.stats for part in frames(rng, 24)[:: 1 if flows else 2]]
+    for n in (1, 40, 256):  # differences wrap around, rests are long
+        columns = (rng.integers(-(1 << 31), 1 << 31, (8, 3, n)) >> rng.integers(0, 32, (8, 3, n))).astype(np.int32)
+        codes = rng.integers(0, 1 << 16, (4, 3, n)).astype(np.uint16)
+        sources = rng.integers(0, 3, n).astype(np.uint8)
+        parts.append(frame.Stats(columns, codes, np.ones(n, np.uint16), sources, np.empty((3, 2, 0), np.int32)))
+    blobs = [frame.encode_stats(part) for part in parts]
+    for _ in range(4):
+        places = np.array([rng.integers(0, part.targets) for part in parts])
+        quick, slow = both(lambda places=places: unpacking.stats_at(blobs, places))
+        same(quick, slow)
+        expected = [part.take(slice(at, at + 1)) for part, at in zip(parts, places, strict=True)]
+        same(quick, frame.concatenate(expected))
+
+
 def window(rng: np.random.Generator) -> Report:
     """A report of one window towards eight peers."""
     return report_of(3, {int(key): raw(rng) for key in range(10, 18)}, 1_795_000_000)
