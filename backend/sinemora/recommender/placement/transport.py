@@ -21,12 +21,13 @@ from sinemora.recommender.placement.tree import (
     TREE,
     UNLIMITED,
     UPPER,
-    Arcs,
     Int32s,
+    grown,
     hang_all,
     no_arcs,
     no_tree,
     potentials,
+    stand_in,
     walk,
 )
 
@@ -125,7 +126,7 @@ class Transport:
         """New arcs without flow; their numbers."""
         first, last = self._count, self._count + len(tail)
         if last > len(self._arcs.tail):
-            self._arcs = _grown(self._arcs, first, max(last, len(self._arcs.tail) * 3 // 2))
+            self._arcs = grown(self._arcs, first, max(last, len(self._arcs.tail) * 3 // 2))
             self._discount = np.concatenate(
                 [self._discount, np.zeros(len(self._arcs.tail) - len(self._discount), np.int64)]
             )
@@ -232,32 +233,13 @@ class Transport:
     def let_stay(self, current: Assignment, discount: int) -> None:
         """Make staying `discount` cheaper for the tasks that run at `current`, beside the plan that was solved.
 
-        Those that stay have an arc of their own, as wide as there are tasks. What the plan leaves where it runs flows
-        there, on the tree where the pair's own arc was; a full arc may only take its place where it leads to the root's
-        side, else the basis were not strongly feasible any more.
+        They have an arc of their own, as wide as there are tasks; what the plan leaves where it runs flows there.
         """
         current = current.merged()
-        tail = self._node(current.job)
         price = self.costs[current.job, current.machine].astype(np.int64)
-        self._stays = self._append(tail, current.machine, price, current.count, discount)
-        tree, arcs = self._tree, self._arcs
-        node = np.flatnonzero(tree.parent >= 0)
-        heads = self.free  # machines, and OUT
-        keys = arcs.tail[tree.arc[node]].astype(np.int64) * heads + arcs.head[tree.arc[node]]
-        order = np.argsort(keys)
-        wanted = tail * heads + current.machine
-        at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-        same = keys[order[at]] == wanted
-        node, own, most = node[order[at[same]]], self._stays[same], current.count[same]
-        flow = tree.flow[node]
-        full = (flow > most) | ((flow == most) & (tree.up[node] == 1))
-        arcs.state[own[full]] = UPPER
-        tree.flow[node[full]] -= most[full]
-        part = ~full & (flow > 0)
-        arcs.state[tree.arc[node[part]]] = LOWER
-        arcs.state[own[part]] = TREE
-        tree.arc[node[part]] = own[part]
-        walk(arcs, tree, self.free)
+        self._stays = self._append(self._node(current.job), current.machine, price, current.count, discount)
+        stand_in(self._arcs, self._tree, self.free, self._stays)
+        walk(self._arcs, self._tree, self.free)
 
     def prefer_stays(self) -> None:
         """Of the solved plans that cost the same take the one that leaves most tasks where `let_stay` said they run.
@@ -317,12 +299,3 @@ class Transport:
         """(what one more slot on each machine saves, what one more task of each job costs), in cost points."""
         potential = potentials(self._tree)
         return -potential[: self.machines], -potential[self.machines + 2 : self.machines + 2 + self.jobs]
-
-
-def _grown(old: Arcs, count: int, room: int) -> Arcs:
-    """Arrays of `room` arcs holding the first `count` of `old`."""
-    new = no_arcs(room)
-    new.tail[:count], new.head[:count] = old.tail[:count], old.head[:count]
-    new.cost[:count], new.cap[:count] = old.cost[:count], old.cap[:count]
-    new.state[:count] = old.state[:count]
-    return new

@@ -64,6 +64,15 @@ def no_arcs(room: int) -> Arcs:
     )
 
 
+def grown(old: Arcs, count: int, room: int) -> Arcs:
+    """Arrays of `room` arcs holding the first `count` of `old`."""
+    new = no_arcs(room)
+    new.tail[:count], new.head[:count] = old.tail[:count], old.head[:count]
+    new.cost[:count], new.cap[:count] = old.cost[:count], old.cap[:count]
+    new.state[:count] = old.state[:count]
+    return new
+
+
 def no_tree(nodes: int) -> Tree:
     """Nodes that hang nowhere yet."""
 
@@ -216,3 +225,26 @@ def shift(tree: Tree, root: int, change: int, stack: Int32s) -> None:
                 stack[top] = node
                 top += 1
             node = after[node]
+
+
+def stand_in(arcs: Arcs, tree: Tree, heads: int, own: Int64s) -> None:
+    """Let arcs `own`, which carry nothing, take over the flow of the arcs beside them; their heads are below `heads`.
+
+    On the tree they stand where the other arc was; a full one may only do so where it leads to the root's side, else
+    the basis were not strongly feasible any more.
+    """
+    node = np.flatnonzero(tree.parent >= 0)
+    keys = arcs.tail[tree.arc[node]].astype(np.int64) * heads + arcs.head[tree.arc[node]]
+    order = np.argsort(keys)
+    wanted = arcs.tail[own].astype(np.int64) * heads + arcs.head[own]
+    at = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
+    same = keys[order[at]] == wanted
+    node, own, most = node[order[at[same]]], own[same], arcs.cap[own[same]]
+    flow = tree.flow[node]
+    full = (flow > most) | ((flow == most) & (tree.up[node] == 1))
+    arcs.state[own[full]] = UPPER
+    tree.flow[node[full]] -= most[full]
+    part = ~full & (flow > 0)
+    arcs.state[tree.arc[node[part]]] = LOWER
+    arcs.state[own[part]] = TREE
+    tree.arc[node[part]] = own[part]
