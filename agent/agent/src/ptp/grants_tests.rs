@@ -56,6 +56,32 @@ fn serves_at_the_granted_rate_until_the_grant_ends() {
 }
 
 #[test]
+fn a_sync_that_is_due_soon_leaves_with_a_delay_resp_and_the_next_one_in_its_place() {
+    const INTERVAL: i64 = 7_812_500;
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, -7, 10, 0);
+    ask(&mut grants, 1, Service::DelayResp, -7, 10, 0);
+    let place = grants.next().unwrap();
+    let asked = |grants: &mut Grants, ns: i64| {
+        let at = place.plus(ns);
+        assert!(grants.delay_resp(id(1, 1), at).is_some());
+        grants.next_due(at).map(|due| due.sequence_id)
+    };
+    // Too early, early enough, and once more before the next one's turn.
+    assert_eq!(asked(&mut grants, -INTERVAL / 3), None);
+    assert_eq!(asked(&mut grants, -INTERVAL / 4), Some(0));
+    assert_eq!(asked(&mut grants, 0), None);
+    // The rate stays what was granted: places do not move.
+    assert_eq!(grants.next(), Some(place.plus(INTERVAL)));
+    let mut sent = 1;
+    for nth in 1..=128 {
+        sent += u32::from(asked(&mut grants, nth * INTERVAL - INTERVAL / 5).is_some());
+    }
+    assert_eq!(sent, 129);
+    assert_eq!(grants.next_due(place.plus(128 * INTERVAL)), None);
+}
+
+#[test]
 fn a_renewal_goes_on_where_it_was() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, 0, 10, 0);

@@ -12,7 +12,7 @@ use super::socket::Socket;
 /// Longer than any message of ours; what is longer still is cut, and its message length gives it away.
 const PACKET: usize = 256;
 
-/// Headers tried first, and next.
+/// Headers tried at a time when few packets are expected, and when more are.
 const FEW: usize = 4;
 const SOME: usize = 16;
 
@@ -78,15 +78,24 @@ impl Inbox {
             .filter_map(|slot| Some((slot.told.departure_id?, slot.told.stamp?)))
     }
 
-    /// Fills slots; how many, 0 when nothing waits. Most reads find a packet or two, so it is tried with few headers
-    /// first: preparing all of them costs more than the system call.
-    fn fill(&mut self, socket: &Socket, flags: i32) -> io::Result<usize> {
-        let mut filled = self.fill_from::<FEW>(0, socket, flags)?;
-        if filled == FEW {
-            filled += self.fill_from::<SOME>(filled, socket, flags)?;
+    /// Fills slots; how many, 0 when nothing waits. `expected` is about how many do: preparing many headers for few packets
+    /// costs more than a system call, and so does a second call.
+    fn fill(&mut self, socket: &Socket, expected: usize, flags: i32) -> io::Result<usize> {
+        let mut filled = 0;
+        if expected < FEW {
+            filled = self.fill_from::<FEW>(0, socket, flags)?;
+            if filled < FEW {
+                return Ok(filled);
+            }
         }
-        if filled == FEW + SOME {
+        let first = filled;
+        filled += self.fill_from::<SOME>(first, socket, flags)?;
+        if filled == first + SOME {
             filled += self.fill_from::<{ BATCH - FEW - SOME }>(filled, socket, flags)?;
+        }
+        // More wait if those were all of it and no room was left for the few.
+        if first == 0 && filled == BATCH - FEW {
+            filled += self.fill_from::<FEW>(filled, socket, flags)?;
         }
         Ok(filled)
     }
@@ -150,12 +159,18 @@ impl Default for Inbox {
 impl Socket {
     /// Reads the next packets into `inbox`; how many. Fewer than [`BATCH`] means that no more wait.
     pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
-        inbox.fill(self, 0)
+        let count = inbox.fill(self, self.gathered(), 0)?;
+        self.remember_gathered(count);
+        Ok(count)
     }
 
-    /// Reads the next stamps of departures, as [`Self::receive`].
-    pub(super) fn receive_departures(&self, inbox: &mut Inbox) -> io::Result<usize> {
-        inbox.fill(self, libc::MSG_ERRQUEUE)
+    /// Reads the next stamps of departures, of which about so many are `expected`, as [`Self::receive`].
+    pub(super) fn receive_departures(
+        &self,
+        inbox: &mut Inbox,
+        expected: usize,
+    ) -> io::Result<usize> {
+        inbox.fill(self, expected, libc::MSG_ERRQUEUE)
     }
 }
 
@@ -171,5 +186,49 @@ fn nothing_yet(error: io::Error) -> io::Result<usize> {
         | NetworkDown | OutOfMemory => Ok(0),
         _ if error.raw_os_error() == Some(libc::ENOBUFS) => Ok(0),
         _ => Err(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Outgoing, Stamps};
+    use super::*;
+
+    #[test]
+    fn all_that_waits_is_read_however_much_was_expected() {
+        let bind = || Socket::bind("127.0.0.1:0".parse().unwrap(), Stamps::Received).unwrap();
+        let (sender, receiver) = (bind(), bind());
+        let packet = Outgoing {
+            to: receiver.local(),
+            from: None,
+            bytes: [7; crate::ptp::MAX_LEN],
+            len: 44,
+            token: (),
+        };
+        let mut inbox = Inbox::new();
+        for expected in [0, FEW, BATCH] {
+            for waiting in [0, 1, FEW, FEW + 1, SOME, FEW + SOME, BATCH - FEW, BATCH] {
+                assert!(sender.send(&vec![packet; waiting], |_, left| left.unwrap()));
+                let read = inbox.fill(&receiver, expected, 0).unwrap();
+                assert_eq!(read, waiting, "{expected} expected");
+                assert!(inbox.datagrams(read).all(|one| one.bytes == [7; 44]));
+                assert_eq!(inbox.fill(&receiver, expected, 0).unwrap(), 0);
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_socket_gathers_is_remembered_and_forgotten_slowly() {
+        let socket = Socket::bind("127.0.0.1:0".parse().unwrap(), Stamps::Received).unwrap();
+        let after = |counts: &[usize]| {
+            counts
+                .iter()
+                .for_each(|count| socket.remember_gathered(*count));
+            socket.gathered()
+        };
+        assert_eq!(after(&[7]), 7);
+        assert_eq!(after(&[2]), 6);
+        assert_eq!(after(&[9, 9]), 9);
+        assert_eq!(after(&[0; 20]), 0);
     }
 }

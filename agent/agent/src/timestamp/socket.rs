@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::{AsRawFd, RawFd};
-use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
 use std::time::Duration;
 
 use super::bind::BindError;
@@ -25,6 +25,8 @@ pub struct Socket {
     local: SocketAddr,
     stamps_departures: bool,
     joins: AtomicBool,
+    /// How many packets it lately had when it was read.
+    gathered: AtomicUsize,
 }
 
 impl Socket {
@@ -43,6 +45,15 @@ impl Socket {
             SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
             SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
         };
+        if local.is_ipv4() {
+            // Far below any link's limit, so never cut on the way (RFC 6864, 4.1): numbering them is work for nothing.
+            let _ = set(
+                fd,
+                libc::IPPROTO_IP,
+                libc::IP_MTU_DISCOVER,
+                libc::IP_PMTUDISC_DO,
+            );
+        }
         let stamped = set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPING, flags(stamps)).is_ok();
         // Departures that are stamped must be packets of their own.
         let joins =
@@ -51,6 +62,7 @@ impl Socket {
             socket,
             local,
             joins: AtomicBool::new(joins),
+            gathered: AtomicUsize::new(0),
             stamps_departures: stamped && stamps == Stamps::SentAndReceived,
         })
     }
@@ -73,6 +85,19 @@ impl Socket {
     /// The kernel or the network card does not cut packets apart.
     pub(super) fn join_no_more(&self) {
         self.joins.store(false, Relaxed);
+    }
+
+    /// About how many packets it has when it is read, from what it had before.
+    pub(super) fn gathered(&self) -> usize {
+        self.gathered.load(Relaxed)
+    }
+
+    /// Remembers how many packets it had.
+    pub(super) fn remember_gathered(&self, count: usize) {
+        // Falls slowly, so that one quiet moment makes no extra call of the next.
+        let known = self.gathered();
+        self.gathered
+            .store(count.max(known - known.div_ceil(8)), Relaxed);
     }
 
     /// Lets the kernel number departures from 0 again: the counter starts when OPT_ID is switched on.

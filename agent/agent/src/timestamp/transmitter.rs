@@ -131,7 +131,9 @@ impl<T: Copy> Transmitter<T> {
     /// Collects stamps that have come since.
     pub fn collect(&mut self, socket: &Socket, map: &ClockMap) -> io::Result<()> {
         loop {
-            let count = socket.receive_departures(&mut self.inbox)?;
+            // Those without a stamp are the newest.
+            let awaited = self.waiting.iter().rev().take_while(|one| !one.stamped);
+            let count = socket.receive_departures(&mut self.inbox, awaited.count())?;
             for (id, stamp) in self.inbox.departures(count) {
                 pair(
                     &mut self.waiting,
