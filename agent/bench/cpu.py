@@ -1,4 +1,7 @@
-"""What the agent costs beside ptpd, and what both read as raw one-way delay, at equal rates in the same run."""
+"""What the agent costs beside ptpd, and what both read as raw one-way delay, at equal rates in the same run.
+
+The figures are of senders that do not pay for the reception at the other end; those where they do stand beside them.
+"""
 
 import statistics
 import time
@@ -9,7 +12,7 @@ from sinemora.measurements.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Agent, Fleet
-from lab import Lab, Process, cpu_percent, figure, interleaved, note
+from lab import Lab, Process, cpu_in_turns, figure, note
 
 ROUNDS, SECONDS = 4, 10.0
 CLIENTS = 20
@@ -38,9 +41,9 @@ def _one(lab: Lab, rate_hz: int) -> None:
     master = daemons.ptpd_master(host, LOG_INTERVAL[rate_hz])
     slave = daemons.ptpd_client(lab.host("slave"), host.address, LOG_INTERVAL[rate_hz])
     time.sleep(15)
-    since_s = time.time()
-    _ratio(f"agent_cpu_ratio_to_ptpd_{rate_hz}", [client.process, responder.process], [slave.process, master])
-    _delays(rate_hz, client, slave, since_s)
+    # Before interfaces change: the way is shortest as namespaces are by themselves.
+    _delays(rate_hz, client, slave, time.time())
+    _ratio(lab, f"agent_cpu_ratio_to_ptpd_{rate_hz}", [client.process, responder.process], [slave.process, master])
 
 
 def _twenty(lab: Lab) -> None:
@@ -57,20 +60,22 @@ def _twenty(lab: Lab) -> None:
     for address, all_of_it in clients.items():
         measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in all_of_it)
         note(f"{measuring} of {CLIENTS} clients of {address} measure")
-    _ratio("agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
+    _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
 
 
-def _ratio(name: str, ours: list[Process], stock: list[Process], **more: object) -> None:
+def _ratio(lab: Lab, name: str, ours: list[Process], stock: list[Process], **more: object) -> None:
     """Print the ratio of processor times: of the medians over the rounds."""
-    mine, theirs = [], []
-    for one, other in interleaved(ROUNDS, lambda: cpu_percent(ours, SECONDS), lambda: cpu_percent(stock, SECONDS)):
-        note(f"{name}: ours {one}, ptpd {other} (% of a core)")
-        mine.append(sum(one))
-        theirs.append(sum(other))
-    percent = {"ours_percent": statistics.median(mine), "ptpd_percent": statistics.median(theirs)}
-    bar = {"bar": BARS[name]} if name in BARS else {}
-    ratio = percent["ours_percent"] / percent["ptpd_percent"]
-    figure(name, round(ratio, 3), "ratio", **{key: round(value, 3) for key, value in percent.items()}, **bar, **more)
+    taken: dict[str, list[tuple[float, float]]] = {name: [], f"{name}_sender_pays": []}
+    for turns in cpu_in_turns(lab, [*ours, *stock], ROUNDS, SECONDS):
+        for of, shares in zip(taken, turns, strict=True):
+            mine, theirs = shares[: len(ours)], shares[len(ours) :]
+            note(f"{of}: ours {mine}, ptpd {theirs} (% of a core)")
+            taken[of].append((sum(mine), sum(theirs)))
+    for of, rounds in taken.items():
+        mine_percent, theirs_percent = (statistics.median(kind) for kind in zip(*rounds, strict=True))
+        percent = {"ours_percent": round(mine_percent, 3), "ptpd_percent": round(theirs_percent, 3)}
+        bar = {"bar": BARS[of]} if of in BARS else {}
+        figure(of, round(mine_percent / theirs_percent, 3), "ratio", **percent, **bar, **more)
 
 
 def _delays(rate_hz: int, client: Agent, slave: daemons.PtpdClient, since_s: float) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from agents import Agent, Fleet, peer
-from lab import Host, Lab, cpu_percent, figure, interleaved, note, wait_until
+from lab import Host, Lab, cpu_in_turns, cpu_percent, figure, note, wait_until
 
 # Further addresses of a host. They are routed to it, as a cloud's network does: on one segment the kernel's table of
 # neighbours, 1,024 for all namespaces together, would be what is measured.
@@ -26,13 +26,7 @@ def run() -> None:
     """100 peers, then 1,000 of them; FOOTPRINT_S shortens the five minutes of the latter."""
     with Lab() as lab:
         client, responders = _fleet(lab, 100)
-        shares = []
-        for (measured,) in interleaved(ROUNDS, lambda: cpu_percent([client.process, responders[0].process], CPU_S)):
-            note(f"100 x 1/s: client {measured[0]:.3f} %, responder {measured[1]:.3f} % of a core")
-            shares.append(measured)
-        asks, answers = (statistics.median(role) for role in zip(*shares, strict=True))
-        roles = {"client_percent": round(asks, 3), "responder_percent": round(answers, 3)}
-        figure("agent_core_percent_100x1", round(max(asks, answers), 3), "% of a core", bar=0.26, **roles)
+        _shares(lab, client, responders[0])
         _memory(client, 100, bar=12)
     with Lab() as lab:
         client, responders = _fleet(lab, SCHEDULE_PEERS)
@@ -54,6 +48,21 @@ def run() -> None:
         )
         figure("agent_core_percent_1000x1", round(share, 2), "% of a core")
         _memory(client, SCHEDULE_PEERS, bar=40)
+
+
+def _shares(lab: Lab, client: Agent, responder: Agent) -> None:
+    """What asking and what answering takes, as medians over the rounds; the figure is the larger one."""
+    name = "agent_core_percent_100x1"
+    taken: dict[str, list[list[float]]] = {name: [], f"{name}_sender_pays": []}
+    for turns in cpu_in_turns(lab, [client.process, responder.process], ROUNDS, CPU_S):
+        for of, shares in zip(taken, turns, strict=True):
+            note(f"{of}: client {shares[0]:.3f} %, responder {shares[1]:.3f} % of a core")
+            taken[of].append(shares)
+    for of, rounds in taken.items():
+        asks, answers = (statistics.median(role) for role in zip(*rounds, strict=True))
+        roles = {"client_percent": round(asks, 3), "responder_percent": round(answers, 3)}
+        bar = {"bar": 0.26} if of == name else {}
+        figure(of, round(max(asks, answers), 3), "% of a core", **bar, **roles)
 
 
 def _fleet(lab: Lab, peers: int) -> tuple[Agent, Sequence[Agent]]:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 # Debian keeps these where only root's PATH leads.
 _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
@@ -24,6 +24,8 @@ _NETWORK = "10.77"
 _SWITCH = "02:53:4d:00:00:01"
 # Long enough for a busy machine.
 PATIENCE_S = 30.0
+# What was lost when interfaces changed is asked for anew.
+_SETTLE_S = 2.0
 
 
 class LabError(Exception):
@@ -159,7 +161,7 @@ class Lab:
         self._scratch = tempfile.TemporaryDirectory(prefix="sinemora-lab-")
         self.folder = Path(self._scratch.name)
         self._processes: list[Process] = []
-        self._hosts = 0
+        self._hosts: list[Host] = []
         self._logs = 0
 
     def __enter__(self) -> Self:
@@ -187,8 +189,8 @@ class Lab:
 
     def host(self, name: str) -> Host:
         """A new host; its name has at most 10 letters."""
-        self._hosts += 1
-        address = f"{_NETWORK}.{1 + self._hosts // 250}.{self._hosts % 250 + 1}"
+        nth = len(self._hosts) + 1
+        address = f"{_NETWORK}.{1 + nth // 250}.{nth % 250 + 1}"
         inside = ["nsenter", "--target", str(self._switch.pid), "--user", "--net", "--preserve-credentials"]
         holder = self._hold([*inside, tool("unshare"), "--net"])
         host = Host(self, name, address, holder)
@@ -200,7 +202,26 @@ class Lab:
         host.run("ip", "link", "set", "lo", "up")
         host.run("ip", "address", "add", f"{address}/16", "dev", "e0")
         host.run("ip", "link", "set", "e0", "up")
+        self._hosts.append(host)
         return host
+
+    def spare_senders(self, spare: bool) -> None:
+        """Whether threads of the kernel take what hosts send on its way, as the far end of a cable does for who has a
+        network card. Else it is done within the sender's own system call, which is how namespaces are by themselves:
+        the sender pays for the bridge, for the receiver's socket and for waking the receiver.
+
+        Cards spared so cut no packets apart either (UDP_SEGMENT): most of those that clouds give cannot.
+        """
+        on, off = ("on", "off") if spare else ("off", "on")
+        for host in self._hosts:
+            # A pair of interfaces of which one leaves cutting TCP to the other takes packets in the sender's call.
+            host.run("ethtool", "-K", "e0", "tso", off, "tx-udp-segmentation", off)
+            self.run("ethtool", "-K", host.port, "gro", on)
+        if spare:
+            ports = " ".join(host.port for host in self._hosts)
+            each = f"for port in {ports}; do echo 1 > /sys/class/net/$port/threaded; done"
+            # The files of a namespace's interfaces are in a mount of its own.
+            self.run("unshare", "--mount", "sh", "-ec", f"mount -t sysfs sysfs /sys; {each}")
 
     def start(self, command: Sequence[str | Path], name: str = "", env: dict[str, str] | None = None) -> Process:
         """Start a command where the bridge is (it has the address `gateway`)."""
@@ -270,7 +291,17 @@ def cpu_percent(processes: Sequence[Process], seconds: float) -> list[float]:
     return [100 * (process.cpu_s() - used) / passed for process, used in zip(processes, before, strict=True)]
 
 
-def interleaved(rounds: int, *measures: Callable[[], Any]) -> Iterator[tuple[Any, ...]]:
-    """Results of `measures`, one after the other in each of `rounds`, so that a drift of the machine meets all."""
+def cpu_in_turns(
+    lab: Lab, processes: Sequence[Process], rounds: int, seconds: float
+) -> Iterator[tuple[list[float], list[float]]]:
+    """Processor time of each process, percent of one processor: with senders spared, and with senders that pay.
+
+    In turns of `seconds`, so that a drift of the machine meets both; all processes over the same time.
+    """
     for _ in range(rounds):
-        yield tuple(measure() for measure in measures)
+        turns = []
+        for spare in (True, False):
+            lab.spare_senders(spare)
+            time.sleep(_SETTLE_S)
+            turns.append(cpu_percent(processes, seconds))
+        yield turns[0], turns[1]

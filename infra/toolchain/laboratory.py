@@ -12,8 +12,9 @@ _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def network(log: Log) -> str:
-    """ip, tc, unshare, nsenter and setpriv, which join and enter the namespaces of a laboratory."""
-    return _present("network", ["ip", "tc", "unshare", "nsenter", "setpriv"], "network namespaces are set up with", log)
+    """ip, tc, ethtool, unshare, nsenter and setpriv, which join and enter the namespaces of a laboratory."""
+    programs = ["ip", "tc", "ethtool", "unshare", "nsenter", "setpriv"]
+    return _present("network", programs, "network namespaces are set up with", log)
 
 
 def daemons(log: Log) -> str:
