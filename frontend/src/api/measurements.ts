@@ -24,21 +24,37 @@ export interface When {
   percent: boolean
 }
 
-export function whenOf({ span, until, versus, percent }: MatrixSearch): When | undefined {
+function whenOf({ span, until, versus, percent }: MatrixSearch): When | undefined {
   if (!span && !versus && !until) return undefined
   return { span: span ?? '1h', until, versus, percent: percent ?? false }
 }
 
+/** What a heatmap shows. */
+export interface Shown {
+  by: Granularity
+  metric: Metric
+  statistic: Statistic
+  /** Of the slowest flow of each path. */
+  slowest: boolean
+  when: When | undefined
+}
+
+/** Whether flows can be told apart in what is shown. */
+export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>) =>
+  by === 'vm' &&
+  (metric === 'one_way_delay' || metric === 'round_trip') &&
+  ['p50', 'p90', 'p99', 'p999'].includes(statistic) &&
+  !when?.versus
+
+export function shownOf(search: MatrixSearch): Shown {
+  const { by = 'vm', metric = 'one_way_delay', statistic = 'p50', flows } = search
+  const asked = { by, metric, statistic, when: whenOf(search) }
+  return { ...asked, slowest: flows === 'slowest' && hasFlows(asked) }
+}
+
 const OCTETS = { headers: { Accept: 'application/octet-stream' }, parseAs: 'arrayBuffer' as const }
 
-async function readMatrix(
-  meshId: string,
-  by: Granularity,
-  metric: Metric,
-  statistic: Statistic,
-  when: When | undefined,
-  context: Context,
-) {
+async function readMatrix(meshId: string, { by, metric, statistic, slowest, when }: Shown, context: Context) {
   const { signal } = context
   const path = { mesh_id: meshId }
   const range = when ? rangeOf(when.span, when.until) : undefined
@@ -57,29 +73,31 @@ async function readMatrix(
           ...OCTETS,
           signal,
         })
-      : client.GET('/v1/meshes/{mesh_id}/matrix', { params: { path, query }, ...OCTETS, signal })
+      : client.GET('/v1/meshes/{mesh_id}/matrix', {
+          params: { path, query: { ...query, ...(slowest && { flows: 'slowest' as const }) } },
+          ...OCTETS,
+          signal,
+        })
   return parseMatrix(await settled<ArrayBuffer>(call, context, 'arrayBuffer'))
 }
 
 /** A matrix together with the axes it belongs to: the same revision, or it is read again. */
-export const pictureQuery = (meshId: string, by: Granularity, metric: Metric, statistic: Statistic, when?: When) =>
+export const pictureQuery = (meshId: string, shown: Shown) =>
   queryOptions({
     // What is of a range does not change with every new window.
-    queryKey: when
-      ? ['meshes', meshId, 'asked', 'matrix', by, metric, statistic, when]
-      : ['meshes', meshId, 'measured', 'matrix', by, metric, statistic],
+    queryKey: ['meshes', meshId, shown.when ? 'asked' : 'measured', 'matrix', shown],
     queryFn: async ({ client: cache, ...context }) => {
-      let matrix = await readMatrix(meshId, by, metric, statistic, when, context)
+      let matrix = await readMatrix(meshId, shown, context)
       let roster = await cache.ensureQueryData(rosterQuery(meshId))
       if (roster.revision !== matrix.revision) {
         roster = await cache.fetchQuery(rosterQuery(meshId))
-        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, by, metric, statistic, when, context)
+        if (roster.revision !== matrix.revision) matrix = await readMatrix(meshId, shown, context)
         if (roster.revision !== matrix.revision) throw new Error('The mesh is changing; the next window will fit it.')
       }
-      return { matrix, roster, of: { by, metric, statistic, when } }
+      return { matrix, roster, of: shown }
     },
     placeholderData: keepPreviousData,
-    refetchInterval: when && !when.until ? 60_000 : false,
+    refetchInterval: shown.when && !shown.when.until ? 60_000 : false,
     // Two megabytes for a mesh of 1,000 VMs: do not keep every one that was ever looked at.
     gcTime: 60_000,
   })

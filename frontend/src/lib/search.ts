@@ -42,6 +42,8 @@ export interface MatrixSearch {
   by?: Granularity
   metric?: Metric
   statistic?: Statistic
+  /** The slowest flow of each path instead of all of them together. */
+  flows?: 'slowest'
   /** Fixed ends of the colour scale, in ns or as a ratio: low, high. */
   scale?: string
   /** Zoom: first row, first column, how many are in view. */
@@ -172,6 +174,7 @@ export function matrixSearch(raw: Raw): MatrixSearch {
       by: oneOf(GRANULARITIES, raw.by),
       metric: oneOf(METRICS, raw.metric),
       statistic: oneOf(STATISTICS, raw.statistic),
+      flows: oneOf(['slowest'], raw.flows),
       scale: scale && (scale[0] as number) < (scale[1] as number) ? scale.join(',') : undefined,
       view: view && (view[2] as number) >= 1 ? view.join(',') : undefined,
       cell: cell?.every((index) => Number.isInteger(index) && index >= 0) ? cell.join(',') : undefined,

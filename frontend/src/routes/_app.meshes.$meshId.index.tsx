@@ -1,22 +1,17 @@
 import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute, useRouter } from '@tanstack/react-router'
 import { useCallback } from 'react'
-import { pictureQuery, whenOf } from '~/api/measurements'
+import { pictureQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
 import { type MatrixSearch, matrixSearch } from '~/lib/search'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
   validateSearch: matrixSearch,
-  loaderDeps: ({ search: { by, metric, statistic, span, until, versus, percent } }) => ({
-    by,
-    metric,
-    statistic,
-    when: whenOf({ span, until, versus, percent } as MatrixSearch),
-  }),
-  loader: ({ context, params, deps: { by = 'vm', metric = 'one_way_delay', statistic = 'p50', when } }) => {
+  loaderDeps: ({ search }) => shownOf(search),
+  loader: ({ context, params, deps }) => {
     // Started here, waited for by the page, which keeps what it shows until the answer is in.
-    void context.queryClient.prefetchQuery(pictureQuery(params.meshId, by, metric, statistic, when))
+    void context.queryClient.prefetchQuery(pictureQuery(params.meshId, deps))
   },
   component: MatrixRoute,
 })

@@ -1,17 +1,19 @@
-import { NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
+import { Checkbox, NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
+import { hasFlows, type Shown } from '~/api/measurements'
+import type { Mesh } from '~/api/types'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import { type Granularity, type MatrixSearch, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
 import styles from './matrix.module.css'
-import type { Shown } from './usePicture'
 
 interface Props {
+  mesh: Mesh
   wanted: Shown
   onSearch: (patch: MatrixSearch) => void
   onAxis: (patch: MatrixSearch) => void
 }
 
 /** What the heatmap shows. A change of metric lets go of a fixed scale, a change of axis of the zoom. */
-export function Controls({ wanted, onSearch, onAxis }: Props) {
+export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
   const { hasStatistic, name, about } = facts(wanted.metric)
   return (
     <div className={styles.controls}>
@@ -45,6 +47,23 @@ export function Controls({ wanted, onSearch, onAxis }: Props) {
           onChange={(value) => onSearch({ statistic: STATISTICS.find((s) => s === value) as Statistic, scale: '' })}
         />
       </Tooltip>
+      {mesh.flows > 1 && (
+        <Tooltip
+          label={`What a connection may get that cannot choose its way: the slowest of ${mesh.flows} source ports of each path. For percentiles of delays between VMs.`}
+          multiline
+          w={320}
+        >
+          <Checkbox
+            size="xs"
+            label="Slowest flow"
+            disabled={!hasFlows(wanted)}
+            checked={wanted.slowest}
+            onChange={({ currentTarget: { checked } }) =>
+              onSearch({ flows: checked ? 'slowest' : undefined, scale: '' } as MatrixSearch)
+            }
+          />
+        </Tooltip>
+      )}
     </div>
   )
 }

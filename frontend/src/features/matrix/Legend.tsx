@@ -1,5 +1,6 @@
 import { Button, Popover } from '@mantine/core'
 import { type FormEvent, useMemo, useState } from 'react'
+import type { Shown } from '~/api/measurements'
 import { ColourBar } from '~/charts/heatmap/ColourBar'
 import { countLooks, type Grid, LOOK } from '~/charts/heatmap/grid'
 import { HATCHES } from '~/charts/heatmap/hatch'
@@ -13,7 +14,7 @@ import { NumberField } from '~/ui/NumberField'
 import styles from './matrix.module.css'
 import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
-import { pictureTitle, type Shown } from './usePicture'
+import { pictureTitle } from './usePicture'
 
 interface Props {
   shown: Shown

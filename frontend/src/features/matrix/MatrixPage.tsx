@@ -3,7 +3,7 @@ import { useDebouncedCallback, useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
-import { pathQuery, whenOf } from '~/api/measurements'
+import { pathQuery, shownOf } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { type Cell, LOOK, type Look } from '~/charts/heatmap/grid'
 import { Heatmap } from '~/charts/heatmap/Heatmap'
@@ -23,7 +23,7 @@ import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { Period } from './Period'
 import { sentence, stateName } from './states'
-import { pictureTitle, type Shown, usePicture } from './usePicture'
+import { pictureTitle, usePicture } from './usePicture'
 import { WindowStamp } from './WindowStamp'
 import { WorstPaths } from './WorstPaths'
 
@@ -48,12 +48,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const wanted: Shown = {
-    by: search.by ?? 'vm',
-    metric: search.metric ?? 'one_way_delay',
-    statistic: search.statistic ?? 'p50',
-    when: whenOf(search),
-  }
+  const wanted = shownOf(search)
   const { query, waited, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
     mesh.id,
     wanted,
@@ -188,7 +183,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         {!shown.when && <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />}
       </header>
       <div className={styles.bar}>
-        <Controls wanted={wanted} onSearch={onSearch} onAxis={onAxis} />
+        <Controls mesh={mesh} wanted={wanted} onSearch={onSearch} onAxis={onAxis} />
         <ZoomButtons size={size} view={view} zoomBy={zoomBy} onWhole={() => onSearch({ view: '' })} />
       </div>
       <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />

@@ -1,4 +1,5 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
+import type { Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
 import { baseOf, type MatrixSearch, rangeOf, type Span, VERSUS, type Versus } from '~/lib/search'
 import { SPAN_OPTIONS, VERSUS_OPTIONS } from '~/lib/spans'
@@ -6,7 +7,6 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { MomentField } from '~/ui/MomentField'
 import styles from './matrix.module.css'
-import type { Shown } from './usePicture'
 
 interface Props {
   mesh: Mesh

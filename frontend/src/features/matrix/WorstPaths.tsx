@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { Shown } from '~/api/measurements'
 import { worstPathsQuery } from '~/api/measurements'
 import { facts, title } from '~/lib/metrics'
 import { formatDelay, formatExact } from '~/lib/units'
 import styles from './matrix.module.css'
-import type { Shown } from './usePicture'
 
 const ROWS = 8
 

@@ -3,7 +3,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import type { Matrix } from '~/api/matrix'
-import { pictureQuery, type When } from '~/api/measurements'
+import { pictureQuery, type Shown } from '~/api/measurements'
 import type { Roster } from '~/api/types'
 import { useWaited } from '~/api/waiting'
 import type { Axis } from '~/charts/heatmap/Axes'
@@ -12,15 +12,8 @@ import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
 import { facts, title } from '~/lib/metrics'
-import { type Granularity, type MatrixSearch, type Metric, numbers, type Statistic } from '~/lib/search'
+import { type Granularity, type MatrixSearch, type Metric, numbers } from '~/lib/search'
 import { ramp } from './metrics'
-
-export interface Shown {
-  by: Granularity
-  metric: Metric
-  statistic: Statistic
-  when?: When | undefined
-}
 
 /** What the codes of a picture stand for. */
 export function codingOf({ metric, when }: Shown): Coding {
@@ -100,11 +93,12 @@ function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixe
 /** "One-way delay, p99", or what has changed of it. */
 export function pictureTitle(shown: Shown): string {
   const of = title(shown.metric, shown.statistic)
+  if (shown.slowest) return `${of} of the slowest flow`
   return shown.when?.versus ? `Change of ${of[0]?.toLowerCase()}${of.slice(1)}` : of
 }
 
 export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, theme: Theme) {
-  const asked = pictureQuery(meshId, wanted.by, wanted.metric, wanted.statistic, wanted.when)
+  const asked = pictureQuery(meshId, wanted)
   const query = useQuery(asked)
   const waited = useWaited(asked.queryKey)
   // What is on the screen may still be the answer to the question before.
@@ -112,7 +106,7 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
   const coding = codingOf(shown)
   const { isClocked, scale } = facts(coding)
   const errors = useQuery({
-    ...pictureQuery(meshId, shown.by, 'clock_error', shown.statistic, shown.when),
+    ...pictureQuery(meshId, { ...shown, metric: 'clock_error', slowest: false }),
     enabled: isClocked && query.data !== undefined,
   })
   const matrix = query.data?.matrix
@@ -128,7 +122,12 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
     const ends = numbers(fixedText, 2)
     return ends ? { low: ends[0] as number, high: ends[1] as number } : null
   }, [fixedText])
-  const domain = useHeldDomain(`${meshId} ${shown.by} ${coding} ${shown.statistic}`, coding, grid, fixed)
+  const domain = useHeldDomain(
+    `${meshId} ${shown.by} ${coding} ${shown.statistic} ${shown.slowest}`,
+    coding,
+    grid,
+    fixed,
+  )
   const { low, high } = domain
 
   const colours = useMemo(() => {

@@ -1,7 +1,7 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { applicationsQuery } from '~/api/applications'
-import { pictureQuery } from '~/api/measurements'
+import { pictureQuery, shownOf } from '~/api/measurements'
 import type { Application, Recommendation } from '~/api/types'
 import type { Place } from '~/charts/moves/geometry'
 import { Strip } from '~/charts/moves/Strip'
@@ -13,7 +13,7 @@ import styles from './recommendations.module.css'
 /** Each application's VMs by how far they are from its root now, with arrows for the moves. */
 export function Strips({ found, looked }: { found: Recommendation; looked: Set<number> }) {
   const { data: applications } = useQuery(applicationsQuery)
-  const { data: picture } = useQuery(pictureQuery(found.mesh.id, 'vm', 'round_trip', 'p50'))
+  const { data: picture } = useQuery(pictureQuery(found.mesh.id, shownOf({ metric: 'round_trip', flows: 'slowest' })))
   const theme = useComputedColorScheme('light')
   if (!applications || !picture) return null
   const { vms } = picture.roster
