@@ -11,8 +11,8 @@ from sinemora.inventory.agents import AgentDep
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.measurements import paths, service
+from sinemora.measurements.body import JSON, PROTOBUF
 from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.report import JSON, PROTOBUF
 from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, WorstPaths
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants.access import SignedIn, Viewer

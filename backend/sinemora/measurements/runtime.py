@@ -21,6 +21,7 @@ from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import corrections, fast, ingest, metrics, report, writes
 from sinemora.measurements.allowance import Allowances
+from sinemora.measurements.body import JSON, decompress
 from sinemora.measurements.directory import Directory, TenantKeys
 from sinemora.measurements.ingest import Admitted
 from sinemora.measurements.live import LiveHub
@@ -67,7 +68,7 @@ class Ingest:
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
         now_s = time.time()
         known = self.directory.kept(agent.tenant_id)
-        if len(body) > _LARGE_BODY or media_type == report.JSON:
+        if len(body) > _LARGE_BODY or media_type == JSON:
             asked = (agent, body, media_type, encoding, now_s, known)
             loop = asyncio.get_running_loop()
             windows, note, admitted = await loop.run_in_executor(self._aside, _prepare, *asked)
@@ -122,7 +123,7 @@ class Ingest:
 def _decode(
     agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float
 ) -> tuple[list[Window], ReportNote]:
-    plain = report.decompress(body, encoding, settings().body_limit_bytes)
+    plain = decompress(body, encoding, settings().body_limit_bytes)
     health, version, windows = report.read(plain, media_type, agent.vm_key)
     ingest.check_time(windows, now_s)
     window_s = max((window.window_s for window in windows), default=10)
