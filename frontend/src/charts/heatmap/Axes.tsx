@@ -18,7 +18,7 @@ export interface Axis {
 const BAND = 20
 /** With more rows than this in view there is no room for a name beside each. */
 const MOST_LABELLED = 44
-const CHARACTER = 6.6
+const CHARACTER = 7.2
 
 export interface Gutters {
   left: number
