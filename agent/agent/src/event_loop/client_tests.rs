@@ -453,3 +453,15 @@ fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
     assert!((30..=32).contains(&later), "{later}");
     assert_eq!(play.soon.last(), Some(&false));
 }
+
+#[test]
+fn a_window_is_handed_over_as_soon_as_its_last_exchange_is_decided() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    while play.windows.is_empty() {
+        play.run(10);
+    }
+    let last_decided = 10_000 - 125 + 500;
+    let after_ms = play.now / MS - last_decided;
+    assert!((0..=150).contains(&after_ms), "{after_ms} ms");
+}

@@ -9,10 +9,13 @@ use crate::plan::{Plan, Protocol, Role};
 
 /// Least and most time from one turn to the next while packets come and go, ns.
 const SHORTEST_NS: i64 = 5_000_000;
-const LONGEST_NS: i64 = 100_000_000;
+const LONGEST_NS: i64 = 160_000_000;
 
 /// How many exchanges may gather for one turn. Leaving together they are a burst of a kilobyte or two.
 const TOGETHER: i64 = 16;
+
+/// Part of the deadline for loss that a request may wait for its answer: none is lost because it waited.
+const WAITING: f64 = 0.25;
 
 /// Part of the interval of the fastest path from one turn to the next where this agent asks: its requests stay apart.
 const ASKING: f64 = 0.64;
@@ -24,9 +27,9 @@ const ANSWERING: f64 = 1.05;
 /// What each message that is granted to stock clients per second adds to the time from one turn to the next, ns, and
 /// the least and most it comes to: few clients are answered at once, and many together. ptpd takes no answer but to its newest
 /// request, and asks again after any part of twice its interval; so an answer must not wait.
-const SERVING_NS: i64 = 600;
+const SERVING_NS: i64 = 700;
 const SERVING_LEAST_NS: i64 = 100_000;
-const SERVING_MOST_NS: i64 = 3_000_000;
+const SERVING_MOST_NS: i64 = 3_500_000;
 
 /// Answers to this agent's own requests may gather so long, ns, or so many of them: nothing waits for them, their stamps are
 /// the kernel's, and those that are read together cost less.
@@ -77,6 +80,10 @@ impl Pace {
                 };
                 let share_ns = (share * interval_ns as f64) as i64;
                 longest_ns = longest_ns.min(share_ns);
+                if peer.role == Role::Responder {
+                    let deadline_ns = f64::from(mesh.loss_deadline_ms) * 1e6;
+                    longest_ns = longest_ns.min((WAITING * deadline_ns) as i64);
+                }
                 // Who asks waits for answers, and a stock responder's Sync for its request.
                 if peer.role == Role::Responder || peer.protocol == Protocol::Ieee {
                     listen_ns = listen_ns.min(share_ns);
@@ -143,6 +150,10 @@ mod tests {
     }
 
     fn of(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Pace {
+        Pace::of(&plan(role, peers, rate_hz, flows))
+    }
+
+    fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
         let peer = |vm_key| Peer {
             vm_key,
             name: String::new(),
@@ -153,7 +164,7 @@ mod tests {
             protocol: Protocol::Lean,
             flows,
         };
-        Pace::of(&Plan {
+        Plan {
             caps: Caps {
                 packets_per_s: 1,
                 peers,
@@ -169,14 +180,14 @@ mod tests {
                 peers: (0..peers).map(peer).collect(),
             }],
             ..Plan::idle()
-        })
+        }
     }
 
     #[test]
     fn stock_clients_are_answered_at_once_and_many_together() {
         let ticks_us = [1, 257, 1285, 5140, 100_000]
             .map(|messages_hz| pace(100, 1, 1).serving(messages_hz).tick_ns / 1000);
-        assert_eq!(ticks_us, [100, 154, 771, 3000, 3000]);
+        assert_eq!(ticks_us, [100, 179, 899, 3500, 3500]);
     }
 
     /// A request is there whenever a responder comes to look: it wakes once for each.
@@ -206,7 +217,17 @@ mod tests {
             (1, 8, 8),
         ];
         let ticks = ticks.map(|(peers, rate_hz, flows)| pace(peers, rate_hz, flows).tick_ns / MS);
-        assert_eq!(ticks, [100, 100, 16, 40, 10, 80]);
+        assert_eq!(ticks, [160, 160, 16, 40, 10, 80]);
+    }
+
+    #[test]
+    fn no_request_waits_for_long_beside_the_deadline_for_its_answer() {
+        let ticks = [1, 100, 250, 400, 1000].map(|deadline_ms| {
+            let mut plan = plan(Role::Responder, 100, 1, 1);
+            plan.meshes[0].loss_deadline_ms = deadline_ms;
+            Pace::of(&plan).tick_ns * 10 / MS
+        });
+        assert_eq!(ticks, [50, 250, 625, 1000, 1600]);
     }
 
     #[test]
@@ -216,8 +237,8 @@ mod tests {
         assert_eq!(listens(Role::Client, 20, 128), 25);
         assert_eq!(listens(Role::Client, 100, 128), 5);
         assert_eq!(listens(Role::Responder, 1, 128), 16);
-        assert_eq!(listens(Role::Client, 1, 1), 100);
-        assert_eq!(pace(1, 128, 1).serving(1285).listen_ns, 771_000);
+        assert_eq!(listens(Role::Client, 1, 1), 160);
+        assert_eq!(pace(1, 128, 1).serving(1285).listen_ns, 899_500);
     }
 
     /// Requests of one path leave once per slot, each slot in a turn of its own.
@@ -250,10 +271,10 @@ mod tests {
             look_at: RawTime(look * MS),
             act_at: RawTime(act * MS),
         };
-        assert_eq!(rest(None), at(100, 200));
-        assert_eq!(rest(Some(RawTime(20 * MS))), at(100, 100));
-        assert_eq!(rest(Some(RawTime(140 * MS))), at(140, 140));
-        assert_eq!(rest(Some(RawTime(190 * MS))), at(100, 190));
-        assert_eq!(rest(Some(RawTime(900 * MS))), at(100, 200));
+        assert_eq!(rest(None), at(160, 200));
+        assert_eq!(rest(Some(RawTime(20 * MS))), at(160, 160));
+        assert_eq!(rest(Some(RawTime(240 * MS))), at(240, 240));
+        assert_eq!(rest(Some(RawTime(290 * MS))), at(160, 200));
+        assert_eq!(rest(Some(RawTime(900 * MS))), at(160, 200));
     }
 }

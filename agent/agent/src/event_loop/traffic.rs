@@ -41,7 +41,7 @@ pub(super) enum Port {
 /// A message that came in.
 pub(super) struct Received {
     pub from: SocketAddr,
-    /// Our address that it was sent to.
+    /// Our address that it was sent to, where this agent listens on all of them.
     pub to: Option<IpAddr>,
     pub by: Port,
     pub arrival: Arrival,

@@ -44,19 +44,32 @@ pub struct Way {
     pub local: Option<IpAddr>,
 }
 
-/// When a service of a client is due, by its place among the services.
-type Entry = Reverse<(RawTime, ClientId, usize)>;
+/// Why a Delay_Req gets no Delay_Resp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoDelayResp {
+    /// Its client was granted none: it may be one of our own exchange.
+    NotGranted,
+    /// It asks far more often than it was granted, or longer.
+    TooOften,
+}
+
+/// When a service is due: whose, by its place in `Grants::clients`, and which, by its place among the services.
+type Entry = Reverse<(RawTime, u32, u8)>;
 
 /// Everything granted.
 #[derive(Debug, Default)]
 pub struct Grants {
-    clients: HashMap<ClientId, Client>,
+    /// Places in `clients`.
+    places: HashMap<ClientId, u32>,
+    /// A place that a client has left is another one's later.
+    clients: Vec<Option<Client>>,
     /// Of Announce and Sync; entries of services that have changed since are passed over.
     due: BinaryHeap<Entry>,
 }
 
 #[derive(Debug)]
 struct Client {
+    id: ClientId,
     way: Way,
     granted: [Option<Granted>; 3],
     requests: Budget,
@@ -88,7 +101,7 @@ impl Grants {
         };
         let interval = interval.clamp(shortest, LONGEST_INTERVAL);
         self.expire(now);
-        let full = self.clients.len() >= MOST_CLIENTS && !self.clients.contains_key(&id);
+        let full = self.places.len() >= MOST_CLIENTS && !self.places.contains_key(&id);
         if full || duration_s == 0 {
             return Tlv::Grant {
                 service,
@@ -96,11 +109,7 @@ impl Grants {
                 duration_s: 0,
             };
         }
-        let client = self.clients.entry(id).or_insert_with(|| Client {
-            way,
-            granted: [None; 3],
-            requests: Budget::new(0, 0, now),
-        });
+        let (nth, client) = self.enter(id, way, now);
         client.way = way;
         let interval_ns = interval_ns(interval);
         let until = now.plus(i64::from(duration_s) * 1_000_000_000);
@@ -122,7 +131,7 @@ impl Grants {
                 .max(2);
             client.requests = Budget::new(hz, hz.max(16), now);
         } else if before.is_none() {
-            self.due.push(Reverse((granted.next, id, place)));
+            self.due.push(Reverse((granted.next, nth, place as u8)));
         }
         Tlv::Grant {
             service,
@@ -133,50 +142,47 @@ impl Grants {
 
     /// Ends a service of a client; whether there was one.
     pub fn cancel(&mut self, id: ClientId, service: Service) -> bool {
-        let Some(client) = self.clients.get_mut(&id) else {
+        let Some((_, client)) = self.of(id) else {
             return false;
         };
         let there = client.granted[service.place()].take().is_some();
         if client.granted.iter().all(Option::is_none) {
-            self.clients.remove(&id);
+            self.keep(|client| client.id != id);
         }
         there
     }
 
-    /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get; `None` if it was granted none, or asks
-    /// far more often than it was granted. A Sync that is due to it soon is due now: its Follow_Up and the Delay_Resp then
-    /// leave in one piece.
-    pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Option<Way> {
-        let client = self.clients.get_mut(&id)?;
-        client.granted[Service::DelayResp.place()].filter(|granted| now < granted.until)?;
-        if !client.requests.take(1, now) {
-            return None;
+    /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get. A Sync that is due to it soon is due now: its
+    /// Follow_Up and the Delay_Resp then leave in one piece.
+    pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Result<Way, NoDelayResp> {
+        let (nth, client) = self.of(id).ok_or(NoDelayResp::NotGranted)?;
+        let granted = client.granted[Service::DelayResp.place()];
+        let until = granted.ok_or(NoDelayResp::NotGranted)?.until;
+        if now >= until || !client.requests.take(1, now) {
+            return Err(NoDelayResp::TooOften);
         }
+        let way = client.way;
         let place = Service::Sync.place();
         if let Some(sync) = client.granted[place].as_mut() {
             let early_ns = sync.next.since(now);
             if early_ns > 0 && early_ns <= sync.interval_ns / 100 * EARLY_PERCENT {
                 (sync.next, sync.early_ns) = (now, early_ns);
-                self.due.push(Reverse((now, id, place)));
+                self.due.push(Reverse((now, nth, place as u8)));
             }
         }
-        Some(client.way)
-    }
-
-    /// Whether Delay_Resp is granted to that client: its Delay_Req is one of the standard, not of our exchange.
-    pub fn knows(&self, id: ClientId) -> bool {
-        let client = self.clients.get(&id);
-        client.is_some_and(|client| client.granted[Service::DelayResp.place()].is_some())
+        Ok(way)
     }
 
     /// The next Announce or Sync that is due at `now`.
     pub fn next_due(&mut self, now: RawTime) -> Option<Due> {
-        while let Some(&Reverse((at, id, place))) = self.due.peek() {
+        while let Some(&Reverse((at, nth, service))) = self.due.peek() {
             if at > now {
                 return None;
             }
             self.due.pop();
-            let Some(client) = self.clients.get_mut(&id) else {
+            let place = usize::from(service);
+            let client = self.clients.get_mut(nth as usize);
+            let Some(client) = client.and_then(Option::as_mut) else {
                 continue;
             };
             let Some(granted) = client.granted[place].as_mut().filter(|g| g.next == at) else {
@@ -197,7 +203,7 @@ impl Grants {
             };
             granted.sequence_id = granted.sequence_id.wrapping_add(1);
             let next = granted.next;
-            self.due.push(Reverse((next, id, place)));
+            self.due.push(Reverse((next, nth, service)));
             return Some(due);
         }
         None
@@ -210,7 +216,7 @@ impl Grants {
 
     /// How many messages per second are granted: those of less than one per second do not count.
     pub fn messages_hz(&self) -> i64 {
-        let clients = self.clients.values();
+        let clients = self.clients.iter().flatten();
         let granted = clients.flat_map(|client| client.granted.iter().flatten());
         granted
             .map(|granted| 1_000_000_000 / granted.interval_ns)
@@ -219,26 +225,64 @@ impl Grants {
 
     /// How many clients are served.
     pub fn len(&self) -> usize {
-        self.clients.len()
+        self.places.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.clients.is_empty()
+        self.places.is_empty()
     }
 
     /// Ends the grants of clients that may not ask any more.
     pub fn retain(&mut self, allowed: impl Fn(IpAddr) -> bool) {
-        self.clients.retain(|id, _| allowed(id.0));
+        self.keep(|client| allowed(client.id.0));
     }
 
     /// Forgets what has run out at `now`.
     pub fn expire(&mut self, now: RawTime) {
-        self.clients.retain(|_, client| {
+        self.keep(|client| {
             for granted in &mut client.granted {
                 *granted = granted.filter(|granted| now < granted.until);
             }
             client.granted.iter().any(Option::is_some)
         });
+    }
+
+    /// A client that is served, and its place.
+    fn of(&mut self, id: ClientId) -> Option<(u32, &mut Client)> {
+        let nth = *self.places.get(&id)?;
+        let client = self.clients.get_mut(nth as usize)?.as_mut()?;
+        Some((nth, client))
+    }
+
+    /// The same, who is served from now on if it was not.
+    fn enter(&mut self, id: ClientId, way: Way, now: RawTime) -> (u32, &mut Client) {
+        let clients = &mut self.clients;
+        let nth = *self.places.entry(id).or_insert_with(|| {
+            let left = clients.iter().position(Option::is_none);
+            left.unwrap_or_else(|| {
+                clients.push(None);
+                clients.len() - 1
+            }) as u32
+        });
+        let client = clients[nth as usize].get_or_insert_with(|| Client {
+            id,
+            way,
+            granted: [None; 3],
+            requests: Budget::new(0, 0, now),
+        });
+        (nth, client)
+    }
+
+    /// Serves those clients on of which `holds` does.
+    fn keep(&mut self, mut holds: impl FnMut(&mut Client) -> bool) {
+        for place in &mut self.clients {
+            let Some(client) = place else { continue };
+            let id = client.id;
+            if !holds(client) {
+                self.places.remove(&id);
+                *place = None;
+            }
+        }
     }
 }
 

@@ -64,7 +64,7 @@ fn a_sync_that_is_due_soon_leaves_with_a_delay_resp_and_the_next_one_in_its_plac
     let place = grants.next().unwrap();
     let asked = |grants: &mut Grants, ns: i64| {
         let at = place.plus(ns);
-        assert!(grants.delay_resp(id(1, 1), at).is_some());
+        assert_eq!(grants.delay_resp(id(1, 1), at), Ok(way(1)));
         grants.next_due(at).map(|due| due.sequence_id)
     };
     // Too early, early enough, and once more before the next one's turn.
@@ -146,12 +146,13 @@ fn what_is_cancelled_ends_at_once() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::Sync, -4, 10, 0);
     ask(&mut grants, 1, Service::DelayResp, -4, 10, 0);
-    assert!(grants.knows(id(1, 1)) && !grants.knows(id(1, 2)));
     assert!(grants.cancel(id(1, 1), Service::Sync));
     assert!(!grants.cancel(id(1, 1), Service::Sync), "only once");
     assert!(served(&mut grants, 0, S).is_empty());
-    assert!(grants.delay_resp(id(1, 1), RawTime(0)).is_some());
+    assert_eq!(grants.delay_resp(id(1, 1), RawTime(0)), Ok(way(1)));
     assert!(grants.cancel(id(1, 1), Service::DelayResp));
+    let after = grants.delay_resp(id(1, 1), RawTime(0));
+    assert_eq!(after, Err(NoDelayResp::NotGranted));
     assert!(grants.is_empty());
 }
 
@@ -159,16 +160,16 @@ fn what_is_cancelled_ends_at_once() {
 fn delay_resp_is_given_to_its_client_at_about_its_rate() {
     let mut grants = Grants::default();
     ask(&mut grants, 1, Service::DelayResp, 0, 10, 0);
-    assert_eq!(grants.delay_resp(id(2, 1), RawTime(0)), None);
+    for other in [id(2, 1), id(1, 2)] {
+        let refused = grants.delay_resp(other, RawTime(0));
+        assert_eq!(refused, Err(NoDelayResp::NotGranted));
+    }
     let answered = (0..1000)
-        .filter(|i| {
-            grants
-                .delay_resp(id(1, 1), RawTime(i * 1_000_000))
-                .is_some()
-        })
+        .filter(|i| grants.delay_resp(id(1, 1), RawTime(i * 1_000_000)).is_ok())
         .count();
     assert!(answered <= 18, "{answered} in a second");
-    assert_eq!(grants.delay_resp(id(1, 1), RawTime(11 * S)), None);
+    let after = grants.delay_resp(id(1, 1), RawTime(11 * S));
+    assert_eq!(after, Err(NoDelayResp::TooOften));
 }
 
 #[test]
@@ -207,4 +208,17 @@ fn whoever_leaves_the_plan_is_served_no_more() {
             .iter()
             .all(|due| due.way == way(2))
     );
+}
+
+#[test]
+fn who_comes_gets_the_place_of_who_left_and_nothing_that_was_due_to_it() {
+    let mut grants = Grants::default();
+    ask(&mut grants, 1, Service::Sync, 0, 100, 0);
+    ask(&mut grants, 2, Service::Sync, -4, 100, 0);
+    assert!(grants.cancel(id(1, 1), Service::Sync));
+    ask(&mut grants, 3, Service::Sync, -2, 100, 0);
+    assert_eq!(grants.len(), 2);
+    let all = served(&mut grants, 0, 10 * S);
+    let counts = [1, 2, 3].map(|last| all.iter().filter(|due| due.way == way(last)).count());
+    assert_eq!(counts, [0, 160, 40]);
 }

@@ -38,7 +38,7 @@ pub use budget::Budget;
 pub use claim::Claim;
 pub use exchange::{Arrival, Opening, Settled, Verdict};
 pub use field::{Correction, Malformed, PortIdentity};
-pub use grants::{Due, Grants, Way, interval_ns};
+pub use grants::{Due, Grants, NoDelayResp, Way, interval_ns};
 pub use ledger::Ledger;
 pub use message::{Body, MAX_LEN, Message};
 pub use reply::Reply;

@@ -20,7 +20,7 @@ const SOME: usize = 16;
 #[derive(Debug, PartialEq)]
 pub struct Datagram<'a> {
     pub from: SocketAddr,
-    /// Our address that it was sent to.
+    /// Our address that it was sent to, where the socket is open on all of them.
     pub to: Option<IpAddr>,
     pub bytes: &'a [u8],
     /// When the kernel took it from the driver.

@@ -41,10 +41,13 @@ impl Socket {
         let _ = set(fd, libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, RECEIVE_BUFFER)
             .or_else(|_| set(fd, libc::SOL_SOCKET, libc::SO_RCVBUF, RECEIVE_BUFFER));
         let _ = set(fd, libc::SOL_SOCKET, libc::SO_RXQ_OVFL, 1);
-        let _ = match local {
-            SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
-            SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
-        };
+        if local.ip().is_unspecified() {
+            // Which address a packet was sent to, so that its answer comes from there.
+            let _ = match local {
+                SocketAddr::V4(_) => set(fd, libc::IPPROTO_IP, libc::IP_PKTINFO, 1),
+                SocketAddr::V6(_) => set(fd, libc::IPPROTO_IPV6, libc::IPV6_RECVPKTINFO, 1),
+            };
+        }
         if local.is_ipv4() {
             // Far below any link's limit, so never cut on the way (RFC 6864, 4.1): numbering them is work for nothing.
             let _ = set(

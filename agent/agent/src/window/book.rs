@@ -109,17 +109,16 @@ impl WindowBook {
             .for_each(|peer| peer.read(clock));
     }
 
+    /// Whether a window is over at `backend_ns` and not handed over yet.
+    pub fn waits(&self, backend_ns: i64) -> bool {
+        self.open
+            .iter()
+            .any(|window| is_over(&window.span_s, backend_ns))
+    }
+
     /// The windows that are over at `backend_ns` and whose exchanges are all settled, oldest first.
     pub fn close(&mut self, backend_ns: i64) -> Vec<Window> {
-        self.take_closed(|window| {
-            let (start, end) = (
-                window.span_s.start * NANOS_PER_S,
-                window.span_s.end * NANOS_PER_S,
-            );
-            // A step back by less than a window's length will soon be made up for.
-            let over = backend_ns >= end || backend_ns < start - (end - start);
-            over && window.unsettled == 0
-        })
+        self.take_closed(|window| is_over(&window.span_s, backend_ns) && window.unsettled == 0)
     }
 
     /// All windows, as they stand.
@@ -193,6 +192,13 @@ impl WindowBook {
             .iter_mut()
             .find(|window| window.span_s.start == ticket.started_at_s)
     }
+}
+
+/// Whether a window is over at `backend_ns`.
+fn is_over(span_s: &Range<i64>, backend_ns: i64) -> bool {
+    let (start, end) = (span_s.start * NANOS_PER_S, span_s.end * NANOS_PER_S);
+    // A step back by less than a window's length will soon be made up for.
+    backend_ns >= end || backend_ns < start - (end - start)
 }
 
 impl Window {

@@ -48,6 +48,18 @@ fn closed(book: &mut WindowBook, backend_ns: i64) -> Vec<i64> {
 }
 
 #[test]
+fn a_window_waits_from_its_end_until_it_is_handed_over() {
+    let mut book = WindowBook::new(1, 10);
+    let ticket = book.enter(9 * S).unwrap();
+    assert_eq!([9, 10].map(|at_s| book.waits(at_s * S)), [false, true]);
+    assert!(closed(&mut book, 11 * S).is_empty());
+    book.leave(&ticket);
+    assert!(book.waits(11 * S));
+    assert_eq!(closed(&mut book, 11 * S), [0]);
+    assert!(!book.waits(11 * S));
+}
+
+#[test]
 fn windows_are_half_open_and_aligned() {
     let mut book = WindowBook::new(1, 10);
     assert_eq!(filed(&mut book, 1_000_000 * S + 3 * S), Some(1_000_000));

@@ -2,7 +2,9 @@
 
 use super::super::traffic::{Departure, Received};
 use super::{ANSWER_PACKETS, Exchanger, add};
-use crate::ptp::{Answer, Body, Correction, Form, Message, PortIdentity, Refusal, Service, Tlvs};
+use crate::ptp::{
+    Answer, Body, Correction, Form, Message, NoDelayResp, PortIdentity, Refusal, Service, Tlvs, Way,
+};
 use crate::timestamp::raw_now;
 
 /// Packets that leave for one answered request.
@@ -18,8 +20,10 @@ impl Exchanger {
     pub(super) fn consider(&mut self, message: &Message, received: &Received) {
         let now = self.ports.now();
         let id = (received.from.ip(), message.source);
-        if self.serving.grants.knows(id) {
-            return self.respond(message, received);
+        match self.serving.grants.delay_resp(id, now) {
+            Ok(way) => return self.respond(message, received, &way),
+            Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
+            Err(NoDelayResp::NotGranted) => {}
         }
         match self.responder.request(message, received.from, now) {
             Ok(answer) if self.budget.take(packets(answer.form), now) => {
@@ -67,16 +71,11 @@ impl Exchanger {
     }
 
     /// Answers the Delay_Req of a client of the standard, which gets its Sync at other times.
-    fn respond(&mut self, message: &Message, received: &Received) {
-        let now = self.ports.now();
-        let id = (received.from.ip(), message.source);
-        let (Some(way), Some(stamp)) = (
-            self.serving.grants.delay_resp(id, now),
-            received.arrival.stamp,
-        ) else {
+    fn respond(&mut self, message: &Message, received: &Received, way: &Way) {
+        let Some(stamp) = received.arrival.stamp else {
             return add(&self.counters.packets_rejected, 1);
         };
-        if !self.budget.take(1, now) {
+        if !self.budget.take(1, self.ports.now()) {
             return self.notices.shed();
         }
         let response = Message {
