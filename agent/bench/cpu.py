@@ -5,6 +5,7 @@ The figures are of senders that do not pay for the reception at the other end; t
 
 import statistics
 import time
+from collections.abc import Sequence
 
 import numpy as np
 from sinemora.measurements import sketch
@@ -60,7 +61,18 @@ def _twenty(lab: Lab) -> None:
     for address, all_of_it in clients.items():
         measuring = sum(client.is_slave and len(client.raw_delays_ns("D")) > 100 for client in all_of_it)
         note(f"{measuring} of {CLIENTS} clients of {address} measure")
+    before, began = {address: _answered(all_of_it) for address, all_of_it in clients.items()}, time.monotonic()
     _ratio(lab, "agent_cpu_ratio_to_ptpd_20x128", [ours.process], [master], clients=CLIENTS)
+    passed = time.monotonic() - began
+    here, there = (
+        round((_answered(all_of_it) - before[address]) / passed / CLIENTS, 1) for address, all_of_it in clients.items()
+    )
+    figure("agent_answers_in_time_hz_20x128", here, "1/s per client", ptpd=there)
+
+
+def _answered(clients: Sequence[daemons.PtpdClient]) -> int:
+    """How many answers they took so far: those that came before their next request."""
+    return sum(len(client.raw_delays_ns("D")) for client in clients)
 
 
 def _ratio(lab: Lab, name: str, ours: list[Process], stock: list[Process], **more: object) -> None:

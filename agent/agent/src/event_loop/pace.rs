@@ -27,9 +27,9 @@ const ANSWERING: f64 = 1.05;
 /// What each message that is granted to stock clients per second adds to the time from one turn to the next, ns, and
 /// the least and most it comes to: few clients are answered at once, and many together. ptpd takes no answer but to its newest
 /// request, and asks again after any part of twice its interval; so an answer must not wait.
-const SERVING_NS: i64 = 700;
+const SERVING_NS: i64 = 800;
 const SERVING_LEAST_NS: i64 = 100_000;
-const SERVING_MOST_NS: i64 = 3_500_000;
+const SERVING_MOST_NS: i64 = 4_000_000;
 
 /// Answers to this agent's own requests may gather so long, ns, or so many of them: nothing waits for them, their stamps are
 /// the kernel's, and those that are read together cost less.
@@ -187,7 +187,7 @@ mod tests {
     fn stock_clients_are_answered_at_once_and_many_together() {
         let ticks_us = [1, 257, 1285, 5140, 100_000]
             .map(|messages_hz| pace(100, 1, 1).serving(messages_hz).tick_ns / 1000);
-        assert_eq!(ticks_us, [100, 179, 899, 3500, 3500]);
+        assert_eq!(ticks_us, [100, 205, 1028, 4000, 4000]);
     }
 
     /// A request is there whenever a responder comes to look: it wakes once for each.
@@ -238,7 +238,7 @@ mod tests {
         assert_eq!(listens(Role::Client, 100, 128), 5);
         assert_eq!(listens(Role::Responder, 1, 128), 16);
         assert_eq!(listens(Role::Client, 1, 1), 160);
-        assert_eq!(pace(1, 128, 1).serving(1285).listen_ns, 899_500);
+        assert_eq!(pace(1, 128, 1).serving(1285).listen_ns, 1_028_000);
     }
 
     /// Requests of one path leave once per slot, each slot in a turn of its own.

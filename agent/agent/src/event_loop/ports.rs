@@ -254,12 +254,44 @@ impl Ports {
         if !self.generals_out.is_empty() {
             // What one machine gets passes the system in one piece and wakes it once; only the last may be shorter.
             self.generals_out
-                .sort_by_key(|packet| (packet.to, Reverse(packet.len)));
+                .sort_by_cached_key(|packet| place(packet.to, packet.len));
             self.general.send(&self.generals_out, |_, left| {
                 sent += u64::from(left.is_ok());
             });
             self.generals_out.clear();
         }
         sent
+    }
+}
+
+/// What sorts packets by their receiver and, of each, the longest first. Receivers that share a place are told apart when
+/// their packets leave.
+fn place(to: SocketAddr, len: usize) -> (u64, u16, Reverse<usize>) {
+    let ip = match to.ip() {
+        IpAddr::V4(ip) => u64::from(u32::from(ip)),
+        IpAddr::V6(ip) => (u128::from(ip) ^ u128::from(ip) >> 64) as u64,
+    };
+    (ip, to.port(), Reverse(len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_receiver_gets_stands_together_and_the_longest_first() {
+        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
+        let (one, other) = (at("10.0.0.1:320"), at("10.0.0.1:321"));
+        let (far, near) = (at("[2001:db8::1]:320"), at("[fe80::1]:320"));
+        let mut all = vec![(one, 44), (other, 44), (far, 54), (near, 44), (one, 54)];
+        all.extend([(far, 44), (one, 44), (near, 54), (other, 54)]);
+        all.sort_by_cached_key(|(to, len)| place(*to, *len));
+        let groups: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).collect();
+        assert_eq!(groups.len(), 4, "{all:?}");
+        assert!(
+            groups
+                .iter()
+                .all(|group| group.is_sorted_by(|a, b| a.1 >= b.1))
+        );
     }
 }

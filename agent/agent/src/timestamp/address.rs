@@ -2,13 +2,17 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 
-/// Room for an address of either family, and how much of it is used.
+/// Room for an address of either family, and how much of it is used: that of the longer one, as `sockaddr_storage` is four
+/// times as much to clear for each packet.
 #[derive(Clone, Copy)]
 pub(super) struct RawAddress {
-    pub storage: libc::sockaddr_storage,
+    pub storage: libc::sockaddr_in6,
     pub len: libc::socklen_t,
 }
 
+/// Both begin with the family, as every sockaddr does (POSIX), and the room of one holds the other.
+const _: () = assert!(size_of::<libc::sockaddr_in>() <= size_of::<libc::sockaddr_in6>());
+const _: () = assert!(align_of::<libc::sockaddr_in>() <= align_of::<libc::sockaddr_in6>());
 const V4_LEN: libc::socklen_t = size_of::<libc::sockaddr_in>() as libc::socklen_t;
 const V6_LEN: libc::socklen_t = size_of::<libc::sockaddr_in6>() as libc::socklen_t;
 
@@ -16,9 +20,9 @@ impl RawAddress {
     /// Room for the kernel to write to.
     pub fn empty() -> Self {
         Self {
-            // SAFETY: sockaddr_storage is plain integers, for which zero is a value.
+            // SAFETY: sockaddr_in6 is plain integers, for which zero is a value.
             storage: unsafe { std::mem::zeroed() },
-            len: size_of::<libc::sockaddr_storage>() as libc::socklen_t,
+            len: V6_LEN,
         }
     }
 
@@ -33,7 +37,7 @@ impl RawAddress {
                     sin_addr: in_addr(*v4.ip()),
                     sin_zero: [0; 8],
                 };
-                // SAFETY: sockaddr_storage is at least as large and as aligned as any sockaddr (POSIX).
+                // SAFETY: sockaddr_in6 is larger than sockaddr_in and as aligned, which the constants below look at.
                 unsafe { place.cast::<libc::sockaddr_in>().write(native) };
                 raw.len = V4_LEN;
             }
@@ -45,8 +49,7 @@ impl RawAddress {
                     sin6_addr: in6_addr(*v6.ip()),
                     sin6_scope_id: v6.scope_id(),
                 };
-                // SAFETY: as above.
-                unsafe { place.cast::<libc::sockaddr_in6>().write(native) };
+                raw.storage = native;
                 raw.len = V6_LEN;
             }
         }
@@ -56,7 +59,7 @@ impl RawAddress {
     /// The address the kernel wrote; `None` when it is of no family of ours.
     pub fn get(&self) -> Option<SocketAddr> {
         let place = &raw const self.storage;
-        match i32::from(self.storage.ss_family) {
+        match i32::from(self.storage.sin6_family) {
             libc::AF_INET if self.len >= V4_LEN => {
                 // SAFETY: the family says that it is a sockaddr_in, the length that all of it was written.
                 let native = unsafe { place.cast::<libc::sockaddr_in>().read() };
@@ -64,8 +67,7 @@ impl RawAddress {
                 Some(SocketAddrV4::new(ip, u16::from_be(native.sin_port)).into())
             }
             libc::AF_INET6 if self.len >= V6_LEN => {
-                // SAFETY: as above, for a sockaddr_in6.
-                let native = unsafe { place.cast::<libc::sockaddr_in6>().read() };
+                let native = self.storage;
                 let (ip, port) = (
                     native.sin6_addr.s6_addr.into(),
                     u16::from_be(native.sin6_port),

@@ -86,7 +86,7 @@ impl ClockMap {
             Some(
                 self.before
                     .raw
-                    .plus((share * raw_between as f64).round() as i64),
+                    .plus((share * raw_between as f64 + 0.5) as i64),
             )
         }
     }

@@ -116,10 +116,10 @@ impl Inbox {
                 iov_base: slot.bytes.as_mut_ptr().cast(),
                 iov_len: PACKET,
             };
-            slot.from.storage.ss_family = 0;
+            slot.from.storage.sin6_family = 0;
             let header = &mut header.msg_hdr;
             header.msg_name = (&raw mut slot.from.storage).cast();
-            header.msg_namelen = size_of::<libc::sockaddr_storage>() as libc::socklen_t;
+            header.msg_namelen = size_of_val(&slot.from.storage) as libc::socklen_t;
             header.msg_iov = vector;
             header.msg_iovlen = 1;
             header.msg_control = slot.control.as_mut_ptr().cast();
