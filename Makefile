@@ -92,7 +92,7 @@ bench-curves: ## How well curves are recovered, a JSON object a figure (other no
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
 	$(PREPARE) backend >&2
 	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m benchmarks.placement
-bench-simulation: ## Placement policies through time on a slice of a cluster (MACHINES=12500 HOURS=19.5 TRACE=folder: all of it)
+bench-simulation: ## Placement policies through time on a slice of a cluster (HOURS=19.5 TRACE=folder: all of the trace)
 	$(PREPARE) backend >&2
 	@MACHINES=$(MACHINES) HOURS=$(HOURS) TRACE=$(TRACE) SEED=$(SEED) $(RUN) --in backend python -m benchmarks.simulation
 bench-store: ## What the store takes in and how fast it answers (some groups: ONLY=ingest,rss; memory: SECONDS=600)

@@ -1,8 +1,8 @@
 """Placement policies through time on a slice of a cluster: one JSON object a figure. Every policy sees the same world.
 
 The source's areas (UCAM-CL-TR-937, 6.3: 24 hours of the Google trace, 12,500 machines) stand beside as `source`; the
-slice is a tenth of the machines and, without `TRACE=`, jobs drawn with the trace's statistics, so orders are compared,
-not values. `HOURS=` makes it longer, `MACHINES=12500 HOURS=19.5 TRACE=folder` is all of the trace.
+slice is a tenth of the machines with jobs drawn with the trace's statistics, so orders are compared, not values.
+`HOURS=` makes it longer; with `TRACE=folder` it is the trace's jobs on 12,500 machines (`MACHINES=`), `HOURS=19.5` all.
 """
 
 import dataclasses
@@ -31,7 +31,8 @@ class Slice:
 
     def __init__(self) -> None:
         self.world = World(
-            machines=int(os.environ.get("MACHINES") or 1_250),
+            # A trace's jobs fill the cluster they come from; on a tenth of it most of them would wait to the end.
+            machines=int(os.environ.get("MACHINES") or (12_500 if os.environ.get("TRACE") else 1_250)),
             seconds=round(float(os.environ.get("HOURS") or 8) * 3600),
             seed=int(os.environ.get("SEED") or 1),
         )
