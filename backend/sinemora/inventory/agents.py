@@ -92,7 +92,7 @@ async def agent_signed_in(request: Request, credential: Credential) -> AgentIden
     if credential is None:
         raise ProductError("sign_in_required", 401, "Send the agent's credential.", headers=_BEARER)
     identity = await identify(credential.credentials)
-    request.state.tenant_id = identity.tenant_id
+    request.state.tenant_id, request.state.tenant_key = identity.tenant_id, identity.tenant_key
     request.state.caller = f"agent:{identity.agent_id}"
     return identity
 

@@ -4,13 +4,14 @@ Tenancy is set once, where a session opens, and holds three times over: criteria
 foreign keys, and row-level security keyed by two transaction settings, `sinemora.tenant_id` and `sinemora.tenant_key`.
 """
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID, uuid4
 
+from anyio import CancelScope, CapacityLimiter, to_thread
 from fastapi import Depends, Request
 from sqlalchemy import Connection, DateTime, Engine, ForeignKey, MetaData, Uuid, create_engine, event, func, text
 from sqlalchemy.dialects.postgresql import JSONB
@@ -117,32 +118,52 @@ def _tenant_key(tenant_id: UUID) -> int:
     return int(key)
 
 
-def _open(tenant_id: UUID | None, tenant_key: int | None) -> Session:
-    return SessionMaker(bind=engine(), info={"tenant_id": tenant_id, "tenant_key": tenant_key})
+@contextmanager
+def _transaction(tenant_id: UUID | None, tenant_key: int | None) -> Iterator[Session]:
+    """Asks the database nothing before the first statement."""
+    info = {"tenant_id": tenant_id, "tenant_key": tenant_key}
+    with SessionMaker(bind=engine(), info=info) as session, session.begin():
+        yield session
 
 
 @contextmanager
 def tenant_session(tenant_id: UUID) -> Iterator[Session]:
     """A transaction as one tenant: committed on success, rolled back on error. Unknown tenant: LookupError."""
-    with _open(tenant_id, _tenant_key(tenant_id)) as session, session.begin():
+    with _transaction(tenant_id, _tenant_key(tenant_id)) as session:
         yield session
 
 
 @contextmanager
 def system_session() -> Iterator[Session]:
     """A transaction that sees every tenant: sweeps, sign-in, the command line. Never for a request's own work."""
-    with _open(None, None) as session, session.begin():
+    with _transaction(None, None) as session:
         yield session
 
 
-def open_session(request: Request) -> Iterator[Session]:
-    """The transaction of a request, as the tenant that authentication left in `request.state.tenant_id`.
+async def open_session(request: Request) -> AsyncIterator[Session]:
+    """The transaction of a request, as the tenant that authentication left in its state: `tenant_id`, `tenant_key`.
 
     A route nobody signs in to has none and fails here: it cannot run without a tenant.
     """
-    with tenant_session(request.state.tenant_id) as session:
-        request.state.session = session
+    whole = _transaction(request.state.tenant_id, request.state.tenant_key)
+    # On the event loop, which under load is one turn less to wait for. Ending asks the database, on a thread of its
+    # own: those of the pool may all be waiting for the connection that is given back here.
+    session = whole.__enter__()
+    request.state.session = session
+
+    async def end(*error: Any) -> bool:
+        handled = False
+        with CancelScope(shield=True):
+            handled = bool(await to_thread.run_sync(whole.__exit__, *error, limiter=CapacityLimiter(1)))
+        return handled
+
+    try:
         yield session
+    except BaseException as error:
+        if not await end(type(error), error, error.__traceback__):
+            raise
+    else:
+        await end(None, None, None)
 
 
 # scope="function": committed after serialising and before the response leaves, so a 2xx is never a lie.

@@ -54,7 +54,7 @@ def tag(request: Request, row: Versioned) -> None:
     request.state.answer_headers["ETag"] = etag(row)
 
 
-def _if_match(request: Request, if_match: Annotated[str | None, Header()] = None) -> IfMatch:
+async def _if_match(request: Request, if_match: Annotated[str | None, Header()] = None) -> IfMatch:
     return IfMatch(if_match, required=request.method == "PATCH")
 
 

@@ -44,7 +44,7 @@ class PageQuery:
     cursor: str | None
 
 
-def _page_query(
+async def _page_query(
     limit: Annotated[int, Query(ge=1, le=500, description="Items per page")] = 100,
     cursor: Annotated[str | None, Query(description="`next_cursor` of the page before")] = None,
 ) -> PageQuery:

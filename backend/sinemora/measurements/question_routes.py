@@ -1,9 +1,11 @@
 """HTTP of questions: matrices, comparisons, series, distributions, losses, spikes, exports."""
 
+from dataclasses import dataclass
 from typing import Annotated, Any
 from uuid import UUID
 
 from fastapi import APIRouter, Depends, Header, Query, Response
+from sqlalchemy.orm import Session
 
 from sinemora.jobs.answers import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
@@ -48,22 +50,15 @@ router = APIRouter(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class Asking:
     """Who asks, and how the answer is wanted."""
 
-    def __init__(
-        self,
-        mesh_id: UUID,
-        session: SessionDep,
-        actor: Viewer,
-        accept: Annotated[str, Header()] = "*/*",
-        prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): as a job in any case")] = "",
-    ) -> None:
-        self.mesh_id = mesh_id
-        self.session = session
-        self.actor: Actor = actor
-        self.accept = accept
-        self.respond_async = "respond-async" in prefer.lower()
+    mesh_id: UUID
+    session: Session
+    actor: Actor
+    accept: str
+    respond_async: bool
 
     def __call__(self, kind: str, question: Any) -> Response:
         """Answer a question."""
@@ -72,7 +67,17 @@ class Asking:
         )
 
 
-Ask = Annotated[Asking, Depends()]
+async def _asking(
+    mesh_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    accept: Annotated[str, Header()] = "*/*",
+    prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): as a job in any case")] = "",
+) -> Asking:
+    return Asking(mesh_id, session, actor, accept, "respond-async" in prefer.lower())
+
+
+Ask = Annotated[Asking, Depends(_asking)]
 
 
 def _answers(*without: Format) -> dict[int | str, dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Who is asking, and may they: cookies of browsers, keys of programs, roles of both."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated
@@ -57,7 +57,7 @@ def signed_in(
     ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
     """
     actor = _by_key(key.credentials) if key is not None else _by_cookie(request, session)
-    request.state.tenant_id = actor.tenant_id
+    request.state.tenant_id, request.state.tenant_key = actor.tenant_id, actor.tenant_key
     request.state.caller = f"{actor.kind}:{actor.id}"
     rate_limit.limit(request, request.state.caller)
     return actor
@@ -93,8 +93,9 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
     return Actor(tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, membership.role)
 
 
-def _at_least(role: Role) -> Callable[[Actor], Actor]:
-    def allowed(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
+def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
+    # `async` though it awaits nothing: others are called on a thread, and wait for one.
+    async def allowed(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
         if _RANK[actor.role] < _RANK[role]:
             raise ProductError("not_allowed", 403, f"This takes the role {role}; yours is {actor.role}.")
         return actor

@@ -1,9 +1,11 @@
 """Reports through HTTP into the real database: acknowledged is committed, resent is stored once, nonsense refused."""
 
+import asyncio
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -12,7 +14,9 @@ from google.protobuf import json_format
 from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
+from sinemora.inventory.agents import AgentIdentity
 from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
 from sinemora.measurements import frame, runtime, writes
 from sinemora.measurements.agent_pb2 import Report
 from sinemora.measurements.report import NO_CLOCK, windows_of
@@ -453,6 +457,34 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     assert {(answer.status_code, problem(answer)["code"]) for answer in refused} == {(429, "ingest_busy")}
     assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
     assert count("probe_frames") == 3
+
+
+def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: pytest.MonkeyPatch):
+    order: list[str] = []
+
+    def refused(*_):
+        order.append("report")
+        raise ProductError("malformed_report", 422, "Nothing of this is stored.")
+
+    async def others():
+        for _ in range(40):
+            order.append("other")
+            await asyncio.sleep(0)
+
+    async def all_at_once():
+        agent = mesh.agents[0]
+        identity = AgentIdentity(UUID(int=1), mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
+        ingest = runtime.Ingest()
+        try:
+            reports = [ingest.take(identity, b"", "application/x-protobuf", "") for _ in range(20)]
+            return await asyncio.gather(*reports, others(), return_exceptions=True)
+        finally:
+            ingest.close()
+
+    monkeypatch.setattr(runtime, "_prepare", refused)
+    ended = asyncio.run(all_at_once())
+    assert [type(one) for one in ended] == [ProductError] * 20 + [type(None)]
+    assert "report,report" not in ",".join(order)
 
 
 def test_missing_partitions_are_made_when_a_report_needs_them(mesh, servers):
