@@ -19,7 +19,7 @@ from sinemora.jobs.kinds import Kind, register
 from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.running import Running
 from sinemora.kit.config import settings
-from sinemora.measurements.service import utc
+from sinemora.measurements.ranges import utc
 from sinemora.measurements.tiers import Tier
 from sinemora.meshes.service import get_mesh, mesh_state
 from sinemora.tenants.access import Actor

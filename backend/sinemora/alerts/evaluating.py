@@ -19,7 +19,7 @@ from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
 from sinemora.alerts.evaluation.standing import WINDOWS_MAX
 from sinemora.alerts.models import AlertRule, AlertState
 from sinemora.alerts.queries import Reported
-from sinemora.measurements.service import utc
+from sinemora.measurements.ranges import utc
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import get_mesh, mesh_state
 

@@ -19,8 +19,8 @@ from sinemora.alerts.models import Incident, IncidentEvent, IncidentState
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.matrix import Statistic
 from sinemora.measurements.paths import series
+from sinemora.measurements.ranges import utc
 from sinemora.measurements.schemas import Resolution
-from sinemora.measurements.service import utc
 from sinemora.meshes.plan import MeshState
 from sinemora.recommender.applications import queries as applications
 from sinemora.recommender.applications.models import Application

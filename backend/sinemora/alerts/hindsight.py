@@ -28,7 +28,7 @@ from sinemora.alerts.models import AlertHindsight, AlertState, Incident, Inciden
 from sinemora.alerts.replaying import Span, Step, in_steps, replay
 from sinemora.kit.config import settings
 from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.service import utc
+from sinemora.measurements.ranges import utc
 from sinemora.measurements.tiers import Tier, floor
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import get_mesh, mesh_state

@@ -18,7 +18,8 @@ from sinemora.alerts.replaying import Span
 from sinemora.inventory.status import patience_of
 from sinemora.kit.config import settings
 from sinemora.measurements.matrix import Metric, Statistic, positions_of
-from sinemora.measurements.service import keys_of, utc
+from sinemora.measurements.ranges import utc
+from sinemora.measurements.service import keys_of
 from sinemora.measurements.tiers import Tier
 from sinemora.meshes.plan import MeshState
 from sinemora.recommender.applications import attach, reading

@@ -12,7 +12,7 @@ from sinemora.alerts import seasons, world
 from sinemora.alerts.evaluation.engine import State, Window, step
 from sinemora.alerts.evaluation.incidents import REOPENED_S, Change, Track, Turn, advance
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.measurements.service import utc
+from sinemora.measurements.ranges import utc
 from sinemora.measurements.tiers import Stretch, Tier
 from sinemora.meshes.plan import MeshState
 

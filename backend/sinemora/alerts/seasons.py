@@ -19,7 +19,8 @@ from sinemora.alerts.evaluation.baseline import Floats, Ints
 from sinemora.alerts.evaluation.judge import Season, Seasons, magnitude
 from sinemora.alerts.evaluation.rule import Kind, Rule
 from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.service import keys_of, utc
+from sinemora.measurements.ranges import utc
+from sinemora.measurements.service import keys_of
 from sinemora.measurements.tiers import Stretch, Tier, floor
 from sinemora.meshes.plan import MeshState
 

@@ -19,7 +19,8 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements import corrections, matrix, merging
 from sinemora.measurements import queries as frames
 from sinemora.measurements.matrix import Cells, Metric, State, Statistic
-from sinemora.measurements.service import keys_of, utc
+from sinemora.measurements.ranges import utc
+from sinemora.measurements.service import keys_of
 from sinemora.measurements.tiers import Stretch, Tier
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import zone_runs

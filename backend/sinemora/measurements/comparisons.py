@@ -9,7 +9,7 @@ import numpy.typing as npt
 from sqlalchemy.orm import Session
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import matrix, service, sketch
+from sinemora.measurements import matrix, ranges, service, sketch
 from sinemora.measurements.answers import ComparisonRead, Mover, MoversRead
 from sinemora.measurements.budget import Budget
 from sinemora.measurements.frame import Codes
@@ -215,7 +215,7 @@ def base_of(asked: ComparisonQuestion, wanted: Range) -> Range:
         raise ProductError("range_invalid", 422, "Give both `base_from` and `base_to`, or neither.")
     if asked.base_from is None or asked.base_to is None:
         return Range(wanted.start - (wanted.end - wanted.start), wanted.start)
-    service.check_range(asked.base_from, asked.base_to)
+    ranges.check_range(asked.base_from, asked.base_to)
     return Range(asked.base_from, asked.base_to)
 
 

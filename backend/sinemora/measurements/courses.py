@@ -12,9 +12,10 @@ from sinemora.measurements.frame import CLOCK_ERROR, COUNT, LOST, MIN, SENT, Col
 from sinemora.measurements.gathering import Decoded, Gathered
 from sinemora.measurements.matrix import Flags, Metric, Statistic, Table
 from sinemora.measurements.questions import LossQuestion, SeriesQuestion
+from sinemora.measurements.ranges import utc
 from sinemora.measurements.reading import Answer, decoded, range_of, step_of
 from sinemora.measurements.selections import Paths, paths_of, vm_keys_of
-from sinemora.measurements.service import unit_of, utc
+from sinemora.measurements.service import unit_of
 from sinemora.measurements.sheets import Batch, Column, Sheet, in_batches
 from sinemora.measurements.sketch import Ints
 from sinemora.meshes.plan import MeshState

@@ -13,9 +13,10 @@ from sinemora.measurements.frame import CLOCK_ERROR, COUNT, LOST, SENT
 from sinemora.measurements.gathering import Decoded
 from sinemora.measurements.matrix import Metric, Statistic, Table
 from sinemora.measurements.questions import WindowsQuestion
+from sinemora.measurements.ranges import read_frames, utc
 from sinemora.measurements.reading import Answer, range_of
 from sinemora.measurements.selections import paths_of, vm_keys_of
-from sinemora.measurements.service import keys_of, read_frames, utc
+from sinemora.measurements.service import keys_of
 from sinemora.measurements.sheets import Column, Sheet
 from sinemora.measurements.tiers import Stretch, Tier
 from sinemora.meshes.plan import MeshState

@@ -9,10 +9,11 @@ import numpy.typing as npt
 from sqlalchemy.orm import Session
 
 from sinemora.measurements import queries, sketch, unpacking
+from sinemora.measurements.fetching import StoredFrame
 from sinemora.measurements.frame import QUANTILES, ROUND_TRIP, TARGETS_MAX
 from sinemora.measurements.matrix import NONE, Positions, Statistic, positions_of
-from sinemora.measurements.queries import StoredFrame
-from sinemora.measurements.service import check_range, keys_of, tiers, utc
+from sinemora.measurements.ranges import check_range, tiers, utc
+from sinemora.measurements.service import keys_of
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import Stretch, Tier
 from sinemora.measurements.values import Values, values_by_group

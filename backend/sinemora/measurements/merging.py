@@ -7,9 +7,10 @@ import numpy as np
 
 from sinemora.measurements import clocks, frame, rollup, unpacking
 from sinemora.measurements.clocks import Corrections
+from sinemora.measurements.fetching import StoredFrame
 from sinemora.measurements.frame import Frame, Sketches, Stats
 from sinemora.measurements.matrix import Pairs
-from sinemora.measurements.queries import StoredFrame, StoredPath
+from sinemora.measurements.queries import StoredPath
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.unpacking import DIRECTIONS
 

@@ -10,11 +10,12 @@ import numpy as np
 import numpy.typing as npt
 from sqlalchemy.orm import Session
 
-from sinemora.measurements import corrections, merging, queries
+from sinemora.measurements import corrections, merging, path_latest
+from sinemora.measurements.fetching import StoredFrame
 from sinemora.measurements.frame import Stats
 from sinemora.measurements.matrix import Pairs
 from sinemora.measurements.memory import memory
-from sinemora.measurements.queries import Head, StoredFrame
+from sinemora.measurements.path_latest import Head
 from sinemora.measurements.sketch import Ints
 
 Number = TypeVar("Number", np.int64, np.uint16, np.uint8)
@@ -35,13 +36,13 @@ class _Newest:
 def pairs(session: Session, mesh_key: int) -> Pairs:
     """Every pair of every newest block, corrected; a pair that stands in two blocks stands here twice."""
     key = ("newest", session.info["tenant_key"], mesh_key)
-    blocks = _described(session, mesh_key, queries.latest_heads(session, mesh_key))
+    blocks = _described(session, mesh_key, path_latest.heads(session, mesh_key))
     known: _Newest | None = memory().get(key)
     if known is not None and np.array_equal(known.blocks, blocks):
         return known.pairs
     fresh = None if known is None else _renewed(session, mesh_key, known, blocks)
     if fresh is None:
-        heads, stored = queries.latest_blocks(session, mesh_key)
+        heads, stored = path_latest.heads_and_blocks(session, mesh_key)
         blocks = _described(session, mesh_key, heads)
         fresh = _Newest(blocks, _decoded(session, mesh_key, stored))
     stats = fresh.pairs.stats
@@ -57,7 +58,7 @@ def _renewed(session: Session, mesh_key: int, known: _Newest, blocks: Ints) -> _
     of_vms = np.isin(blocks[:, 0], blocks[changed, 0])
     if 2 * np.count_nonzero(of_vms) > of_vms.size:
         return None
-    heads, stored = queries.latest_blocks(session, mesh_key, blocks[changed, 0].tolist())
+    heads, stored = path_latest.heads_and_blocks(session, mesh_key, blocks[changed, 0].tolist())
     read = _described(session, mesh_key, heads)
     if not np.array_equal(read[:, :_LAYOUT], blocks[of_vms, :_LAYOUT]):
         return None

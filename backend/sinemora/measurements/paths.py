@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.measurements import corrections, frame, matrix, merging, queries
+from sinemora.measurements import corrections, frame, matrix, merging, path_latest, queries
 from sinemora.measurements.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -24,6 +24,7 @@ from sinemora.measurements.frame import (
     Stats,
 )
 from sinemora.measurements.matrix import Metric, State, Statistic
+from sinemora.measurements.ranges import check_range, check_time, tiers, utc
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
     STATE_NAMES,
@@ -37,7 +38,7 @@ from sinemora.measurements.schemas import (
     RoundTripSeries,
     SeriesRead,
 )
-from sinemora.measurements.service import check_range, check_time, end_of, tiers, utc
+from sinemora.measurements.service import end_of
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, choose
 from sinemora.meshes.plan import Member, MeshState, planned
@@ -60,7 +61,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     """The newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
-    stored = queries.latest(session, mesh.key, vm_keys=(source.key, target.key))
+    stored = path_latest.blocks(session, mesh.key, vm_keys=(source.key, target.key))
     pairs, _ = merging.newest(stored, corrections=corrections.known_now(session, mesh.key))
     ends = np.array([source.key, target.key])
     cells = matrix.vm_cells(ends, planned([source, target]), pairs, time.time(), settings().stale_windows)

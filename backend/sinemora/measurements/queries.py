@@ -1,10 +1,5 @@
-"""SQL that reads what was measured. Large columns come as raw bytes (binary cursors), never as text.
+"""SQL that reads frames of stretches of time: of VMs or between zones, whole or the pairs of one path."""
 
-Every statement names the tenant's key, although row-level security would add it: only so can it use the primary keys.
-"""
-
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -13,33 +8,14 @@ from uuid import UUID
 
 import numpy as np
 import psycopg
-from sqlalchemy import exc, text
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.measurements.fetching import StoredFrame, cursor_of, fetch, stored, tenant_of, wrapped
 from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier
 
-_ROSTERS_KEPT = 20_000
 _CHUNK_ROWS = 512
-# How far back the newest windows are looked for after a crash of the database has emptied `path_latest`.
-_REBUILT_HOURS = 6
-
-_HEAD = "vm_key, block, roster_key, n, xmin::text::bigint, extract(epoch FROM started_at)::bigint"
-
-_rosters: OrderedDict[int, Ints] = OrderedDict()
-_rosters_lock = threading.Lock()
-
-
-@dataclass(frozen=True, slots=True)
-class StoredFrame:
-    """A block of a frame as it is stored; `sketch` is empty unless asked for."""
-
-    vm_key: int
-    started_at_s: int
-    window_s: int
-    targets: Ints
-    stats: bytes
-    sketch: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,93 +30,6 @@ class StoredPath:
     sketch: bytes
 
 
-def latest(
-    session: Session, mesh_key: int, *, sketches: bool = False, vm_keys: Collection[int] | None = None
-) -> list[StoredFrame]:
-    """The newest window of every block of a mesh (or of some VMs in it). A block without sketches left is left out."""
-    ensure_latest(session, mesh_key)
-    rows = _fetch(
-        session,
-        "SELECT l.vm_key, extract(epoch FROM l.started_at)::bigint, l.window_s, l.roster_key, l.stats, "
-        + (
-            "f.sketch FROM path_latest l JOIN probe_frames f USING (tenant_key, mesh_key, started_at, vm_key, block)"
-            if sketches
-            else "''::bytea FROM path_latest l"
-        )
-        + " WHERE l.tenant_key = %(tenant_key)s AND l.mesh_key = %(mesh_key)s"
-        + ("" if vm_keys is None else " AND l.vm_key = ANY(%(vm_keys)s)"),
-        {"tenant_key": _tenant(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
-    )
-    return _stored(session, rows)
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """A block of `path_latest` without what it holds; `row` is another one whenever it has been written."""
-
-    vm_key: int
-    block: int
-    roster_key: int
-    n: int
-    row: int
-    started_at_s: int
-
-
-def latest_heads(session: Session, mesh_key: int) -> list[Head]:
-    """The newest blocks of a mesh as they are now, by VM and block."""
-    ensure_latest(session, mesh_key)
-    rows = _fetch(
-        session,
-        f"SELECT {_HEAD} FROM path_latest WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s ORDER BY 1, 2",
-        {"tenant_key": _tenant(session), "mesh_key": mesh_key},
-    )
-    return [Head(*row) for row in rows]
-
-
-def latest_blocks(
-    session: Session, mesh_key: int, vm_keys: Collection[int] | None = None
-) -> tuple[list[Head], list[StoredFrame]]:
-    """The same (or those of some VMs) with what they hold, read at one time."""
-    rows = _fetch(
-        session,
-        f"SELECT {_HEAD}, window_s, stats FROM path_latest WHERE tenant_key = %(tenant_key)s"
-        " AND mesh_key = %(mesh_key)s"
-        + ("" if vm_keys is None else " AND vm_key = ANY(%(vm_keys)s)")
-        + " ORDER BY 1, 2",
-        {"tenant_key": _tenant(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
-    )
-    heads = [Head(*row[:6]) for row in rows]
-    return heads, _stored(session, [(row[0], row[5], row[6], row[2], row[7], b"") for row in rows])
-
-
-def ensure_latest(session: Session, mesh_key: int) -> None:
-    """Fill `path_latest` of a mesh from its frames, if that has not been done since the database last crashed."""
-    key = {"tenant_key": _tenant(session), "mesh_key": mesh_key}
-    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key"
-    if session.scalar(text(f"SELECT 1 FROM path_latest_meshes WHERE {where}"), key):
-        return
-    session.execute(
-        text(
-            f"""
-            INSERT INTO path_latest
-                (tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats)
-            SELECT tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats
-            FROM probe_frames JOIN (
-                SELECT vm_key, block, max(started_at) AS started_at FROM probe_frames
-                WHERE {where} AND started_at > now() - make_interval(hours => :hours) GROUP BY vm_key, block
-            ) AS newest USING (vm_key, block, started_at)
-            WHERE {where} ORDER BY vm_key, block
-            ON CONFLICT (tenant_key, mesh_key, vm_key, block) DO UPDATE SET
-                started_at = excluded.started_at, window_s = excluded.window_s,
-                roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats
-            WHERE path_latest.started_at < excluded.started_at
-            """
-        ),
-        {**key, "hours": _REBUILT_HOURS},
-    )
-    session.execute(text("INSERT INTO path_latest_meshes VALUES (:tenant_key, :mesh_key) ON CONFLICT DO NOTHING"), key)
-
-
 def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Collection[int] | None = None) -> int:
     """How many blocks of a mesh (or of some VMs in it) a stretch holds."""
     found = session.scalar(
@@ -150,7 +39,7 @@ def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Col
             + ("" if vm_keys is None else " AND vm_key = ANY(:vm_keys)")
         ),
         {
-            "tenant_key": _tenant(session),
+            "tenant_key": tenant_of(session),
             "mesh_key": mesh_key,
             "start": stretch.start,
             "end": stretch.end,
@@ -173,7 +62,7 @@ def starts(session: Session, mesh_key: int, stretch: Stretch) -> list[datetime]:
         " WHERE found.started_at IS NOT NULL) SELECT started_at FROM found WHERE started_at IS NOT NULL"
     )
     parameters = {
-        "tenant_key": _tenant(session),
+        "tenant_key": tenant_of(session),
         "mesh_key": mesh_key,
         "start": stretch.start,
         "end": stretch.end,
@@ -221,7 +110,7 @@ def versions(session: Session, mesh_key: int, parts: Sequence[Stretch], *, zones
     if not parts:
         return []
     selects = []
-    parameters: dict[str, Any] = {"tenant_key": _tenant(session), "mesh_key": mesh_key}
+    parameters: dict[str, Any] = {"tenant_key": tenant_of(session), "mesh_key": mesh_key}
     for number, part in enumerate(parts):
         merged = "0" if part.tier is Tier.RAW else "sum(date_part('epoch', rolled_at - started_at))"
         selects.append(
@@ -230,7 +119,7 @@ def versions(session: Session, mesh_key: int, parts: Sequence[Stretch], *, zones
             f" AND mesh_key = %(mesh_key)s AND started_at >= %(start{number})s AND started_at < %(end{number})s"
         )
         parameters |= {f"start{number}": part.start, f"end{number}": part.end}
-    rows = _fetch(session, " UNION ALL ".join(selects) + " ORDER BY 1", parameters)
+    rows = fetch(session, " UNION ALL ".join(selects) + " ORDER BY 1", parameters)
     return [Version(*row[1:]) for row in rows]
 
 
@@ -243,7 +132,7 @@ def _read(
     keys: Collection[int] | None,
     by_client: bool,
 ) -> Iterator[list[StoredFrame]]:
-    parameters: dict[str, Any] = {"tenant_key": _tenant(session), "mesh_key": mesh_key, "keys": list(keys or ())}
+    parameters: dict[str, Any] = {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "keys": list(keys or ())}
     selects = []
     for number, (stretch, table) in enumerate(parts):
         selects.append(
@@ -258,13 +147,13 @@ def _read(
         return
     # Only pointers to the large columns are sorted.
     sql = " UNION ALL ".join(selects) + (" ORDER BY 1" if by_client else "")
-    with _cursor(session, "frames") as cursor:
+    with cursor_of(session, "frames") as cursor:
         try:
             cursor.execute(sql, parameters)
             while rows := cursor.fetchmany(_CHUNK_ROWS):
-                yield _stored(session, rows)
+                yield stored(session, rows)
         except psycopg.Error as error:
-            raise _wrapped(sql, error) from error
+            raise wrapped(sql, error) from error
 
 
 def _window_s(table: str, tier: Tier) -> str:
@@ -306,7 +195,7 @@ def _within(
     source: str,
     keys: Sequence[int] | None,
 ) -> list[StoredFrame]:
-    rows = _fetch(
+    rows = fetch(
         session,
         f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key,"
         f" stats, sketch FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
@@ -320,12 +209,12 @@ def _within(
             "end": stretch.end,
         },
     )
-    return _stored(session, rows)
+    return stored(session, rows)
 
 
 def zones_of_vms(session: Session, tenant_key: int) -> tuple[Ints, Ints]:
     """Keys of all VMs of a tenant, ascending, and of the zone each of them is in."""
-    rows = _fetch(
+    rows = fetch(
         session,
         "SELECT v.key, z.key FROM vms v JOIN zones z ON z.id = v.zone_id JOIN tenants t ON t.id = v.tenant_id"
         " WHERE t.key = %(tenant_key)s ORDER BY v.key",
@@ -347,15 +236,15 @@ def paths(
 ) -> list[StoredPath]:
     """The windows of one pair in a stretch, whichever of the two was client, by time."""
     # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.
-    rosters = _fetch(
+    rosters = fetch(
         session,
         "SELECT key, array_position(target_keys, %(target)s) - 1, array_position(target_keys, %(source)s) - 1"
         " FROM rosters WHERE tenant_key = %(tenant_key)s AND target_keys && ARRAY[%(source)s, %(target)s]::int[]",
-        {"tenant_key": _tenant(session), "source": source_key, "target": target_key},
+        {"tenant_key": tenant_of(session), "source": source_key, "target": target_key},
     )
     places = {True: {row[0]: row[1] for row in rosters}, False: {row[0]: row[2] for row in rosters}}
     forward, back = ([key for key, at in places[way].items() if at is not None] for way in (True, False))
-    rows = _fetch(
+    rows = fetch(
         session,
         "SELECT vm_key = %(source)s, extract(epoch FROM started_at)::bigint,"
         f" {_window_s(stretch.tier, stretch.tier)}, roster_key, stats, "
@@ -366,7 +255,7 @@ def paths(
         " OR vm_key = %(target)s AND roster_key = ANY(%(back)s::int[]))"
         " ORDER BY started_at",
         {
-            "tenant_key": _tenant(session),
+            "tenant_key": tenant_of(session),
             "mesh_key": mesh_key,
             "start": stretch.start,
             "end": stretch.end,
@@ -382,81 +271,13 @@ def paths(
     ]
 
 
-class StoredSpike(NamedTuple):
-    """A spike as it is stored; `evidence` is empty unless asked for."""
-
-    started_at_s: int
-    source_key: int
-    target_key: int
-    window_s: int
-    max_ns: int
-    median_ns: int
-    evidence: bytes
-
-
-def spikes(
-    session: Session,
-    mesh_key: int,
-    start: datetime,
-    end: datetime,
-    ends: tuple[Collection[int], Collection[int]],
-    rise_ns_min: int,
-    after: tuple[int, int, int] | None,
-    limit: int,
-) -> list[StoredSpike]:
-    """Spikes from a source to a target among `ends` (VM keys) in [start, end), newest first, from `after` on."""
-    rows = _fetch(
-        session,
-        "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns,"
-        " ''::bytea FROM spikes WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
-        " AND started_at >= %(start)s AND started_at < %(end)s"
-        " AND source_key = ANY(%(sources)s) AND target_key = ANY(%(targets)s) AND max_ns - median_ns >= %(rise)s"
-        + (
-            ""
-            if after is None
-            else " AND (started_at, source_key, target_key) < (to_timestamp(%(at)s), %(source)s::int, %(target)s::int)"
-        )
-        + " ORDER BY started_at DESC, source_key DESC, target_key DESC LIMIT %(limit)s",
-        {
-            "tenant_key": _tenant(session),
-            "mesh_key": mesh_key,
-            "start": start,
-            "end": end,
-            "sources": list(ends[0]),
-            "targets": list(ends[1]),
-            "rise": rise_ns_min,
-            "limit": limit,
-            **({} if after is None else dict(zip(("at", "source", "target"), after, strict=True))),
-        },
-    )
-    return [StoredSpike(*row) for row in rows]
-
-
-def spike(session: Session, mesh_key: int, started_at_s: int, source_key: int, target_key: int) -> StoredSpike | None:
-    """One spike with its evidence."""
-    rows = _fetch(
-        session,
-        "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns, evidence"
-        " FROM spikes WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
-        " AND started_at = to_timestamp(%(at)s) AND source_key = %(source)s AND target_key = %(target)s",
-        {
-            "tenant_key": _tenant(session),
-            "mesh_key": mesh_key,
-            "at": started_at_s,
-            "source": source_key,
-            "target": target_key,
-        },
-    )
-    return StoredSpike(*rows[0]) if rows else None
-
-
 def rolled_until(session: Session, mesh_key: int) -> dict[Tier, datetime]:
     """End of the newest merged step of a mesh in each tier that has one."""
     newest = ", ".join(
         f"(SELECT max(started_at) FROM {tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key)"
         for tier in ROLLED
     )
-    row = session.execute(text(f"SELECT {newest}"), {"tenant_key": _tenant(session), "mesh_key": mesh_key}).one()
+    row = session.execute(text(f"SELECT {newest}"), {"tenant_key": tenant_of(session), "mesh_key": mesh_key}).one()
     return {tier: at + timedelta(seconds=tier.step_s) for tier, at in zip(ROLLED, row, strict=True) if at is not None}
 
 
@@ -470,54 +291,3 @@ def pins_over(session: Session, mesh_key: int, start: datetime, end: datetime) -
         {"mesh_key": mesh_key, "start": start, "end": end},
     )
     return [(started_at, created_at) for started_at, created_at in rows]
-
-
-def _tenant(session: Session) -> int:
-    key = session.info["tenant_key"]
-    if not isinstance(key, int):
-        raise TypeError("this reads for one tenant; the session was opened for all")
-    return key
-
-
-def _stored(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
-    targets = _targets(session, {row[3] for row in rows})
-    return [StoredFrame(row[0], row[1], row[2], targets[row[3]], row[4], row[5]) for row in rows]
-
-
-def _targets(session: Session, keys: set[int]) -> dict[int, Ints]:
-    """VM keys of rosters. They never change, so each is read once."""
-    with _rosters_lock:
-        found = {key: _rosters[key] for key in keys if key in _rosters}
-    missing = keys - found.keys()
-    if missing:
-        rows = _fetch(
-            session, "SELECT key, target_keys FROM rosters WHERE key = ANY(%(keys)s)", {"keys": list(missing)}
-        )
-        read = {key: np.array(targets, np.int64) for key, targets in rows}
-        found |= read
-        with _rosters_lock:
-            _rosters.update(read)
-            while len(_rosters) > _ROSTERS_KEPT:
-                _rosters.popitem(last=False)
-    return found
-
-
-def _fetch(session: Session, sql: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-    with _cursor(session) as cursor:
-        try:
-            cursor.execute(sql, parameters)
-            rows: list[tuple[Any, ...]] = cursor.fetchall()
-        except psycopg.Error as error:
-            raise _wrapped(sql, error) from error
-    return rows
-
-
-def _cursor(session: Session, name: str = "") -> Any:
-    """A cursor of the session's own connection that takes results as bytes; with a name, a few rows at a time."""
-    return session.connection().connection.cursor(name, binary=True)
-
-
-def _wrapped(sql: str, error: psycopg.Error) -> exc.DBAPIError:
-    """As SQLAlchemy would have raised it."""
-    kind = exc.OperationalError if isinstance(error, psycopg.OperationalError) else exc.DBAPIError
-    return kind(sql, None, error)

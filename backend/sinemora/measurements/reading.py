@@ -13,9 +13,10 @@ from sinemora.measurements.budget import Budget
 from sinemora.measurements.gathering import Decoded
 from sinemora.measurements.matrix import NONE, positions_of
 from sinemora.measurements.questions import Question
+from sinemora.measurements.ranges import check_range, read_frames, tiers, utc
 from sinemora.measurements.retention import kept_from_of
 from sinemora.measurements.schemas import Span
-from sinemora.measurements.service import check_range, keys_of, read_frames, tiers, utc
+from sinemora.measurements.service import keys_of
 from sinemora.measurements.sheets import Sheet
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier
 from sinemora.measurements.unpacking import DIRECTIONS

@@ -20,7 +20,7 @@ from sinemora.kit import tracing
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import corrections, fast, ingest, metrics, report, writes
+from sinemora.measurements import corrections, fast, ingest, metrics, partitioning, report, writes
 from sinemora.measurements.allowance import Allowances
 from sinemora.measurements.body import JSON, decompress
 from sinemora.measurements.directory import Directory, TenantKeys
@@ -107,7 +107,7 @@ class Ingest:
                     raise
                 log.warning("partitions were missing; the sweep that makes them ahead is late")
                 with system_session() as session:
-                    writes.make_partitions(session, datetime.now(UTC), settings().retention_raw_days)
+                    partitioning.make_ahead(session, datetime.now(UTC), settings().retention_raw_days)
                 self._commit(intakes)
 
     def _commit(self, intakes: Sequence[Intake]) -> None:
@@ -179,7 +179,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 def _partitions_ahead() -> None:
     try:
         with system_session() as session:
-            writes.make_partitions(session, datetime.now(UTC), settings().retention_raw_days)
+            partitioning.make_ahead(session, datetime.now(UTC), settings().retention_raw_days)
     except exc.SQLAlchemyError as error:
         # Not migrated or not up yet: the sweep tries again, and so does the first report that needs one.
         log.warning("partitions not made at start", error=str(error).strip())

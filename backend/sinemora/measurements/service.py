@@ -1,9 +1,9 @@
 """Use cases of reading a whole mesh: its matrix now or over a range, its worst paths."""
 
 import time
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import Literal
 from uuid import UUID
 
@@ -12,13 +12,12 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
-from sinemora.measurements import corrections, matrix, merging, newest, queries, remembering, rollup
+from sinemora.measurements import corrections, matrix, merging, newest, path_latest, queries, remembering, rollup
 from sinemora.measurements.budget import REQUEST, Budget
 from sinemora.measurements.flows import Flows, slowest
 from sinemora.measurements.frame import ROUND_TRIP, Frame, Sketches
 from sinemora.measurements.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
-from sinemora.measurements.queries import StoredFrame
-from sinemora.measurements.retention import kept_from_of, with_pins
+from sinemora.measurements.ranges import check_range, read_frames, tiers, utc
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,
     STATE_NAMES,
@@ -31,18 +30,14 @@ from sinemora.measurements.schemas import (
     WorstPaths,
 )
 from sinemora.measurements.sketch import Ints
-from sinemora.measurements.tiers import ROLLED, Stretch, Tier, cover
+from sinemora.measurements.tiers import Tier
 from sinemora.measurements.unpacking import ONE_WAY
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import mesh_state, zone_runs
 
-# Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
-_RAW_RANGE = timedelta(minutes=5)
 _SOURCES = np.array(SOURCE_NAMES, object)
 # What the clocks have no part in.
 _UNBOUNDED = (Metric.LOSS, Metric.JITTER)
-# Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
-YEARS = range(1970, 2200)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +147,7 @@ def windows(
     now_s = None
     if start is None or end is None:
         if sketches_of or vm_keys is not None:
-            stored = queries.latest(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
+            stored = path_latest.blocks(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
             shifts = corrections.known_at(session, mesh.key, {one.started_at_s for one in stored})
             pairs, merged = merging.newest(stored, corrections=shifts, sketches_of=sketches_of)
         else:
@@ -236,58 +231,6 @@ def _check_flows(wanted: Selection) -> None:
             422,
             "`flows=slowest` is of percentiles (p50, p90, p99, p999) of `one_way_delay` and `round_trip` between VMs.",
         )
-
-
-def check_range(start: datetime, end: datetime) -> None:
-    """ProductError `range_invalid` unless `start` lies before `end` and both pass `check_time`."""
-    check_time(start)
-    check_time(end)
-    if start >= end:
-        raise ProductError("range_invalid", 422, "`from` must lie before `to`.")
-
-
-def check_time(at: datetime) -> None:
-    """ProductError `range_invalid` unless a time names its zone and lies in `YEARS`."""
-    if at.tzinfo is None:
-        raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
-    if at.year not in YEARS:
-        raise ProductError("range_invalid", 422, f"Times lie in the years {YEARS.start} to {YEARS.stop - 1}.")
-
-
-def tiers(
-    session: Session, mesh_key: int, start: datetime, end: datetime, usable: Sequence[Tier] = ROLLED
-) -> tuple[datetime, datetime, list[Stretch]]:
-    """Where a range is read from, and the range as it is then: steps are whole, and those not merged yet are raw."""
-    kept_from = kept_from_of(datetime.now(UTC))
-    if start < kept_from[Tier.RAW]:
-        kept_from = with_pins(kept_from, queries.pins_over(session, mesh_key, start, end))
-    if end - start < _RAW_RANGE and start >= kept_from[Tier.RAW]:
-        return start, end, [Stretch(Tier.RAW, start, end)]
-    return cover(start, end, queries.rolled_until(session, mesh_key), kept_from, usable)
-
-
-def read_frames(
-    session: Session,
-    mesh_key: int,
-    parts: Sequence[Stretch],
-    *,
-    sketches: bool,
-    vm_keys: Collection[int] | None,
-    budget: Budget,
-    by_client: bool = False,
-) -> Iterator[list[StoredFrame]]:
-    """The frames of stretches, in pieces, within a budget that hears how far it is; all of one VM together `by_client`.
-
-    ProductError `range_too_large`.
-    """
-    found = sum(queries.count_frames(session, mesh_key, part, vm_keys) for part in parts)
-    budget.check(found)
-    read = 0
-    for some in [list(parts)] if by_client else [[part] for part in parts]:
-        for chunk in queries.frames(session, mesh_key, some, sketches=sketches, vm_keys=vm_keys, by_client=by_client):
-            yield chunk
-            read += len(chunk)
-            budget.tell(read / max(found, 1))
 
 
 def _range(
@@ -377,8 +320,3 @@ def keys_of(mesh: MeshState) -> Ints:
 def unit_of(metric: Metric) -> Literal["ns", "ratio"]:
     """What a metric is given in."""
     return "ratio" if metric is Metric.LOSS else "ns"
-
-
-def utc(at_s: int) -> datetime:
-    """Unix seconds as a time."""
-    return datetime.fromtimestamp(at_s, UTC)

@@ -11,14 +11,15 @@ from sqlalchemy.orm import Session
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import NotFound
 from sinemora.kit.paging import PageQuery, Slice, decode_cursor, encode_cursor
-from sinemora.measurements import frame, queries
+from sinemora.measurements import frame, spike_queries
 from sinemora.measurements.answers import SpikeEvidence, SpikeRead
 from sinemora.measurements.budget import Budget
-from sinemora.measurements.queries import StoredSpike
 from sinemora.measurements.questions import SpikesQuestion
+from sinemora.measurements.ranges import utc
 from sinemora.measurements.reading import Answer, Range, range_of
-from sinemora.measurements.service import end_of, utc
+from sinemora.measurements.service import end_of
 from sinemora.measurements.sheets import Column, Sheet
+from sinemora.measurements.spike_queries import StoredSpike
 from sinemora.meshes.plan import Member, MeshState
 from sinemora.meshes.service import mesh_state
 
@@ -47,7 +48,7 @@ def evidence(session: Session, mesh_id: UUID, spike_id: str) -> SpikeEvidence:
     members = {member.key: member for member in mesh.members}
     if key is None or max(key[1:]) > _INT_MAX or not {key[1], key[2]} <= members.keys():
         raise NotFound("spike")
-    found = queries.spike(session, mesh.key, *key)
+    found = spike_queries.spike(session, mesh.key, *key)
     if found is None:
         raise NotFound("spike")
     at, forth, back = frame.decode_evidence(found.evidence).tolist()
@@ -97,7 +98,7 @@ def _find(
 ) -> list[StoredSpike]:
     position = None if after is None else (after[0], after[1], after[2])
     ends = _ends(mesh, asked)
-    return queries.spikes(session, mesh.key, wanted.start, wanted.end, ends, asked.rise_ns_min, position, limit)
+    return spike_queries.spikes(session, mesh.key, wanted.start, wanted.end, ends, asked.rise_ns_min, position, limit)
 
 
 def _ends(mesh: MeshState, asked: SpikesQuestion) -> tuple[list[int], list[int]]:

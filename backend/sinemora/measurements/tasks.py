@@ -11,7 +11,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
-from sinemora.measurements import clocks, corrections, merging, metrics, queries, rollup, writes
+from sinemora.measurements import clocks, corrections, marks, merging, metrics, partitioning, queries, rollup, writes
 from sinemora.measurements.frame import Frame
 from sinemora.measurements.retention import kept_from_of, kept_tables
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, floor
@@ -36,7 +36,7 @@ def roll_up() -> None:
     due = datetime.now(UTC) - _GRACE
     for tier in ROLLED:
         with system_session() as session:
-            meshes = writes.marked_meshes(session, tier, due)
+            meshes = marks.meshes(session, tier, due)
         for tenant_key, mesh_key in meshes:
             while roll_up_mesh(tenant_key, mesh_key, tier, due):
                 pass
@@ -46,13 +46,13 @@ def roll_up_mesh(tenant_key: int, mesh_key: int, tier: Tier, due: datetime) -> i
     """Merge some marked steps of a mesh in one transaction; how many. Each marks its step of the next tier."""
     learnt: dict[tuple[int, bytes], int] = {}
     with system_session() as session:
-        steps = writes.take_marks(session, tenant_key, mesh_key, tier, due, _STEPS_AT_ONCE)
+        steps = marks.take(session, tenant_key, mesh_key, tier, due, _STEPS_AT_ONCE)
         for start in steps:
             stretch = Stretch(tier.finer, start, start + timedelta(seconds=tier.step_s))
             learnt |= _roll_up_step(session, tenant_key, mesh_key, tier, stretch)
         if tier.coarser:
             following = {floor(start, tier.coarser.step_s) for start in steps}
-            writes.mark(session, tenant_key, mesh_key, tier.coarser, following)
+            marks.add(session, tenant_key, mesh_key, tier.coarser, following)
     _rosters.learn(learnt)
     metrics.ROLLED_MINUTES.inc(len(steps) if tier is Tier.MINUTE else 0)
     return len(steps)
@@ -119,7 +119,7 @@ def find_gaps() -> None:
         end = floor(now - timedelta(minutes=2, seconds=tier.step_s), tier.step_s)
         start = floor(end - max(_GAPS_LOOKED_FOR, timedelta(seconds=2 * tier.step_s)), tier.step_s)
         with system_session() as session:
-            found = writes.mark_gaps(session, tier, start, end)
+            found = marks.add_gaps(session, tier, start, end)
         if found:
             log.warning("steps were not merged", tier=tier.name.lower(), steps=found)
 
@@ -129,17 +129,17 @@ def partitions() -> None:
     """Make partitions ahead, and drop what is older than what is kept."""
     now = datetime.now(UTC)
     with system_session() as session:
-        writes.make_partitions(session, now, settings().retention_raw_days)
+        partitioning.make_ahead(session, now, settings().retention_raw_days)
     for table, kept_from in kept_tables(now).items():
         with system_session() as session:  # each waits for its own lock, and may fail alone
-            dropped = writes.drop_before(session, table, kept_from.date())
+            dropped = partitioning.drop_before(session, table, kept_from.date())
         if dropped:
             log.info("retention", table=table, partitions=dropped)
     kept = kept_from_of(now)
     with system_session() as session:
-        writes.forget_latest(session, kept[Tier.RAW])
+        partitioning.forget_latest(session, kept[Tier.RAW])
         # A roster is written at least once a day while it is in use.
-        writes.drop_rosters(session, min(kept.values()) - timedelta(days=2))
+        partitioning.drop_rosters(session, min(kept.values()) - timedelta(days=2))
         corrections.forget(session, min(kept.values()))
 
 
@@ -158,6 +158,6 @@ def shorten() -> None:
         ):
             if kept_days < most:
                 with system_session() as session:
-                    gone = writes.delete_before(session, table, tenant_id, now - timedelta(days=kept_days))
+                    gone = partitioning.delete_before(session, table, tenant_id, now - timedelta(days=kept_days))
                 if gone:
                     log.info("retention of a tenant", tenant=str(tenant_id), table=table, rows=gone)

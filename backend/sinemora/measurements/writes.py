@@ -3,11 +3,9 @@
 import hashlib
 import time
 from collections import OrderedDict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -196,85 +194,6 @@ def store_spikes(session: Session, spikes: Sequence[SpikeRow]) -> None:
     session.connection().exec_driver_sql(_STORE_SPIKES, tuple([getattr(row, name) for row in rows] for name in names))
 
 
-def take_marks(
-    session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: datetime, limit: int
-) -> list[datetime]:
-    """Steps of a mesh that ended before `due` and have frames not yet merged, oldest first; the marks go.
-
-    In a system session. Whatever is committed after this marks its step anew. None while another worker has the mesh.
-    """
-    mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s}
-    if not session.scalar(text("SELECT pg_try_advisory_xact_lock(84200003, :mesh_key)"), mesh):
-        return []
-    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND step_s = :step_s"
-    return list(
-        session.scalars(
-            text(
-                f"WITH minutes AS (SELECT DISTINCT minute FROM rollup_marks WHERE {where} AND minute < :due"
-                "   ORDER BY minute LIMIT :limit),"
-                f" gone AS (DELETE FROM rollup_marks WHERE {where} AND minute IN (SELECT minute FROM minutes))"
-                " SELECT minute FROM minutes ORDER BY minute"
-            ),
-            {**mesh, "due": due - timedelta(seconds=tier.step_s), "limit": limit},
-        )
-    )
-
-
-def marked_meshes(session: Session, tier: Tier, due: datetime) -> list[tuple[int, int]]:
-    """Tenants and meshes with steps to merge that ended before `due`. In a system session."""
-    rows = session.execute(
-        text(
-            "SELECT DISTINCT tenant_key, mesh_key FROM rollup_marks WHERE step_s = :step_s AND minute < :due"
-            " ORDER BY 1, 2"
-        ),
-        {"step_s": tier.step_s, "due": due - timedelta(seconds=tier.step_s)},
-    )
-    return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]
-
-
-def mark(session: Session, tenant_key: int, mesh_key: int, tier: Tier, steps: Collection[datetime]) -> None:
-    """Mark steps of a tier to be merged."""
-    if steps:
-        session.execute(
-            text(
-                "INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)"
-                " SELECT :tenant_key, :mesh_key, started_at, :step_s FROM unnest(:steps) AS started_at"
-            ),
-            {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s, "steps": sorted(steps)},
-        )
-
-
-def mark_gaps(session: Session, tier: Tier, start: datetime, end: datetime) -> int:
-    """Mark the steps of a tier in [start, end) whose merged frames are not made of all that is stored; how many.
-
-    In a system session. Marks are written with the frames, so this finds only what a fault or an operator left behind.
-    """
-    marked = session.execute(
-        text(
-            f"""
-            WITH stored AS (
-                SELECT tenant_key, mesh_key,
-                    date_bin(make_interval(secs => :step_s), started_at, TIMESTAMPTZ '2000-01-01 00:00+00') AS minute,
-                    count(*) AS frames
-                FROM {tier.finer} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
-            ), merged AS (
-                SELECT tenant_key, mesh_key, started_at AS minute, sum(frames) AS frames
-                FROM {tier} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
-            )
-            INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)
-            SELECT s.tenant_key, s.mesh_key, s.minute, :step_s
-            FROM stored s LEFT JOIN merged r USING (tenant_key, mesh_key, minute)
-            WHERE r.frames IS DISTINCT FROM s.frames
-                AND NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key AND m.step_s = :step_s
-                                AND m.mesh_key = s.mesh_key AND m.minute = s.minute)
-            RETURNING 1
-            """
-        ),
-        {"step_s": tier.step_s, "start": start, "end": end},
-    )
-    return len(marked.all())
-
-
 def store_merged(
     session: Session, tier: Tier, merged: Sequence[FrameRow], frames: Mapping[int, int], known: RosterKeys
 ) -> dict[tuple[int, bytes], int]:
@@ -318,52 +237,3 @@ def _store_merged(
         (*_columns(merged, ids), [frames.get(row.vm_key, 0) if row.block == 0 else 0 for row in merged]),
     )
     return learnt
-
-
-def drop_rosters(session: Session, before: datetime) -> int:
-    """Drop rosters that nobody has written since `before`, and those of tenants that are gone; how many."""
-    gone = session.execute(
-        text(
-            "DELETE FROM rosters r WHERE written_at < :before"
-            " OR NOT EXISTS (SELECT FROM tenants t WHERE t.key = r.tenant_key) RETURNING 1"
-        ),
-        {"before": before},
-    )
-    return len(gone.all())
-
-
-def make_partitions(session: Session, now: datetime, raw_days: int) -> int:
-    """Partitions for all that may arrive: from the oldest report accepted to three days ahead; how many were made."""
-    today = now.astimezone(UTC).date()
-    made = session.scalar(
-        text("SELECT make_measurement_partitions(:first, :last)"),
-        {"first": today - timedelta(days=raw_days), "last": today + timedelta(days=3)},
-    )
-    if made:
-        session.execute(text("SELECT tune_measurement_partitions()"))
-    return int(made or 0)
-
-
-def forget_latest(session: Session, before: datetime) -> None:
-    """Forget newest windows older than what is kept: nobody will report on those paths again soon."""
-    session.execute(text("DELETE FROM path_latest WHERE started_at < :before"), {"before": before})
-
-
-def drop_before(session: Session, table: str, day: date) -> int:
-    """Drop the partitions of `table` that end before `day` begins, but for kept ranges; how many went whole."""
-    dropped = session.scalar(text("SELECT forget_measurements_before(:table, :day)"), {"table": table, "day": day})
-    return int(dropped or 0)
-
-
-def delete_before(session: Session, table: str, tenant_id: UUID, before: datetime) -> int:
-    """Delete what one tenant has in `table` from before a time, but for its kept ranges; how many rows."""
-    gone = session.execute(
-        text(
-            f"DELETE FROM {table} f USING tenants t"
-            " WHERE t.id = :id AND f.tenant_key = t.key AND f.started_at < :before AND NOT EXISTS ("
-            "  SELECT FROM pins p JOIN meshes m ON m.id = p.mesh_id WHERE m.key = f.mesh_key"
-            "  AND f.started_at > p.started_at - interval '1 minute' AND f.started_at < p.ended_at)"
-        ),
-        {"id": tenant_id, "before": before},
-    )
-    return int(gone.rowcount)  # type: ignore[attr-defined]

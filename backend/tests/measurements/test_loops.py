@@ -10,9 +10,9 @@ from sinemora.measurements import coding, fast, frame, matrix, merging, rollup, 
 from sinemora.measurements.agent_pb2 import Report
 from sinemora.measurements.body import PROTOBUF, MalformedReport
 from sinemora.measurements.clocks import SHIFTS, Corrections
+from sinemora.measurements.fetching import StoredFrame
 from sinemora.measurements.frame import Frame, FrameError
 from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.queries import StoredFrame
 from sinemora.measurements.report import read, windows_of
 from sinemora.measurements.unpacking import DIRECTIONS, ONE_WAY
 from tests.measurements.reports import add_window, report_of

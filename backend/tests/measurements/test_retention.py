@@ -7,7 +7,7 @@ from sqlalchemy import text
 
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements import tasks
-from sinemora.measurements.service import tiers
+from sinemora.measurements.ranges import tiers
 from sinemora.tenants.models import TenantQuota
 
 NOON = timedelta(hours=12)

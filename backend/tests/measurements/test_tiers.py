@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from sinemora.measurements import frame, rollup, tasks, writes
+from sinemora.measurements import frame, marks, partitioning, rollup, tasks
 from sinemora.measurements.matrix import Statistic
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier, ceil, choose, cover, floor
 from tests.measurements.reports import report_of, sent, window_start
@@ -145,8 +145,8 @@ def test_gaps_of_every_tier_are_found(past):
         oldest = "(SELECT min(started_at) FROM probe_frames_1h)"
         session.execute(text(f"DELETE FROM probe_frames_1h WHERE started_at = {oldest}"))
         start = stored("probe_frames_1d")[0].started_at
-        assert writes.mark_gaps(session, Tier.HOUR, start, start + timedelta(days=2)) == 1
-        assert writes.mark_gaps(session, Tier.QUARTER, start, start + timedelta(days=2)) == 0
+        assert marks.add_gaps(session, Tier.HOUR, start, start + timedelta(days=2)) == 1
+        assert marks.add_gaps(session, Tier.QUARTER, start, start + timedelta(days=2)) == 0
     tasks.roll_up()
     assert len(stored("probe_frames_1h")) == 7
 
@@ -174,5 +174,5 @@ def test_ranges_answer_the_same_before_and_after_the_rollup(past, by):
 def test_rosters_nobody_writes_and_those_of_gone_tenants_are_dropped(past):
     with system_session() as session:
         session.execute(text("INSERT INTO rosters (tenant_key, digest, target_keys) VALUES (999999, 'x', '{1}')"))
-        assert writes.drop_rosters(session, datetime(2020, 1, 1, tzinfo=UTC)) == 1
-        assert writes.drop_rosters(session, datetime.now(UTC) + timedelta(minutes=1)) == len({1})
+        assert partitioning.drop_rosters(session, datetime(2020, 1, 1, tzinfo=UTC)) == 1
+        assert partitioning.drop_rosters(session, datetime.now(UTC) + timedelta(minutes=1)) == len({1})

@@ -6,7 +6,7 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
-from sinemora.measurements import writes
+from sinemora.measurements import partitioning
 
 INSERTS_IGNORED = "autovacuum_vacuum_insert_threshold=-1"
 
@@ -46,7 +46,7 @@ def test_partitions_made_later_are_as_those_made_before(session, timescaledb):
         assert INSERTS_IGNORED in options(session, "probe_frames", toast=True)
         return
     later = datetime.now(UTC) + timedelta(days=30)
-    writes.make_partitions(session, later, 2)
+    partitioning.make_ahead(session, later, 2)
     for table in ("probe_frames", "spikes"):
         for day in (datetime.now(UTC), later):
             assert INSERTS_IGNORED in options(session, f"{table}_{day:%Y%m%d}", toast=True)
