@@ -36,7 +36,7 @@ _COLUMNS = [
 
 
 def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: Budget) -> Answer:
-    """Windows as they came, or by minute. Reading begins with the writing, in a transaction of its own.
+    """Windows as they came, or by minute, oldest first; reading begins with the writing, in a transaction of its own.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid`, `path_unknown`.
     """
@@ -50,7 +50,7 @@ def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: B
 
     def batches() -> Iterator[list[list[Any]]]:
         with tenant_session(tenant_id) as own:
-            stored = read_frames(own, mesh.key, [part], sketches=False, vm_keys=vm_keys, budget=budget)
+            stored = read_frames(own, mesh.key, [part], sketches=False, vm_keys=vm_keys, budget=budget, by_time=True)
             for chunk in stored:
                 piece = merging.gathered(chunk, shifts)
                 sizes = [one.targets.size for one in chunk]
@@ -64,7 +64,7 @@ def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: B
                     None,
                 )
                 for one in found:
-                    some = gathering.entries(window, one.rows, one.columns, round_trip=round_trip)
+                    some = gathering.entries(window, one.rows, one.columns, round_trip=round_trip).oldest_first()
                     if some.at.size:
                         yield _rows(window, some, lasts, names, one.selection, round_trip)
 

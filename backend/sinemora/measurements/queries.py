@@ -16,6 +16,9 @@ from sinemora.measurements.sketch import Ints
 from sinemora.measurements.tiers import ROLLED, Stretch, Tier
 
 _CHUNK_ROWS = 512
+# Of blocks as `_read` selects them.
+_BY_SOURCE = " ORDER BY 1"
+_BY_TIME = " ORDER BY 2, 1, 7"
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +81,15 @@ def frames(
     sketches: bool,
     vm_keys: Collection[int] | None = None,
     by_client: bool = False,
+    by_time: bool = False,
 ) -> Iterator[list[StoredFrame]]:
     """The blocks of a mesh (or of some VMs in it) in stretches, in pieces small enough to hold.
 
-    `by_client`: all those of one VM together.
+    `by_client`: all those of one VM together; `by_time`: as they began, those of one time by VM and block.
     """
     parts = [(stretch, f"{stretch.tier}") for stretch in stretches]
-    return _read(session, mesh_key, parts, sketches, "vm_key", vm_keys, by_client)
+    order = _BY_TIME if by_time else _BY_SOURCE if by_client else ""
+    return _read(session, mesh_key, parts, sketches, "vm_key", vm_keys, order)
 
 
 def zone_frames(
@@ -94,7 +99,15 @@ def zone_frames(
 
     `by_source`: all those of one zone together.
     """
-    return _read(session, mesh_key, [(stretch, stretch.tier.zone_table)], sketches, "zone_key", None, by_source)
+    return _read(
+        session,
+        mesh_key,
+        [(stretch, stretch.tier.zone_table)],
+        sketches,
+        "zone_key",
+        None,
+        _BY_SOURCE if by_source else "",
+    )
 
 
 class Version(NamedTuple):
@@ -130,7 +143,7 @@ def _read(
     sketches: bool,
     source: str,
     keys: Collection[int] | None,
-    by_client: bool,
+    order: str,
 ) -> Iterator[list[StoredFrame]]:
     parameters: dict[str, Any] = {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "keys": list(keys or ())}
     selects = []
@@ -138,7 +151,7 @@ def _read(
         selects.append(
             f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
             + ("stats, sketch" if sketches else "stats, ''::bytea")
-            + f" FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+            + f", block FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
             f" AND started_at >= %(start{number})s AND started_at < %(end{number})s"
             + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
         )
@@ -146,7 +159,7 @@ def _read(
     if not selects:
         return
     # Only pointers to the large columns are sorted.
-    sql = " UNION ALL ".join(selects) + (" ORDER BY 1" if by_client else "")
+    sql = " UNION ALL ".join(selects) + order
     with cursor_of(session, "frames") as cursor:
         try:
             cursor.execute(sql, parameters)

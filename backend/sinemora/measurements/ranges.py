@@ -55,8 +55,9 @@ def read_frames(
     vm_keys: Collection[int] | None,
     budget: Budget,
     by_client: bool = False,
+    by_time: bool = False,
 ) -> Iterator[list[StoredFrame]]:
-    """The frames of stretches, in pieces, within a budget that hears how far it is; all of one VM together `by_client`.
+    """The frames of stretches, in pieces, within a budget that hears how far it is; in the orders of `queries.frames`.
 
     ProductError `range_too_large`.
     """
@@ -64,7 +65,9 @@ def read_frames(
     budget.check(found)
     read = 0
     for some in [list(parts)] if by_client else [[part] for part in parts]:
-        for chunk in queries.frames(session, mesh_key, some, sketches=sketches, vm_keys=vm_keys, by_client=by_client):
+        for chunk in queries.frames(
+            session, mesh_key, some, sketches=sketches, vm_keys=vm_keys, by_client=by_client, by_time=by_time
+        ):
             yield chunk
             read += len(chunk)
             budget.tell(read / max(found, 1))

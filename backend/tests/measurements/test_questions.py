@@ -310,6 +310,7 @@ def test_windows_are_exported_as_they_were_measured(truth, mesh):
     rows = rows_of(answer.content, "csv")
     key_of = {agent.name: agent.vm_key for agent in mesh.agents}
     assert len(rows) == 12 * 30
+    assert [row["started_at"] for row in rows] == sorted(row["started_at"] for row in rows)
     known = {(path, at): (raw, d) for path, windows in truth.values.items() for at, raw, d in windows}
     for row in rows:
         at = int(datetime.fromisoformat(row["started_at"]).timestamp())
