@@ -139,7 +139,8 @@ def _refused(error: urllib.error.HTTPError) -> Refused:
     said = error.read().decode(errors="replace")
     try:
         problem = json.loads(said)
-        places = [f"  {one['pointer']}: {one['message']}" for one in problem.get("errors") or []]
-        return Refused("\n".join([f"{error.code}: {problem['detail']}", *places]), problem.get("code"))
+        places = [f"{one['pointer']}: {one['message']}" for one in problem.get("errors") or []]
+        further = [f"  {place}" for place in places if place != problem["detail"]]
+        return Refused("\n".join([f"{error.code}: {problem['detail']}", *further]), problem.get("code"))
     except (ValueError, KeyError, TypeError):
         return Refused(f"{error.code}: {said[:200]}")

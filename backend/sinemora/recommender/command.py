@@ -10,6 +10,7 @@ import yaml
 from sinemora.kit.client import Client, Refused
 from sinemora.kit.commands import add_command, add_group, bytes_of, change, say, share, tell, yaml_of
 from sinemora.recommender.placement.costs import Objective
+from sinemora.recommender.placement.explain import ExplainedArc, as_text
 from sinemora.recommender.placement.problem import Risk
 from sinemora.recommender.recommendations.schemas import Percentile, Policy
 
@@ -43,6 +44,7 @@ def add(commands: Any) -> None:
     command.add_argument("--moves-max", type=int, default=10)
     command.add_argument("--move-cost", type=float, help="what each move must gain at least, as a share")
     command.add_argument("--application", action="append", default=[], help="only these; repeatable")
+    command.add_argument("--explain", action="store_true", help="under nomora: every arc of the solved network")
 
     recommendations = add_group(commands, "recommendations", "what was recommended, and what came of it")
     add_command(recommendations, "list", "all recommendations, newest first", _list_recommendations)
@@ -114,7 +116,7 @@ def _import(client: Client, options: argparse.Namespace) -> None:
 
 
 def _recommend(client: Client, options: argparse.Namespace) -> None:
-    fields = ("mesh", "policy", "objective", "risk", "statistic", "minutes", "moves_max", "move_cost")
+    fields = ("mesh", "policy", "objective", "risk", "statistic", "minutes", "moves_max", "move_cost", "explain")
     question = {field: getattr(options, field) for field in fields} | {"applications": options.application}
     job = client.finished(client.read("/v1/recommendations", question))
     _moves(options, client.get(f"/v1/recommendations/{job['result']['recommendation_id']}"))
@@ -222,6 +224,9 @@ def _moves(options: argparse.Namespace, found: Any) -> None:
         for one in found["steps"]
     ]  # fmt: skip
     tell(options, found, ("", "task", "from", "to", "why"), rows)
+    if found["answer"]["network"]:
+        arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in found["answer"]["network"]]
+        say(options, "\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
 
 
 def _us(value: int | None) -> str:

@@ -77,6 +77,9 @@ def test_problems_are_told_with_their_places(client: Client, mesh: MeshWorld, tm
     told = said(client, capsys, "what-if", "ask", str(question), code=1)
     assert "422: There is no zone z on this mesh." in told
     assert "#/changes/0/zone" in told
+    file = tmp_path / "applications.yaml"
+    file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))
+    assert said(client, capsys, "applications", "import", str(file), code=1).count("#/applications/0/tasks") == 1
     with pytest.raises(Refused) as refused:
         client.get("/v1/applications/00000000-0000-0000-0000-000000000000")
     assert refused.value.code == "application_unknown"

@@ -2455,7 +2455,7 @@ export interface components {
         };
         /**
          * Answer
-         * @description What was found.
+         * @description What was found. `network`: where its arcs were asked for.
          */
         Answer: {
             policy: components["schemas"]["Policy"];
@@ -2475,6 +2475,8 @@ export interface components {
             evidence: components["schemas"]["Evidence"];
             /** Price Change Per Hour */
             price_change_per_hour: number | null;
+            /** Network */
+            network: components["schemas"]["NetworkArc"][] | null;
         };
         /**
          * ApiKeyCreate
@@ -4712,6 +4714,24 @@ export interface components {
             name: string;
         };
         /**
+         * NetworkArc
+         * @description An arc of the published network. Nodes: T tasks, U waiting, X cluster, R racks (hosts), M machines (VMs), S sink.
+         *
+         *     A unit of flow is a task, its `cost` 100 / performance, rounded.
+         */
+        NetworkArc: {
+            /** Tail */
+            tail: string;
+            /** Head */
+            head: string;
+            /** Capacity */
+            capacity: number;
+            /** Cost */
+            cost: number;
+            /** Flow */
+            flow: number;
+        };
+        /**
          * Note
          * @description What somebody says.
          */
@@ -5395,6 +5415,12 @@ export interface components {
              * @description What each move must gain at least; what the applications say by default
              */
             move_cost?: number | null;
+            /**
+             * Explain
+             * @description Under nomora: keep every arc of the solved network, of up to 5,000
+             * @default false
+             */
+            explain: boolean;
         };
         /**
          * Queue
@@ -5532,6 +5558,12 @@ export interface components {
              * @description What each move must gain at least; what the applications say by default
              */
             move_cost?: number | null;
+            /**
+             * Explain
+             * @description Under nomora: keep every arc of the solved network, of up to 5,000
+             * @default false
+             */
+            explain: boolean;
             /** Mesh */
             mesh: string;
         };
@@ -6166,6 +6198,12 @@ export interface components {
              * @description What each move must gain at least; what the applications say by default
              */
             move_cost?: number | null;
+            /**
+             * Explain
+             * @description Under nomora: keep every arc of the solved network, of up to 5,000
+             * @default false
+             */
+            explain: boolean;
             /**
              * Every H
              * @default 24

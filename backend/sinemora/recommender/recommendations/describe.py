@@ -14,6 +14,7 @@ from sinemora.recommender.recommendations import limits
 from sinemora.recommender.recommendations.alternatives import Known, alternatives
 from sinemora.recommender.recommendations.choose import POINTS, Choice, Group, expected, moved, of_task
 from sinemora.recommender.recommendations.judge import Expected, Gain
+from sinemora.recommender.recommendations.network import network_of
 from sinemora.recommender.recommendations.schemas import (
     Answer,
     ApplicationGain,
@@ -80,6 +81,7 @@ def answer(world: World, seen: History, question: Question, objective: Objective
             hysteresis=choice.hysteresis,
         ),
         price_change_per_hour=_price_change(world, here, choice.after),
+        network=network_of(choice) if question.explain else None,
     )
 
 

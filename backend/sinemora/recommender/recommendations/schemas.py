@@ -64,11 +64,16 @@ class Question(Write):
         float | None,
         Field(ge=0, le=1, description="What each move must gain at least; what the applications say by default"),
     ] = None
+    explain: Annotated[
+        bool, Field(description="Under nomora: keep every arc of the solved network, of up to 5,000")
+    ] = False
 
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.policy is Policy.NOMORA and self.objective not in (None, Objective.slowdown):
             raise ValueError("the published policy knows one objective, slowdown; leave it out or choose exact")
+        if self.explain and self.policy is not Policy.NOMORA:
+            raise ValueError("only the published policy, nomora, solves a network whose arcs can be told")
         return self
 
 
@@ -203,8 +208,21 @@ class Evidence(Read):
     hysteresis: float
 
 
+class NetworkArc(Read):
+    """An arc of the published network. Nodes: T tasks, U waiting, X cluster, R racks (hosts), M machines (VMs), S sink.
+
+    A unit of flow is a task, its `cost` 100 / performance, rounded.
+    """
+
+    tail: str
+    head: str
+    capacity: int
+    cost: int
+    flow: int
+
+
 class Answer(Read):
-    """What was found."""
+    """What was found. `network`: where its arcs were asked for."""
 
     policy: Policy
     total: GainRead | None
@@ -217,6 +235,7 @@ class Answer(Read):
     rejected: list[str]
     evidence: Evidence
     price_change_per_hour: float | None
+    network: list[NetworkArc] | None = None
 
 
 class Outcome(Read):

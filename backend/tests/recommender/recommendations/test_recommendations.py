@@ -10,7 +10,7 @@ from sinemora.jobs import working
 from sinemora.jobs.dispatch import TASKS
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.recommender.curves.library import published
-from sinemora.recommender.recommendations import service, tasks
+from sinemora.recommender.recommendations import network, service, tasks
 from tests.callers import Caller, Member, MeshWorld
 from tests.recommender.measuring import measured
 
@@ -317,6 +317,30 @@ def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
     assert found["answer"]["objective"] == "slowdown"
 
 
+def test_the_published_network_is_told_arc_by_arc(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    arcs = answer["network"]
+    assert sum(arc["cost"] * arc["flow"] for arc in arcs) == answer["certificate"]["primal"]
+    assert {arc["tail"][0] for arc in arcs} == {"T", "U", "X", "R", "M"}
+    nodes = {arc["head"] for arc in arcs} - {"S"}
+    for node in nodes:  # what flows in flows out
+        assert sum(arc["flow"] * ((arc["head"] == node) - (arc["tail"] == node)) for arc in arcs) == 0, node
+    assert sum(arc["flow"] for arc in arcs if arc["head"] == "S") == 2  # both tasks; the root's place is its own
+    assert asked(mesh, worker, policy="nomora")["answer"]["network"] is None
+
+
+def test_a_network_nobody_could_read_is_not_told(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
+    declared(mesh)
+    measured(mesh, NEAR)
+    monkeypatch.setattr(network, "ARCS_MAX", 3)
+    job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora", "explain": True}).json()
+    worker()
+    ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "network_too_large")
+
+
 def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, worker):
     body = {
         "name": "shop",
@@ -499,6 +523,7 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
         ({"minutes": 0}, "request_invalid"),
         ({"policy": "best"}, "request_invalid"),
         ({"policy": "nomora", "objective": "fair"}, "request_invalid"),
+        ({"policy": "exact", "explain": True}, "request_invalid"),
     ],
 )
 def test_bad_questions_are_answered_at_once(mesh: MeshWorld, question, code):
