@@ -36,7 +36,10 @@ export const workQuery = (jobId: string) =>
       state.data && ['succeeded', 'failed', 'cancelled'].includes(state.data.state) ? false : 400,
   })
 
-export type QuestionInput = Pick<RecommendationInput, 'mesh' | 'policy' | 'objective' | 'moves_max' | 'minutes'>
+export type QuestionInput = Pick<
+  RecommendationInput,
+  'mesh' | 'policy' | 'objective' | 'moves_max' | 'minutes' | 'explain'
+>
 
 export const useAskForMoves = () =>
   useAction(

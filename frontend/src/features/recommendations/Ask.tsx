@@ -1,4 +1,4 @@
-import { Button, NativeSelect } from '@mantine/core'
+import { Button, Checkbox, NativeSelect } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { type FormEvent, useEffect, useState } from 'react'
@@ -31,6 +31,7 @@ export function Ask() {
   const meshes = useQuery(meshesQuery)
   const ask = useAskForMoves()
   const [jobId, setJobId] = useState<string | null>(null)
+  const [policy, setPolicy] = useState('exact')
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -41,6 +42,7 @@ export function Ask() {
         moves_max: Number(form.get('moves_max')),
         minutes: Number(form.get('minutes')),
         policy: form.get('policy') as RecommendationInput['policy'],
+        explain: form.get('explain') !== null,
         objective: (form.get('objective') || null) as NonNullable<RecommendationInput['objective']> | null,
       },
       { onSuccess: ({ id }) => setJobId(id) },
@@ -55,10 +57,17 @@ export function Ask() {
           label="Mesh"
           data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         />
-        <NativeSelect name="policy" label="Policy" data={POLICIES} />
+        <NativeSelect
+          name="policy"
+          label="Policy"
+          data={POLICIES}
+          value={policy}
+          onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
+        />
         <NativeSelect name="objective" label="Objective" data={OBJECTIVES} />
         <NumberField name="moves_max" label="Moves at most" min={0} max={10_000} defaultValue={10} required w={130} />
         <NumberField name="minutes" label="Minutes looked at" min={2} max={1_440} defaultValue={30} required w={150} />
+        {policy === 'nomora' && <Checkbox name="explain" label="With every arc of its network" />}
         <Button type="submit" loading={ask.isPending} disabled={!meshes.data?.length}>
           Find moves
         </Button>

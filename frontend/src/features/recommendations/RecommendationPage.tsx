@@ -10,6 +10,7 @@ import { Failed, Loading, Notice } from '~/ui/State'
 import { Decisions } from './Decisions'
 import { Effects } from './Effects'
 import { Moves } from './Moves'
+import { Network } from './Network'
 import { Proof } from './Proof'
 import styles from './recommendations.module.css'
 import { Strips } from './Strips'
@@ -62,6 +63,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
         )
       )}
       <Proof found={found} />
+      {found.answer.network && found.answer.network.length > 0 && <Network arcs={found.answer.network} />}
     </Page>
   )
 }
