@@ -33,5 +33,12 @@ test('an application is declared in a minute, and moves are asked for', async ({
   await page.goto('/recommendations')
   await expect(page.getByRole('row', { name: /asked by/ }).first()).toBeVisible()
   await expectAccessible(page)
+
+  await page.getByLabel('Policy').selectOption('nomora')
+  await page.getByLabel('With every arc of its network').check()
+  await page.getByRole('button', { name: 'Find moves' }).click()
+  const arcs = page.getByRole('region', { name: 'Arcs of the network' })
+  await expect(arcs.getByRole('row', { name: /^M \S+ S/ }).first()).toBeVisible({ timeout: 60_000 })
+  await expectAccessible(page)
   await remove(page, `/v1${pathname}`)
 })

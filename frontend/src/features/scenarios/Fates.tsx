@@ -25,28 +25,34 @@ export function Fates({ found }: { found: WhatIf }) {
           .
         </Notice>
       )}
-      <Records
-        label="Applications before and after"
-        rows={found.applications}
-        id={({ application }) => application.id}
-        columns={[
-          { title: 'Application', cell: ({ application }) => application.name, as: 'head' },
-          { title: 'Now', cell: ({ before }) => formatShare(before?.mean), as: 'number' },
-          { title: 'Then', cell: ({ after }) => formatShare(after?.mean), as: 'number' },
-          {
-            title: 'Interval',
-            cell: ({ after }) => (after ? `${formatShare(after.low)} to ${formatShare(after.high)}` : NO_VALUE),
-            as: 'number',
-          },
-          { title: 'Change', cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
-          {
-            title: 'Objective',
-            cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
-            as: 'number',
-          },
-          { title: 'Beside', cell: beside, as: 'quiet' },
-        ]}
-      />
+      {found.applications.length === 0 ? (
+        <Notice tone="info" title="No application runs on this mesh.">
+          Declare one under Applications, and this page says what it would keep.
+        </Notice>
+      ) : (
+        <Records
+          label="Applications before and after"
+          rows={found.applications}
+          id={({ application }) => application.id}
+          columns={[
+            { title: 'Application', cell: ({ application }) => application.name, as: 'head' },
+            { title: 'Now', cell: ({ before }) => formatShare(before?.mean), as: 'number' },
+            { title: 'Then', cell: ({ after }) => formatShare(after?.mean), as: 'number' },
+            {
+              title: 'Interval',
+              cell: ({ after }) => (after ? `${formatShare(after.low)} to ${formatShare(after.high)}` : NO_VALUE),
+              as: 'number',
+            },
+            { title: 'Change', cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
+            {
+              title: 'Objective',
+              cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
+              as: 'number',
+            },
+            { title: 'Beside', cell: beside, as: 'quiet' },
+          ]}
+        />
+      )}
       <Grids trips={found.trips} />
     </>
   )
