@@ -55,7 +55,7 @@ def _first_value(pair: Pair) -> None:
     for report in pair.client.reports():
         made_s = report.made_at_ns / 1e9 - pair.began_s
         ends = {window.started_at_s + window.window_s - pair.began_s for window in report.windows}
-        if any(seen.at_s in ends and abs(seen.error_ns) <= seen.bound_ns for seen in pair.seen()):
+        if any(seen.at_s in ends and seen.holds() for seen in pair.seen()):
             return figure("agent_first_direction_value_s_1", round(made_s, 2), "s", bar=3)
     raise LabError("no window had a delay of a direction within its bound")
 
@@ -189,7 +189,7 @@ def _count(pair: Pair, from_s: float) -> list[Seen]:
     seen = pair.seen()
     if not seen:
         raise LabError(f"no windows:\n{pair.client.process.output()[-1500:]}")
-    outside = [one for one in seen if abs(one.error_ns) > one.bound_ns]
+    outside = [one for one in seen if not one.holds()]
     for one in outside:
         note(f"outside its bound at {one.at_s:.1f} s: {one.error_ns / 1e3:.1f} of {one.bound_ns / 1e3:.1f} us")
     _coverage.extend(one not in outside for one in seen)

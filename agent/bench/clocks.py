@@ -57,6 +57,10 @@ class Clock:
         wandered = self.wander_ppb / turn * math.sin(turn * passed_s)
         return self.offset_ns + self.skew_ppb * passed_s + wandered + stepped
 
+    def steps_within(self, first_ns: float, last_ns: float) -> bool:
+        """Whether it is stepped between two raw times."""
+        return self.step_ns != 0 and first_ns <= self.origin_ns + self.step_at_s * 1e9 < last_ns
+
     def environment(self, base_ns: int) -> dict[str, str]:
         """What makes an agent's stamps those of this clock."""
         named = {
@@ -69,12 +73,27 @@ class Clock:
 
 @dataclass(frozen=True)
 class Seen:
-    """The end of one window: when (s since the plan), the error of the offset, and its bound, ns."""
+    """The end of one window: when (s since the plan), the error of the offset, and its bound, ns.
+
+    `stepped`: the clock was stepped during the window.
+    """
 
     at_s: float
     error_ns: float
     bound_ns: int
     window: MeshWindow
+    stepped: bool
+
+    def holds(self) -> bool:
+        """Whether the delays of the window lie within the bound they state: they are as wrong as the offset.
+
+        What the offset is at the end says nothing of delays from before a step. There they are judged by what is true
+        of any delay: it is not less than nothing, and not more than its round trip.
+        """
+        if not self.stepped:
+            return abs(self.error_ns) <= self.bound_ns
+        outbound_ns, round_trip_ns = self.window.outbound.mean_ns[0], self.window.round_trip.mean_ns[0]
+        return -self.bound_ns <= outbound_ns <= round_trip_ns + self.bound_ns
 
 
 class Pair:
@@ -124,8 +143,10 @@ class Pair:
             known = window.clock_offset_error_ns and window.clock_offset_error_ns[0] != NOT_KNOWN
             if not known or end_s - self.began_s < from_s or not window.outbound.count[0]:
                 continue
-            error_ns = window.clock_offset_ns[0] - self.clock.ahead_ns(end_s * 1e9 - real_ahead_ns)
-            found.append(Seen(end_s - self.began_s, error_ns, window.outbound.clock_error_ns[0], window))
+            first_ns, last_ns = (at_s * 1e9 - real_ahead_ns for at_s in (window.started_at_s, end_s))
+            error_ns = window.clock_offset_ns[0] - self.clock.ahead_ns(last_ns)
+            stepped = self.clock.steps_within(first_ns, last_ns)
+            found.append(Seen(end_s - self.began_s, error_ns, window.outbound.clock_error_ns[0], window, stepped))
         return found
 
     def exchanges(self) -> Iterator[tuple[float, int, int]]:
