@@ -29,6 +29,7 @@ def run(folder: Path, by: int, more: int) -> tuple[float, int]:
     (folder / "caller.py").write_text(CALLER)
     environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
     environment["PYTHONPATH"] = str(Path(__file__).parents[2])
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # Python takes a module written twice in a second for the same
     done = subprocess.run(
         [sys.executable, str(folder / "caller.py")],
         capture_output=True, text=True, timeout=300, check=False, env=environment,
