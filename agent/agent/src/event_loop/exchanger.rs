@@ -33,6 +33,9 @@ use limits::within_caps;
 /// Packets that leave for one answered request, at most.
 const ANSWER_PACKETS: u32 = 3;
 
+/// Where something granted is due so soon, ns, the next turn comes within a tick without being asked for.
+const SOON_NS: i64 = 1_000_000;
+
 pub(super) struct Exchanger {
     ports: Ports,
     disruptions: Disruptions,
@@ -92,6 +95,12 @@ impl Exchanger {
     pub fn next_due(&self) -> Option<RawTime> {
         let grants = self.serving.grants.next();
         self.client.next_due().into_iter().chain(grants).min()
+    }
+
+    /// Whether something granted is due so soon that the next turn comes for it anyway.
+    fn serves_soon(&self) -> bool {
+        let soon = self.ports.now().plus(SOON_NS);
+        self.serving.grants.next().is_some_and(|due| due <= soon)
     }
 
     /// The pace that served clients need within that of the plan.
@@ -211,7 +220,7 @@ impl Exchanger {
         for signal in self.client.farewells() {
             self.ports.queue_general(&signal.message, signal.to, None);
         }
-        self.ports.send_generals();
+        self.ports.send_generals(false);
         self.client.finish(self.ports.now())
     }
 

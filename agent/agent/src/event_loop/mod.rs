@@ -7,6 +7,7 @@ mod client;
 mod conversation;
 mod door;
 mod exchanger;
+mod generals;
 mod notices;
 mod pace;
 mod paths;

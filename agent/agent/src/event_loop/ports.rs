@@ -1,11 +1,11 @@
 //! The two ports and the source ports of further flows: messages in with their stamps, messages out in batches.
 
-use std::cmp::Reverse;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use super::door::Door;
+use super::generals::Generals;
 use super::time_scale::TimeScale;
 use super::traffic::{Departure, GIVE_UP, Port, Received, arrival, outgoing};
 use super::{Listen, LoopError};
@@ -39,7 +39,7 @@ pub(super) struct Ports {
     general_overflows: u32,
     /// When it was last read.
     general_at: RawTime,
-    generals_out: Vec<Outgoing<()>>,
+    generals_out: Generals,
     map: ClockMap,
     time_scale: TimeScale,
     unstamped_in_a_row: u32,
@@ -61,7 +61,7 @@ impl Ports {
             general,
             general_overflows: 0,
             general_at: RawTime(0),
-            generals_out: Vec::new(),
+            generals_out: Generals::default(),
             map: ClockMap::new(now),
             time_scale: TimeScale::starting(now.real.0 - now.raw.0),
             unstamped_in_a_row: 0,
@@ -214,7 +214,13 @@ impl Ports {
     }
 
     pub fn queue_general(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
-        self.generals_out.push(outgoing(message, to, from, ()));
+        self.generals_out.queue(outgoing(message, to, from, ()));
+    }
+
+    /// Queues a general message that may wait for another one to the same client.
+    pub fn queue_follow_up(&mut self, message: &Message, to: SocketAddr, from: Option<IpAddr>) {
+        let packet = outgoing(message, to, from, ());
+        self.generals_out.queue_follow_up(packet);
     }
 
     /// Sends the queued event messages; `each` hears of every one whether it left, or why not.
@@ -248,50 +254,17 @@ impl Ports {
         }
     }
 
-    /// Sends the queued general messages; how many left.
-    pub fn send_generals(&mut self) -> u64 {
-        let mut sent = 0;
-        if !self.generals_out.is_empty() {
-            // What one machine gets passes the system in one piece and wakes it once; only the last may be shorter.
-            self.generals_out
-                .sort_by_cached_key(|packet| place(packet.to, packet.len));
-            self.general.send(&self.generals_out, |_, left| {
-                sent += u64::from(left.is_ok());
-            });
-            self.generals_out.clear();
+    /// Sends the Follow_Ups that have waited too long for an answer to their clients; how many left.
+    pub fn send_late(&mut self) -> u64 {
+        if self.generals_out.are_late(self.now()) {
+            return self.send_generals(false);
         }
-        sent
+        0
     }
-}
 
-/// What sorts packets by their receiver and, of each, the longest first. Receivers that share a place are told apart when
-/// their packets leave.
-fn place(to: SocketAddr, len: usize) -> (u64, u16, Reverse<usize>) {
-    let ip = match to.ip() {
-        IpAddr::V4(ip) => u64::from(u32::from(ip)),
-        IpAddr::V6(ip) => (u128::from(ip) ^ u128::from(ip) >> 64) as u64,
-    };
-    (ip, to.port(), Reverse(len))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_one_receiver_gets_stands_together_and_the_longest_first() {
-        let at = |text: &str| text.parse::<SocketAddr>().unwrap();
-        let (one, other) = (at("10.0.0.1:320"), at("10.0.0.1:321"));
-        let (far, near) = (at("[2001:db8::1]:320"), at("[fe80::1]:320"));
-        let mut all = vec![(one, 44), (other, 44), (far, 54), (near, 44), (one, 54)];
-        all.extend([(far, 44), (one, 44), (near, 54), (other, 54)]);
-        all.sort_by_cached_key(|(to, len)| place(*to, *len));
-        let groups: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).collect();
-        assert_eq!(groups.len(), 4, "{all:?}");
-        assert!(
-            groups
-                .iter()
-                .all(|group| group.is_sorted_by(|a, b| a.1 >= b.1))
-        );
+    /// Sends the queued general messages; how many left. Follow_Ups may wait for the next turn if it comes `soon`.
+    pub fn send_generals(&mut self, soon: bool) -> u64 {
+        let now = self.now();
+        self.generals_out.send(&self.general, soon, now)
     }
 }

@@ -53,8 +53,9 @@ impl Serving {
     ) -> Option<Message> {
         let id = (from.ip(), client);
         let way = Way {
-            event: SocketAddr::new(from.ip(), known.unwrap_or(EVENT_PORT)),
-            general: from,
+            client: from.ip(),
+            event_port: known.unwrap_or(EVENT_PORT),
+            general_port: from.port(),
             local,
         };
         let answer = |tlv| match tlv {

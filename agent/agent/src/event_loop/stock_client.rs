@@ -55,6 +55,11 @@ impl Stocks {
         self.all.contains_key(address)
     }
 
+    /// Whether there is none, nor anything left to say.
+    fn is_idle(&self) -> bool {
+        self.all.is_empty() && self.signals.is_empty() && self.heard.is_empty()
+    }
+
     /// The stock responder at an IP address, whatever port it sends from: ptp4u's are of the moment. `None` when there
     /// are several.
     fn at(&self, ip: IpAddr) -> Option<SocketAddr> {
@@ -165,6 +170,9 @@ impl Client {
         backend_ns: i64,
         mut allowed: impl FnMut() -> bool,
     ) -> Vec<Asked> {
+        if self.stocks.is_idle() {
+            return Vec::new();
+        }
         let mut asked: Vec<_> = self.stocks.signals.drain(..).map(Asked::Signal).collect();
         let heard = std::mem::take(&mut self.stocks.heard);
         let (syncs, follow_ups): (Vec<_>, Vec<_>) = heard

@@ -1,8 +1,10 @@
 //! Unicast grants: which IEEE 1588 clients are served, with what, how often and until when (16.1).
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 use std::net::{IpAddr, SocketAddr};
+
+use rustc_hash::FxHashMap;
 
 use super::budget::Budget;
 use super::field::PortIdentity;
@@ -18,9 +20,6 @@ const SHORTEST_ANNOUNCE: i8 = -3;
 const LONGEST_INTERVAL: i8 = 4;
 /// The longest grant, s: a client that is gone is served no longer than this (16.1.4.2.5).
 const LONGEST_S: u32 = 1000;
-/// A Sync may leave so much of its interval early, in percent, to travel with what its client gets anyway (9.5.9.2 has
-/// intervals vary by 30 %).
-const EARLY_PERCENT: i64 = 30;
 /// Slots that a late loop makes up for; more are left out.
 const CATCH_UP: i64 = 2;
 
@@ -35,13 +34,26 @@ pub struct Due {
     pub way: Way,
 }
 
-/// How messages reach a client.
+/// How messages reach a client. Small, as one is kept for each message whose departure is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Way {
-    pub event: SocketAddr,
-    pub general: SocketAddr,
+    pub client: IpAddr,
+    pub event_port: u16,
+    pub general_port: u16,
     /// The address the client knows us by.
     pub local: Option<IpAddr>,
+}
+
+impl Way {
+    /// Where its event messages go to.
+    pub fn event(&self) -> SocketAddr {
+        SocketAddr::new(self.client, self.event_port)
+    }
+
+    /// Where its general messages go to.
+    pub fn general(&self) -> SocketAddr {
+        SocketAddr::new(self.client, self.general_port)
+    }
 }
 
 /// Why a Delay_Req gets no Delay_Resp.
@@ -59,8 +71,8 @@ type Entry = Reverse<(RawTime, u32, u8)>;
 /// Everything granted.
 #[derive(Debug, Default)]
 pub struct Grants {
-    /// Places in `clients`.
-    places: HashMap<ClientId, u32>,
+    /// Places in `clients`. They are so few that nobody can slow the search down by choosing identities.
+    places: FxHashMap<ClientId, u32>,
     /// A place that a client has left is another one's later.
     clients: Vec<Option<Client>>,
     /// Of Announce and Sync; entries of services that have changed since are passed over.
@@ -80,8 +92,6 @@ struct Granted {
     interval_ns: i64,
     until: RawTime,
     next: RawTime,
-    /// How much earlier than its place `next` is, ns.
-    early_ns: i64,
     sequence_id: u16,
 }
 
@@ -120,7 +130,6 @@ impl Grants {
             interval_ns,
             until,
             next: now.plus(phase(id, interval_ns)),
-            early_ns: 0,
             sequence_id: client.granted[place].map_or(0, |before| before.sequence_id),
         });
         client.granted[place] = Some(Granted { until, ..granted });
@@ -142,7 +151,7 @@ impl Grants {
 
     /// Ends a service of a client; whether there was one.
     pub fn cancel(&mut self, id: ClientId, service: Service) -> bool {
-        let Some((_, client)) = self.of(id) else {
+        let Some(client) = self.of(id) else {
             return false;
         };
         let there = client.granted[service.place()].take().is_some();
@@ -152,25 +161,15 @@ impl Grants {
         there
     }
 
-    /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get. A Sync that is due to it soon is due now: its
-    /// Follow_Up and the Delay_Resp then leave in one piece.
+    /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get.
     pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Result<Way, NoDelayResp> {
-        let (nth, client) = self.of(id).ok_or(NoDelayResp::NotGranted)?;
+        let client = self.of(id).ok_or(NoDelayResp::NotGranted)?;
         let granted = client.granted[Service::DelayResp.place()];
         let until = granted.ok_or(NoDelayResp::NotGranted)?.until;
         if now >= until || !client.requests.take(1, now) {
             return Err(NoDelayResp::TooOften);
         }
-        let way = client.way;
-        let place = Service::Sync.place();
-        if let Some(sync) = client.granted[place].as_mut() {
-            let early_ns = sync.next.since(now);
-            if early_ns > 0 && early_ns <= sync.interval_ns / 100 * EARLY_PERCENT {
-                (sync.next, sync.early_ns) = (now, early_ns);
-                self.due.push(Reverse((now, nth, place as u8)));
-            }
-        }
-        Ok(way)
+        Ok(client.way)
     }
 
     /// The next Announce or Sync that is due at `now`.
@@ -194,8 +193,7 @@ impl Grants {
             }
             let behind = now.since(at) / granted.interval_ns;
             let left_out = if behind > CATCH_UP { behind } else { 0 };
-            granted.next = at.plus(granted.early_ns + (left_out + 1) * granted.interval_ns);
-            granted.early_ns = 0;
+            granted.next = at.plus((left_out + 1) * granted.interval_ns);
             let due = Due {
                 service: Service::ALL[place],
                 sequence_id: granted.sequence_id,
@@ -247,14 +245,13 @@ impl Grants {
         });
     }
 
-    /// A client that is served, and its place.
-    fn of(&mut self, id: ClientId) -> Option<(u32, &mut Client)> {
+    /// A client that is served.
+    fn of(&mut self, id: ClientId) -> Option<&mut Client> {
         let nth = *self.places.get(&id)?;
-        let client = self.clients.get_mut(nth as usize)?.as_mut()?;
-        Some((nth, client))
+        self.clients.get_mut(nth as usize)?.as_mut()
     }
 
-    /// The same, who is served from now on if it was not.
+    /// A client, who is served from now on if it was not, and its place.
     fn enter(&mut self, id: ClientId, way: Way, now: RawTime) -> (u32, &mut Client) {
         let clients = &mut self.clients;
         let nth = *self.places.entry(id).or_insert_with(|| {

@@ -35,7 +35,7 @@ pub struct Answer {
     /// Where the request came from, and the Sync goes to.
     pub client: SocketAddr,
     /// Where Follow_Up and Delay_Resp go to.
-    pub general: SocketAddr,
+    pub general_port: u16,
     /// The address the request was sent to, and the answer comes from.
     pub local: Option<IpAddr>,
     pub requester: PortIdentity,
@@ -45,6 +45,13 @@ pub struct Answer {
     pub correction: Correction,
     /// t4; `None` when the request could not be stamped.
     pub received: Option<RawTime>,
+}
+
+impl Answer {
+    /// Where its general messages go to.
+    pub fn general(&self) -> SocketAddr {
+        SocketAddr::new(self.client.ip(), self.general_port)
+    }
 }
 
 /// Ways to tell a client when its Sync left.
@@ -145,7 +152,7 @@ impl Responder {
         }
         Ok(Answer {
             client,
-            general: SocketAddr::new(client.ip(), general_port),
+            general_port,
             local: None,
             requester: message.source,
             sequence_id: message.sequence_id,

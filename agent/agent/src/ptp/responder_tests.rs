@@ -60,13 +60,13 @@ fn only_peers_of_the_plan_are_answered() {
     };
     assert_eq!(ask(&mut responder, "10.0.0.3:319"), Err(Refusal::Stranger));
     assert_eq!(
-        ask(&mut responder, "10.0.0.1:319").unwrap().general,
+        ask(&mut responder, "10.0.0.1:319").unwrap().general(),
         address("10.0.0.1:320")
     );
     // Another source port of a peer is another flow of it.
     let answer = ask(&mut responder, "10.0.0.2:40000").unwrap();
     assert_eq!(
-        (answer.client, answer.general),
+        (answer.client, answer.general()),
         (address("10.0.0.2:40000"), address("10.0.0.2:5320"))
     );
     responder.admit([(address("10.0.0.2:5319"), 5320)].into_iter(), NOW);
@@ -85,7 +85,7 @@ fn flows_are_of_the_peer_that_asks_by_their_name_and_share_its_counts() {
     responder.request(&request(3, 9), peers[1], NOW).unwrap();
     let answer = responder.request(&request(3, 10), flow, NOW).unwrap();
     assert_eq!(
-        (answer.client, answer.general),
+        (answer.client, answer.general()),
         (flow, address("10.0.0.1:5320"))
     );
     responder.synced(&answer);

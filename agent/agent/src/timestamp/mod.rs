@@ -21,6 +21,8 @@ mod socket;
 mod transmit;
 mod transmitter;
 
+use std::mem::MaybeUninit;
+
 pub use bind::BindError;
 pub use clock::{RealTime, Sighting, clock_source, cpu_time_ns, raw_now, sight};
 pub use clock_map::ClockMap;
@@ -33,3 +35,9 @@ pub use transmitter::{Departed, Transmitter};
 
 /// Packets per system call.
 pub const BATCH: usize = 64;
+
+/// Room for what a call is given for each packet of a batch. Clearing all of it for a few packets would cost more than the
+/// call.
+fn unwritten<T>() -> [MaybeUninit<T>; BATCH] {
+    [const { MaybeUninit::uninit() }; BATCH]
+}

@@ -3,18 +3,17 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use super::BATCH;
 use super::address::RawAddress;
 use super::clock::RealTime;
 use super::control::{self, Room, Told};
 use super::socket::Socket;
+use super::{BATCH, unwritten};
 
 /// Longer than any message of ours; what is longer still is cut, and its message length gives it away.
 const PACKET: usize = 256;
 
-/// Headers tried at a time when few packets are expected, and when more are.
+/// Room for packets beyond those that are expected: preparing room for many costs more than a second call.
 const FEW: usize = 4;
-const SOME: usize = 16;
 
 /// A received packet.
 #[derive(Debug, PartialEq)]
@@ -78,76 +77,73 @@ impl Inbox {
             .filter_map(|slot| Some((slot.told.departure_id?, slot.told.stamp?)))
     }
 
-    /// Fills slots; how many, 0 when nothing waits. `expected` is about how many do: preparing many headers for few packets
-    /// costs more than a system call, and so does a second call.
-    fn fill(&mut self, socket: &Socket, expected: usize, flags: i32) -> io::Result<usize> {
-        let mut filled = 0;
-        if expected < FEW {
-            filled = self.fill_from::<FEW>(0, socket, flags)?;
-            if filled < FEW {
-                return Ok(filled);
-            }
+    /// Fills slots with packets; how many, 0 when none waits. About so many are `expected`.
+    fn fill(&mut self, socket: &Socket, expected: usize) -> io::Result<usize> {
+        let (first, more) = self.slots.split_at_mut((expected + FEW).min(BATCH));
+        let filled = read_into(first, socket, Queue::Packets)?;
+        if filled < first.len() || more.is_empty() {
+            return Ok(filled);
         }
-        let first = filled;
-        filled += self.fill_from::<SOME>(first, socket, flags)?;
-        if filled == first + SOME {
-            filled += self.fill_from::<{ BATCH - FEW - SOME }>(filled, socket, flags)?;
-        }
-        // More wait if those were all of it and no room was left for the few.
-        if first == 0 && filled == BATCH - FEW {
-            filled += self.fill_from::<FEW>(filled, socket, flags)?;
-        }
-        Ok(filled)
+        Ok(filled + read_into(more, socket, Queue::Packets)?)
     }
+}
 
-    /// One `recvmmsg(2)` into the slots from `first` on.
-    fn fill_from<const N: usize>(
-        &mut self,
-        first: usize,
-        socket: &Socket,
-        flags: i32,
-    ) -> io::Result<usize> {
-        let slots = &mut self.slots[first..first + N];
-        // SAFETY: iovec and mmsghdr are plain pointers and integers, for which zero is a value.
-        let (mut vectors, mut headers): ([libc::iovec; N], [libc::mmsghdr; N]) =
-            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-        for ((slot, vector), header) in slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
-            *vector = libc::iovec {
-                iov_base: slot.bytes.as_mut_ptr().cast(),
-                iov_len: PACKET,
-            };
+/// What is read of a socket.
+#[derive(Clone, Copy, PartialEq)]
+enum Queue {
+    Packets,
+    /// The error queue. Of what left nothing comes back but control messages.
+    Departures,
+}
+
+/// One `recvmmsg(2)`; how many slots were filled.
+fn read_into(slots: &mut [Slot], socket: &Socket, queue: Queue) -> io::Result<usize> {
+    let (mut vectors, mut headers) = (unwritten(), unwritten::<libc::mmsghdr>());
+    for ((slot, vector), header) in slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
+        // SAFETY: mmsghdr is plain pointers and integers, for which zero is a value.
+        let header = &mut header.write(unsafe { std::mem::zeroed() }).msg_hdr;
+        if queue == Queue::Packets {
             slot.from.storage.sin6_family = 0;
-            let header = &mut header.msg_hdr;
             header.msg_name = (&raw mut slot.from.storage).cast();
             header.msg_namelen = size_of_val(&slot.from.storage) as libc::socklen_t;
-            header.msg_iov = vector;
+            header.msg_iov = vector.write(libc::iovec {
+                iov_base: slot.bytes.as_mut_ptr().cast(),
+                iov_len: PACKET,
+            });
             header.msg_iovlen = 1;
-            header.msg_control = slot.control.as_mut_ptr().cast();
-            header.msg_controllen = size_of::<Room>() as _;
         }
-        // SAFETY: recvmmsg(2) fills at most N headers; each points to a name, one vector and control room of
-        // the sizes it states, all of which outlive the call. No timeout is given: it does not work (its page,
-        // BUGS), and the socket does not block.
-        let filled = unsafe {
-            libc::recvmmsg(
-                socket.fd(),
-                headers.as_mut_ptr(),
-                N as u32,
-                flags | libc::MSG_DONTWAIT,
-                std::ptr::null_mut(),
-            )
-        };
-        let Ok(filled) = usize::try_from(filled) else {
-            return nothing_yet(io::Error::last_os_error());
-        };
-        for (slot, header) in slots.iter_mut().zip(&headers).take(filled) {
-            slot.len = (header.msg_len as usize).min(PACKET);
-            slot.from.len = header.msg_hdr.msg_namelen;
-            // SAFETY: the kernel has set msg_controllen to what it wrote to the slot's room.
-            slot.told = unsafe { control::read(&header.msg_hdr) };
-        }
-        Ok(filled)
+        header.msg_control = slot.control.as_mut_ptr().cast();
+        header.msg_controllen = size_of::<Room>() as _;
     }
+    let flags = match queue {
+        Queue::Packets => libc::MSG_DONTWAIT,
+        Queue::Departures => libc::MSG_DONTWAIT | libc::MSG_ERRQUEUE,
+    };
+    let count = slots.len().min(BATCH);
+    // SAFETY: recvmmsg(2) fills at most `count` headers, all of which are filled in; each points to a name and one vector,
+    // or none, and to control room of the sizes it states, all of which outlive the call. No timeout is given: it does not
+    // work (its page, BUGS), and the socket does not block.
+    let filled = unsafe {
+        libc::recvmmsg(
+            socket.fd(),
+            headers.as_mut_ptr().cast(),
+            count as u32,
+            flags,
+            std::ptr::null_mut(),
+        )
+    };
+    let Ok(filled) = usize::try_from(filled) else {
+        return nothing_yet(io::Error::last_os_error());
+    };
+    for (slot, header) in slots.iter_mut().zip(&headers).take(filled) {
+        // SAFETY: filled in above.
+        let header = unsafe { header.assume_init_ref() };
+        slot.len = (header.msg_len as usize).min(PACKET);
+        slot.from.len = header.msg_hdr.msg_namelen;
+        // SAFETY: the kernel has set msg_controllen to what it wrote to the slot's room.
+        slot.told = unsafe { control::read(&header.msg_hdr) };
+    }
+    Ok(filled)
 }
 
 impl Default for Inbox {
@@ -159,18 +155,21 @@ impl Default for Inbox {
 impl Socket {
     /// Reads the next packets into `inbox`; how many. Fewer than [`BATCH`] means that no more wait.
     pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
-        let count = inbox.fill(self, self.gathered(), 0)?;
+        let count = inbox.fill(self, self.gathered())?;
         self.remember_gathered(count);
         Ok(count)
     }
 
-    /// Reads the next stamps of departures, of which about so many are `expected`, as [`Self::receive`].
+    /// Reads the next stamps of departures; how many. Those that are `expected` are read without a last look at an empty
+    /// queue.
     pub(super) fn receive_departures(
         &self,
         inbox: &mut Inbox,
         expected: usize,
     ) -> io::Result<usize> {
-        inbox.fill(self, expected, libc::MSG_ERRQUEUE)
+        let count = if expected == 0 { FEW } else { expected };
+        let slots = &mut inbox.slots[..count.min(BATCH)];
+        read_into(slots, self, Queue::Departures)
     }
 }
 
@@ -206,13 +205,13 @@ mod tests {
             token: (),
         };
         let mut inbox = Inbox::new();
-        for expected in [0, FEW, BATCH] {
-            for waiting in [0, 1, FEW, FEW + 1, SOME, FEW + SOME, BATCH - FEW, BATCH] {
+        for expected in [0, FEW, 20, BATCH] {
+            for waiting in [0, 1, FEW, FEW + 1, 20, BATCH - FEW, BATCH] {
                 assert!(sender.send(&vec![packet; waiting], |_, left| left.unwrap()));
-                let read = inbox.fill(&receiver, expected, 0).unwrap();
+                let read = inbox.fill(&receiver, expected).unwrap();
                 assert_eq!(read, waiting, "{expected} expected");
                 assert!(inbox.datagrams(read).all(|one| one.bytes == [7; 44]));
-                assert_eq!(inbox.fill(&receiver, expected, 0).unwrap(), 0);
+                assert_eq!(inbox.fill(&receiver, expected).unwrap(), 0);
             }
         }
     }

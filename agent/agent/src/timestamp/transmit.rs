@@ -1,19 +1,16 @@
 //! Sending packets in batches.
 
+use std::borrow::Borrow;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-use super::BATCH;
 use super::address::RawAddress;
 use super::control::{self, SourceRoom};
 use super::socket::Socket;
+use super::{BATCH, unwritten};
 
 /// Longest message of an exchange, bytes.
 const MESSAGE: usize = crate::ptp::MAX_LEN;
-
-/// Sizes of smaller batches: preparing headers that are not used would cost more than the system call.
-const FEW: usize = 4;
-const SOME: usize = 16;
 
 /// Most packets to one receiver that go to the kernel in one piece.
 const MOST_TOGETHER: usize = 8;
@@ -37,21 +34,16 @@ impl Socket {
     /// Whether all left.
     pub fn send<T>(
         &self,
-        packets: &[Outgoing<T>],
+        packets: &[impl Borrow<Outgoing<T>>],
         mut each: impl FnMut(&Outgoing<T>, Result<(), &io::Error>),
     ) -> bool {
         let mut rest = packets;
         let mut all = true;
         while !rest.is_empty() {
-            let sent = match rest.len() {
-                n if n <= FEW => self.send_batch::<_, FEW>(rest),
-                n if n <= SOME => self.send_batch::<_, SOME>(rest),
-                _ => self.send_batch::<_, BATCH>(rest),
-            };
-            match sent {
+            match self.send_batch(rest) {
                 Ok(sent) => {
                     let (left, after) = rest.split_at(sent);
-                    left.iter().for_each(|packet| each(packet, Ok(())));
+                    left.iter().for_each(|packet| each(packet.borrow(), Ok(())));
                     rest = after;
                 }
                 Err(error) if self.joins() && together(rest) > 1 && is_of_joining(&error) => {
@@ -61,7 +53,9 @@ impl Socket {
                     all = false;
                     let full = matches!(error.raw_os_error(), Some(libc::EAGAIN | libc::ENOBUFS));
                     let (refused, after) = rest.split_at(if full { rest.len() } else { 1 });
-                    refused.iter().for_each(|packet| each(packet, Err(&error)));
+                    refused
+                        .iter()
+                        .for_each(|packet| each(packet.borrow(), Err(&error)));
                     rest = after;
                 }
             }
@@ -69,54 +63,55 @@ impl Socket {
         all
     }
 
-    /// One `sendmmsg(2)` of at most `N` packets; how many left, at least one. Those that stand next to each other and go to
-    /// one receiver pass through the system together.
-    fn send_batch<T, const N: usize>(&self, packets: &[Outgoing<T>]) -> io::Result<usize> {
-        // SAFETY: all of these are plain integers and pointers, for which zero is a value.
-        let (mut vectors, mut headers): ([libc::iovec; N], [libc::mmsghdr; N]) =
-            unsafe { (std::mem::zeroed(), std::mem::zeroed()) };
-        let mut names = [RawAddress::empty(); N];
-        let mut rooms: [SourceRoom; N] = [[0; 8]; N];
+    /// One `sendmmsg(2)`; how many left, at least one. Those that stand next to each other and go to one receiver pass
+    /// through the system together.
+    fn send_batch<T>(&self, packets: &[impl Borrow<Outgoing<T>>]) -> io::Result<usize> {
+        let (mut vectors, mut headers) = (unwritten::<libc::iovec>(), unwritten());
+        let (mut names, mut rooms) = (unwritten(), unwritten::<SourceRoom>());
         let wildcard = self.local().ip().is_unspecified();
-        let packets = &packets[..packets.len().min(N)];
-        for (packet, vector) in packets.iter().zip(&mut vectors) {
-            *vector = libc::iovec {
+        let packets = &packets[..packets.len().min(BATCH)];
+        for (packet, vector) in packets.iter().map(Borrow::borrow).zip(&mut vectors) {
+            vector.write(libc::iovec {
                 iov_base: packet.bytes.as_ptr().cast_mut().cast(),
                 iov_len: packet.len.min(packet.bytes.len()),
-            };
+            });
         }
         // Packets of each header that is filled in.
-        let mut counts = [0; N];
+        let mut counts = [0; BATCH];
         let (mut rest, mut pieces, mut filled) = (packets, &mut vectors[..], 0);
         let places = names.iter_mut().zip(&mut rooms).zip(&mut headers);
         for (((name, room), header), count) in places.zip(&mut counts) {
-            let Some(packet) = rest.first() else { break };
+            let Some(packet) = rest.first().map(Borrow::borrow) else {
+                break;
+            };
             *count = if self.joins() { together(rest) } else { 1 };
             let (own, others) = pieces.split_at_mut(*count);
-            *name = RawAddress::new(packet.to);
+            let name = name.write(RawAddress::new(packet.to));
+            // SAFETY: mmsghdr is plain pointers and integers, for which zero is a value.
+            let header: &mut libc::mmsghdr = header.write(unsafe { std::mem::zeroed() });
             let header = &mut header.msg_hdr;
             header.msg_name = (&raw mut name.storage).cast();
             header.msg_namelen = name.len;
-            header.msg_iov = own.as_mut_ptr();
+            header.msg_iov = own.as_mut_ptr().cast();
             header.msg_iovlen = *count as _;
             // A socket bound to one address needs no telling where its packets come from.
-            let mut used = match packet.from.filter(|_| wildcard) {
-                Some(source) => control::write_source(source, room),
-                None => 0,
-            };
-            if *count > 1 {
-                used = control::write_segment(packet.len as u16, used, room);
-            }
-            if used > 0 {
+            let source = packet.from.filter(|_| wildcard);
+            if source.is_some() || *count > 1 {
+                let room = room.write([0; 8]);
+                let mut used = source.map_or(0, |source| control::write_source(source, room));
+                if *count > 1 {
+                    used = control::write_segment(packet.len as u16, used, room);
+                }
                 header.msg_controllen = used as _;
                 header.msg_control = room.as_mut_ptr().cast();
             }
             (rest, pieces, filled) = (&rest[*count..], others, filled + 1);
         }
-        // SAFETY: sendmmsg(2) reads as many headers as were filled in; names, vectors, rooms and the packets
-        // they point to outlive the call, and it writes nothing but msg_len.
-        let sent =
-            unsafe { libc::sendmmsg(self.fd(), headers.as_mut_ptr(), filled, libc::MSG_DONTWAIT) };
+        let headers = headers.as_mut_ptr().cast();
+        // SAFETY: sendmmsg(2) reads as many headers as were filled in, and of vectors as many as each says, which were
+        // filled in for all packets; names, vectors, rooms and the packets they point to outlive the call, and it writes
+        // nothing but msg_len.
+        let sent = unsafe { libc::sendmmsg(self.fd(), headers, filled, libc::MSG_DONTWAIT) };
         let sent = usize::try_from(sent).map_err(|_| io::Error::last_os_error())?;
         Ok(counts[..sent].iter().sum())
     }
@@ -124,14 +119,15 @@ impl Socket {
 
 /// How many of the first packets may go to the kernel in one piece: to one receiver, equally long but for the last one,
 /// which may be shorter (udp(7)).
-fn together<T>(packets: &[Outgoing<T>]) -> usize {
-    let Some(first) = packets.first() else {
+fn together<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
+    let Some(first) = packets.first().map(Borrow::borrow) else {
         return 0;
     };
     let alike = |packet: &&Outgoing<T>| (packet.to, packet.from) == (first.to, first.from);
     let mut count = 1;
     for packet in packets[1..]
         .iter()
+        .map(Borrow::borrow)
         .take_while(alike)
         .take(MOST_TOGETHER - 1)
     {

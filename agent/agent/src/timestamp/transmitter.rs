@@ -134,13 +134,15 @@ impl<T: Copy> Transmitter<T> {
             // Those without a stamp are the newest.
             let awaited = self.waiting.iter().rev().take_while(|one| !one.stamped);
             let count = socket.receive_departures(&mut self.inbox, awaited.count())?;
+            let now = raw_now();
             for (id, stamp) in self.inbox.departures(count) {
+                let stamp = map.raw(stamp);
                 pair(
                     &mut self.waiting,
                     &mut self.departed,
                     self.next_id,
-                    id,
-                    map.raw(stamp),
+                    (id, stamp),
+                    now,
                 );
             }
             if count < BATCH {
@@ -183,13 +185,13 @@ impl<T: Copy> Transmitter<T> {
     }
 }
 
-/// Gives the stamp of departure number `id` to its packet, if it can be that packet's.
+/// Gives the stamp of departure number `id`, read before `now`, to its packet, if it can be that packet's.
 fn pair<T: Copy>(
     waiting: &mut VecDeque<Waiting<T>>,
     departed: &mut Vec<Departed<T>>,
     next_id: u32,
-    id: u32,
-    stamp: Option<RawTime>,
+    (id, stamp): (u32, Option<RawTime>),
+    now: RawTime,
 ) {
     let back = next_id.wrapping_sub(id) as usize;
     let Some(packet) = waiting
@@ -201,7 +203,7 @@ fn pair<T: Copy>(
     };
     // Were the numbering off, the stamp would be of another call.
     let plausible =
-        |at: &RawTime| at.since(packet.sent_at) > -SLACK_NS && raw_now().since(*at) > -SLACK_NS;
+        |at: &RawTime| at.since(packet.sent_at) > -SLACK_NS && now.since(*at) > -SLACK_NS;
     if let Some(at) = stamp.filter(plausible).filter(|_| !packet.stamped) {
         packet.stamped = true;
         departed.push(Departed {

@@ -89,7 +89,8 @@ impl Exchanger {
             },
             ..*message
         };
-        self.ports.queue_general(&response, way.general, way.local);
+        self.ports
+            .queue_general(&response, way.general(), way.local);
     }
 
     /// Grants what a client asks for.
@@ -119,9 +120,9 @@ impl Exchanger {
             if due.service == Service::Sync {
                 let departure = Departure::Granted(due.sequence_id, way);
                 self.ports
-                    .queue_event(&message, way.event, way.local, departure, 0);
+                    .queue_event(&message, way.event(), way.local, departure, 0);
             } else {
-                self.ports.queue_general(&message, way.general, way.local);
+                self.ports.queue_general(&message, way.general(), way.local);
             }
         }
     }

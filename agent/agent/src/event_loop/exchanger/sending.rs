@@ -13,8 +13,8 @@ type Half = (Answer, Option<RawTime>);
 impl Exchanger {
     /// Sends all that is queued: event messages first, then what their departure stamps are needed for.
     pub(super) fn send(&mut self, backend_ns: &impl Fn(RawTime) -> i64) -> io::Result<()> {
+        let (mut sent, mut halves) = (self.ports.send_late(), Vec::<Half>::new());
         let (client, responder) = (&mut self.client, &mut self.responder);
-        let (mut sent, mut halves) = (0, Vec::<Half>::new());
         let mut refused = None;
         self.ports.send_events(|packet, left| {
             sent += u64::from(left.is_ok());
@@ -54,10 +54,10 @@ impl Exchanger {
                 claim.filter(|_| answer.form != Form::Standard),
             ) {
                 self.ports
-                    .queue_general(&message, answer.general, answer.local);
+                    .queue_general(&message, answer.general(), answer.local);
             }
         }
-        sent += self.ports.send_generals();
+        sent += self.ports.send_generals(self.serves_soon());
         add(&self.counters.packets_sent, sent);
         Ok(())
     }
@@ -91,7 +91,7 @@ impl Exchanger {
                     let origin_ns = self.ports.on_the_wire(t1);
                     let message = self.reply(&answer, Body::FollowUp { origin_ns });
                     self.ports
-                        .queue_general(&message, answer.general, answer.local);
+                        .queue_general(&message, answer.general(), answer.local);
                 }
                 (Departure::Granted(sequence_id, way), Some(t1)) => {
                     let message = Message {
@@ -102,7 +102,13 @@ impl Exchanger {
                             origin_ns: self.ports.on_the_wire(t1),
                         },
                     };
-                    self.ports.queue_general(&message, way.general, way.local);
+                    // One whose stamp came late must not wait any longer.
+                    if t1 >= self.ports.now() {
+                        self.ports
+                            .queue_follow_up(&message, way.general(), way.local);
+                    } else {
+                        self.ports.queue_general(&message, way.general(), way.local);
+                    }
                 }
                 (_, None) => {}
             }
