@@ -2,6 +2,8 @@
 
 #![no_main]
 
+use std::net::IpAddr;
+
 use libfuzzer_sys::fuzz_target;
 use sinemora_agent::clock::RawTime;
 use sinemora_agent::ptp::{
@@ -42,10 +44,10 @@ fn granted(message: &Message) {
     };
     let (mut grants, now) = (Grants::default(), RawTime(1));
     let mut subscription = Subscription::new(0, now);
-    let general = "10.0.0.1:320".parse().unwrap();
     let way = Way {
-        event: "10.0.0.1:319".parse().unwrap(),
-        general,
+        client: IpAddr::from([10, 0, 0, 1]),
+        event_port: 319,
+        general_port: 320,
         local: None,
     };
     for tlv in tlvs.iter() {
@@ -55,7 +57,7 @@ fn granted(message: &Message) {
             duration_s,
         } = tlv
         {
-            let id = (general.ip(), message.source);
+            let id = (way.client, message.source);
             subscription.hear(
                 grants.request(id, way, (service, interval, duration_s), now),
                 now,
