@@ -33,7 +33,7 @@ use limits::within_caps;
 /// Packets that leave for one answered request, at most.
 const ANSWER_PACKETS: u32 = 3;
 
-/// Where something granted is due so soon, ns, the next turn comes within a tick without being asked for.
+/// How soon something granted must be due, ns, for a Follow_Up to wait for the turn that it brings about.
 const SOON_NS: i64 = 1_000_000;
 
 pub(super) struct Exchanger {

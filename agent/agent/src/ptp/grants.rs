@@ -2,13 +2,14 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
 
 use super::budget::Budget;
 use super::field::PortIdentity;
 use super::unicast::{Service, Tlv};
+use super::way::Way;
 use crate::clock::RawTime;
 
 /// Clients served at a time; others are denied.
@@ -32,28 +33,6 @@ pub struct Due {
     pub service: Service,
     pub sequence_id: u16,
     pub way: Way,
-}
-
-/// How messages reach a client. Small, as one is kept for each message whose departure is waited for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
-    pub client: IpAddr,
-    pub event_port: u16,
-    pub general_port: u16,
-    /// The address the client knows us by.
-    pub local: Option<IpAddr>,
-}
-
-impl Way {
-    /// Where its event messages go to.
-    pub fn event(&self) -> SocketAddr {
-        SocketAddr::new(self.client, self.event_port)
-    }
-
-    /// Where its general messages go to.
-    pub fn general(&self) -> SocketAddr {
-        SocketAddr::new(self.client, self.general_port)
-    }
 }
 
 /// Why a Delay_Req gets no Delay_Resp.
