@@ -9,8 +9,8 @@ use ureq::http::Method;
 use crate::backend::{Answer, Body, CallError, Client};
 use crate::cloud::{self, CloudVm};
 use crate::config::{Config, Zone};
-use crate::event_loop::Listen;
 use crate::identity::Identity;
+use crate::packet_loop::Listen;
 
 const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 const LIMIT: Duration = Duration::from_secs(30);

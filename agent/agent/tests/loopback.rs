@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sinemora_agent::clock::Reading;
-use sinemora_agent::event_loop::Means;
 use sinemora_agent::hardware::{HardwareClock, Keeper};
+use sinemora_agent::packet_loop::Means;
 use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::timestamp::sight;

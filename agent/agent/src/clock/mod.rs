@@ -4,23 +4,23 @@
 //! from both sides. A line through all of them is the start, see [`envelope`]; a filter that knows the shortest
 //! delay of each direction goes on from it, see [`tracker`].
 
-mod anchor;
+mod changepoint;
 mod envelope;
-mod era;
+mod epoch;
 mod estimate;
 mod filter;
+mod hardware_offset;
 mod hull;
 mod peer_clock;
+mod phc_tracker;
 mod raw_time;
+mod route_shift;
 mod sample;
-mod shift;
 #[cfg(test)]
 mod simulated;
-mod streak;
-mod stretch;
 mod tracker;
 
-pub use anchor::{Ahead, Anchoring, Reading};
 pub use peer_clock::{Change, Offset, PeerClock};
+pub use phc_tracker::{Ahead, Anchoring, Reading};
 pub use raw_time::{Leg, RawTime};
 pub use tracker::RouteChange;

@@ -2,9 +2,9 @@
 
 use std::collections::VecDeque;
 
-use super::era::Era;
+use super::epoch::Era;
+use super::hardware_offset::Shift;
 use super::raw_time::{Leg, RawTime};
-use super::shift::Shift;
 use super::tracker::RouteChange;
 
 /// So many exchanges that fit a step make one, if no exchange between them fits the line as it was.

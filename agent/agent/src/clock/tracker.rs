@@ -4,13 +4,13 @@
 //! sum of both, which no clock enters, tells first whether either is congested. If neither is, both measure the
 //! clock; if one is, the other one does; if both are, nothing does and the error grows until one is free again.
 //! A clock is continuous: what jumps in one direction alone is the route of that direction, also where no single bin
-//! shows it, see [`super::stretch`].
+//! shows it, see [`super::changepoint`].
 
+use super::changepoint::{Found, Known, Stretches};
 use super::estimate::Estimate;
 use super::filter::Filter;
+use super::route_shift::Streak;
 use super::sample::Sample;
-use super::streak::Streak;
-use super::stretch::{Found, Known, Stretches};
 
 /// A bin is judged when it has so many exchanges and is so long, s, or when it is so long.
 const BIN_COUNT: u32 = 24;

@@ -13,9 +13,9 @@ pub use values::{BackendUrl, LogFormat, Zone};
 
 use crate::backend::Trust;
 use crate::cloud::METADATA_URL;
-use crate::event_loop::Listen;
 use crate::hardware::Wanted;
 use crate::network::Network;
+use crate::packet_loop::Listen;
 
 /// What the agent runs with.
 #[derive(Debug, Clone)]

@@ -10,7 +10,7 @@ use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::counters::Counters;
-use crate::occasionally::Occasionally;
+use crate::log_throttle::Occasionally;
 use crate::stop::Stop;
 
 /// The backend holds a poll this long when nothing changes; proxies commonly cut at 60 s.

@@ -1,6 +1,6 @@
 //! One exchange on the client's side: the parts that have come in, and what they say.
 
-use super::message::{Body, Message};
+use super::messages::{Body, Message};
 use crate::clock::{Leg, RawTime};
 
 /// A request that is about to leave.

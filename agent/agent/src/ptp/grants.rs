@@ -6,10 +6,10 @@ use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
 
-use super::budget::Budget;
+use super::client_address::Way;
 use super::field::PortIdentity;
-use super::unicast::{Service, Tlv};
-use super::way::Way;
+use super::token_bucket::Budget;
+use super::unicast_tlv::{Service, Tlv};
 use crate::clock::RawTime;
 
 /// Clients served at a time; others are denied.

@@ -20,31 +20,31 @@
 //!
 //! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
 
-mod budget;
-mod claim;
+mod client_address;
 mod exchange;
-mod extension;
+mod exchange_table;
 mod field;
 mod grants;
-mod ledger;
-mod message;
-mod reply;
+mod hardware_clock_tlv;
+mod messages;
 mod responder;
-mod subscription;
-mod tally;
-mod unicast;
-mod way;
+mod response_tlv;
+mod rx_report_tlv;
+mod tlv;
+mod token_bucket;
+mod unicast_session;
+mod unicast_tlv;
 
-pub use budget::Budget;
-pub use claim::Claim;
+pub use client_address::Way;
 pub use exchange::{Arrival, Opening, Settled, Verdict};
+pub use exchange_table::Ledger;
 pub use field::{Correction, Malformed, PortIdentity};
 pub use grants::{Due, Grants, NoDelayResp, interval_ns};
-pub use ledger::Ledger;
-pub use message::{Body, MAX_LEN, Message};
-pub use reply::Reply;
+pub use hardware_clock_tlv::Claim;
+pub use messages::{Body, MAX_LEN, Message};
 pub use responder::{Answer, Form, Refusal, Responder};
-pub use subscription::Subscription;
-pub use tally::Tally;
-pub use unicast::{Service, Tlv, Tlvs};
-pub use way::Way;
+pub use response_tlv::Reply;
+pub use rx_report_tlv::Tally;
+pub use token_bucket::Budget;
+pub use unicast_session::Subscription;
+pub use unicast_tlv::{Service, Tlv, Tlvs};

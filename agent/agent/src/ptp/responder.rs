@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
-use super::budget::Budget;
-use super::claim::Claim;
 use super::field::{Correction, PortIdentity};
-use super::message::{Body, Message};
-use super::reply::{Reply, Untold};
-use super::tally::{MAP_LEN, Tally};
+use super::hardware_clock_tlv::Claim;
+use super::messages::{Body, Message};
+use super::response_tlv::{Reply, Untold};
+use super::rx_report_tlv::{MAP_LEN, Tally};
+use super::token_bucket::Budget;
 use crate::clock::RawTime;
 
 /// The most a mesh can ask of one peer, 16 flows at 128 per second. Three packets leave for one that comes, so

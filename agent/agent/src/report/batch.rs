@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::{Sequence, Spool};
 use crate::counters::{Counters, EventKind};
-use crate::occasionally::Occasionally;
+use crate::log_throttle::Occasionally;
 use crate::plan::BackendClock;
 use crate::wire::{Health, MeshWindow, Report};
 

@@ -11,7 +11,7 @@ use crate::backend::{Body, CallError, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::counters::{Counters, EventKind};
-use crate::occasionally::Occasionally;
+use crate::log_throttle::Occasionally;
 use crate::plan::BackendClock;
 use crate::stop::Stop;
 

@@ -3,8 +3,8 @@
 use crate::backend::CallError;
 use crate::config::ConfigError;
 use crate::enrol::EnrolError;
-use crate::event_loop::LoopError;
 use crate::identity::IdentityError;
+use crate::packet_loop::LoopError;
 use crate::state_dir::StateError;
 
 /// One variant per part that can fail.

@@ -1,15 +1,15 @@
 //! `sinemora-agent run`: puts the parts together, and takes them apart so that nothing measured is lost.
 
+mod enrolment;
 mod error;
-mod joining;
 
 use std::net::IpAddr;
 use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+pub use enrolment::enrol_only;
 pub use error::RunError;
-pub use joining::enrol_only;
 
 use crate::backend::{Client, Verdict};
 use crate::backoff::{Backoff, random};
@@ -18,10 +18,10 @@ use crate::check::socket_hint;
 use crate::config::{BackendUrl, Config, ConfigError};
 use crate::counters::Counters;
 use crate::enrol::{SelfDescription, refresh};
-use crate::event_loop::{self, Listen, Means};
 use crate::hardware;
 use crate::identity::Identity;
 use crate::metrics::MetricsServer;
+use crate::packet_loop::{self, Listen, Means};
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
@@ -38,7 +38,7 @@ const REFUSED_LIMIT_BYTES: u64 = 16 << 20;
 /// Returns when the windows measured are in the spool. Threads that wait for the backend end with the process.
 pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     let state = StateDir::open(&config.state_dir)?;
-    let Some(identity) = joining::identity(config, &state, stop)? else {
+    let Some(identity) = enrolment::identity(config, &state, stop)? else {
         return Ok(());
     };
     let backend = match &config.backend {
@@ -153,11 +153,11 @@ fn measure(
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
     stop: &Stop,
-) -> Result<Result<(), event_loop::LoopError>, RunError> {
+) -> Result<Result<(), packet_loop::LoopError>, RunError> {
     let (ended, end) = mpsc::channel();
     let loop_stop = stop.clone();
     spawn("packets", move || {
-        let result = event_loop::run(
+        let result = packet_loop::run(
             listen,
             means,
             plans,

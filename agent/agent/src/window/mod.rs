@@ -1,11 +1,11 @@
 //! Exchanges summarised per window: half-open intervals of the backend's time, one series of them per mesh.
 
-mod book;
+mod aggregator;
 mod clocks;
 mod evidence;
 mod peer_window;
 mod statistics;
 
-pub use book::{Ticket, Window, WindowBook};
+pub use aggregator::{Ticket, Window, WindowBook};
 pub use clocks::{Ended, append_clocks};
 pub use peer_window::{Flow, PeerWindow};

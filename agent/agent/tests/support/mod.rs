@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sinemora_agent::counters::Counters;
-use sinemora_agent::event_loop::{self, Listen, LoopError, Means};
 use sinemora_agent::network::Network;
+use sinemora_agent::packet_loop::{self, Listen, LoopError, Means};
 use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use sinemora_agent::wire::MeshWindow;
 
@@ -106,7 +106,7 @@ impl Agent {
         let (loop_counters, loop_stop) = (counters.clone(), stop.clone());
         let thread = std::thread::spawn(move || {
             let clock = Arc::new(BackendClock::new());
-            event_loop::run(
+            packet_loop::run(
                 listen,
                 means,
                 plan_receiver,

@@ -1,0 +1,467 @@
+//! Decisions of the client without any packet.
+
+use super::*;
+use crate::packet_loop::wakeup::Pace;
+use crate::plan::{Caps, MeshPlan, Peer, Plan, Protocol, Role};
+use crate::ptp::Verdict;
+
+const MS: i64 = 1_000_000;
+const S: i64 = 1_000 * MS;
+const EPOCH: i64 = 1_700_000_000 * S;
+
+fn peer(vm_key: u32, port: u16) -> Peer {
+    Peer {
+        vm_key,
+        name: String::new(),
+        address: "10.0.0.2".parse().unwrap(),
+        event_port: port,
+        general_port: port + 1,
+        role: Role::Client,
+        protocol: Protocol::Lean,
+        flows: 1,
+    }
+}
+
+fn plan(peers: Vec<Peer>, rate_hz: u32, window_s: u32) -> Plan {
+    Plan {
+        caps: Caps {
+            packets_per_s: 1000,
+            peers: 10,
+            ..Caps::default()
+        },
+        meshes: vec![MeshPlan {
+            id: String::new(),
+            key: 1,
+            name: String::new(),
+            window_s,
+            rate_hz,
+            loss_deadline_ms: 500,
+            peers,
+        }],
+        ..Plan::idle()
+    }
+}
+
+/// A client and peers that answer at once, except those that are deaf.
+struct Play {
+    client: Client,
+    now: i64,
+    deaf: Vec<u16>,
+    /// How much longer each flow takes than the one before.
+    longer_ns: i64,
+    windows: Vec<MeshWindow>,
+    /// Which requests said that another one follows soon.
+    soon: Vec<bool>,
+}
+
+impl Play {
+    fn new() -> Self {
+        let mut client = Client::new(7, 0);
+        // Windows are easier to count without the second of many that a path starts with.
+        client.schedule.first = 0;
+        Self {
+            client,
+            now: 0,
+            deaf: Vec::new(),
+            longer_ns: 0,
+            windows: Vec::new(),
+            soon: Vec::new(),
+        }
+    }
+
+    fn follow(&mut self, plan: &Plan) {
+        self.client.follow(plan, 16, RawTime(self.now));
+    }
+
+    /// Plays for `ms` in ticks of 10 ms.
+    fn run(&mut self, ms: i64) {
+        let until = self.now + ms * MS;
+        while self.now < until {
+            let now = RawTime(self.now);
+            while let Some(slot) = self.client.next_slot(now, EPOCH + self.now, || true) {
+                if let Some(request) = slot.request {
+                    let Body::LeanReq { soon } = request.message.body else {
+                        panic!("{:?}", request.message);
+                    };
+                    self.soon.push(soon);
+                    self.client.departed(&request.id(), now);
+                    if !self.deaf.contains(&request.to.port()) {
+                        self.answer(&request);
+                    }
+                }
+            }
+            let settled = self.client.settle(now, now, EPOCH + self.now);
+            self.windows.extend(settled.windows);
+            self.now += 10 * MS;
+        }
+    }
+
+    /// 50 us each way, by a clock 5 s behind ours.
+    fn answer(&mut self, request: &Request) {
+        let there = self.now + 50_000 - 5 * S + i64::from(request.flow) * self.longer_ns;
+        let arrival = RawTime(self.now + 100_000 + i64::from(request.flow) * self.longer_ns);
+        let requester = request.message.source;
+        let bodies = [
+            Body::Sync {
+                two_step: true,
+                origin_ns: there,
+            },
+            Body::FollowUp { origin_ns: there },
+            Body::DelayResp {
+                receive_ns: there,
+                requester,
+                tally: None,
+                sync_left_ns: None,
+                claim: None,
+            },
+        ];
+        for body in bodies {
+            let message = Message {
+                source: PortIdentity { clock: 9, port: 0 },
+                body,
+                ..request.message
+            };
+            let arrival = Arrival {
+                at: arrival,
+                stamp: Some(arrival),
+            };
+            self.client.hear(request.to, &message, arrival);
+        }
+    }
+
+    /// Requests, losses and delays per window, all peers together.
+    fn counts(&self) -> Vec<(i64, i32, i32, u32)> {
+        let row = |window: &MeshWindow| {
+            let columns = window.round_trip.as_ref().unwrap();
+            (
+                window.started_at_s - EPOCH / S,
+                columns.sent.iter().sum(),
+                columns.lost.iter().sum(),
+                columns.count.iter().sum(),
+            )
+        };
+        self.windows.iter().map(row).collect()
+    }
+}
+
+#[test]
+fn every_window_holds_the_requests_of_its_time() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    play.run(31_000);
+    assert_eq!(
+        play.counts(),
+        [(0, 160, 0, 160), (10, 160, 0, 160), (20, 160, 0, 160)]
+    );
+    assert_eq!(play.windows[0].peer_keys, [2, 3]);
+    let outbound = play.windows[2].outbound.as_ref().unwrap();
+    assert_eq!((outbound.min_ns[0], outbound.max_ns[1]), (50_000, 50_000));
+}
+
+#[test]
+fn a_deaf_peer_is_lost_and_the_other_is_not() {
+    let mut play = Play::new();
+    play.deaf.push(329);
+    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    play.run(11_000);
+    let round_trip = play.windows[0].round_trip.as_ref().unwrap();
+    assert_eq!(
+        (&round_trip.sent[..], &round_trip.lost[..]),
+        (&[80, 80][..], &[0, 80][..])
+    );
+}
+
+#[test]
+fn changes_elsewhere_cost_a_path_no_slot_and_no_exchange() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    for round in 0..50 {
+        let others = (0..round % 3).map(|i| peer(10 + i, 400 + 10 * i as u16));
+        play.follow(&plan(
+            std::iter::once(peer(2, 319)).chain(others).collect(),
+            8,
+            10,
+        ));
+        play.run(210);
+    }
+    play.run(1_000);
+    let first = &play.windows[0];
+    let at = first.peer_keys.iter().position(|key| *key == 2).unwrap();
+    let round_trip = first.round_trip.as_ref().unwrap();
+    assert_eq!(
+        (
+            round_trip.sent[at],
+            round_trip.lost[at],
+            round_trip.count[at]
+        ),
+        (80, 0, 80)
+    );
+}
+
+#[test]
+fn a_moved_peer_is_told_from_where_it_was() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(5_000);
+    play.follow(&plan(vec![peer(2, 919)], 8, 10));
+    play.run(6_000);
+    assert_eq!(play.counts(), [(0, 80, 0, 80)]);
+    let outbound = play.windows[0].outbound.as_ref().unwrap();
+    assert_eq!(
+        (outbound.count[0], outbound.min_ns[0], outbound.max_ns[0]),
+        (80, 50_000, 50_000)
+    );
+}
+
+#[test]
+fn a_new_rate_and_length_hold_from_the_next_slot_and_window() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(5_000);
+    play.follow(&plan(vec![peer(2, 319)], 32, 5));
+    play.run(11_000);
+    let counts = play.counts();
+    assert_eq!(counts.len(), 2, "{counts:?}");
+    assert!((199..=201).contains(&counts[0].1), "{counts:?}");
+    assert_eq!(counts[1], (10, 160, 0, 160));
+}
+
+#[test]
+fn a_mesh_that_goes_and_comes_back_within_a_window_hands_it_over_once() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(3_000);
+    play.follow(&Plan::idle());
+    play.run(3_000);
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(15_000);
+    assert_eq!(play.counts(), [(0, 56, 0, 56), (10, 80, 0, 80)]);
+}
+
+#[test]
+fn two_meshes_of_one_pair_are_kept_apart() {
+    let mut play = Play::new();
+    let mut both = plan(vec![peer(2, 319)], 8, 10);
+    let mut other = both.meshes[0].clone();
+    (other.key, other.rate_hz, other.window_s) = (2, 16, 5);
+    both.meshes.push(other);
+    play.follow(&both);
+    play.run(6_000);
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(6_000);
+    let mut of: Vec<_> = play
+        .windows
+        .iter()
+        .map(|w| (w.mesh_key, w.round_trip.clone().unwrap().count[0]))
+        .collect();
+    of.sort_unstable();
+    assert_eq!(of[0], (1, 80));
+    assert_eq!(of[1..], [(2, 16), (2, 80)]);
+}
+
+#[test]
+fn without_permission_nothing_is_sent_or_counted() {
+    let mut client = Client::new(7, 0);
+    client.follow(&plan(vec![peer(2, 319)], 8, 10), 16, RawTime(0));
+    let slot = client.next_slot(RawTime(S), EPOCH, || false).unwrap();
+    assert!(slot.request.is_none() && slot.left_out > 0);
+    assert!(client.finish(RawTime(S)).is_empty());
+}
+
+#[test]
+fn messages_from_elsewhere_are_nobodys() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    let message = Message {
+        source: PortIdentity { clock: 9, port: 0 },
+        sequence_id: 0,
+        correction: Correction(0),
+        body: Body::FollowUp { origin_ns: 0 },
+    };
+    let arrival = Arrival {
+        at: RawTime(0),
+        stamp: None,
+    };
+    let heard = play
+        .client
+        .hear("10.0.0.3:319".parse().unwrap(), &message, arrival);
+    assert_eq!(heard, Heard::default());
+    let heard = play
+        .client
+        .hear("10.0.0.2:320".parse().unwrap(), &message, arrival);
+    assert_eq!(heard.verdict, Some(Verdict::Foreign));
+}
+
+#[test]
+fn what_is_unanswered_when_this_machine_drops_packets_is_not_loss() {
+    let mut play = Play::new();
+    play.deaf.push(329);
+    play.follow(&plan(vec![peer(2, 319), peer(3, 329)], 8, 10));
+    play.run(9_900);
+    play.client.disregard_unanswered(RawTime(play.now));
+    play.run(1_500);
+    let round_trip = play.windows[0].round_trip.as_ref().unwrap();
+    assert_eq!(round_trip.sent[0], 80);
+    // Half a second of requests, those younger than the deadline, is as if it had not been.
+    assert!((75..=77).contains(&round_trip.sent[1]), "{round_trip:?}");
+    assert_eq!(round_trip.lost[1], round_trip.sent[1]);
+}
+
+#[test]
+fn each_flow_keeps_the_rate_and_shows_its_own_delay() {
+    let mut play = Play::new();
+    play.longer_ns = 200_000;
+    let wide = Peer {
+        flows: 4,
+        ..peer(2, 319)
+    };
+    play.follow(&plan(vec![wide.clone()], 8, 10));
+    play.run(11_000);
+    assert_eq!(play.counts(), [(0, 320, 0, 320)]);
+    let window = &play.windows[0];
+    assert_eq!(window.flows, [4]);
+    let outbound = window.outbound_flows.as_ref().unwrap();
+    assert_eq!(outbound.count, [80; 4]);
+    for (flow, [min_ns, p50_ns]) in outbound
+        .min_ns
+        .iter()
+        .zip(&outbound.p50_ns)
+        .map(|(a, b)| [*a, *b])
+        .enumerate()
+    {
+        let expected = 50_000 + 200_000 * flow as i64;
+        assert_eq!((min_ns, p50_ns), (expected, expected));
+    }
+    let inbound = window.inbound_flows.as_ref().unwrap();
+    assert_eq!(inbound.min_ns, [50_000; 4]);
+
+    // Fewer ports than asked for, and then one: what is there is used.
+    play.client
+        .follow(&plan(vec![wide], 8, 10), 2, RawTime(play.now));
+    play.run(18_000);
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    play.run(20_000);
+    let flows: Vec<_> = play
+        .windows
+        .iter()
+        .map(|w| (w.flows[0], w.outbound_flows.is_some()))
+        .collect();
+    assert_eq!(flows, [(4, true), (4, true), (2, true), (1, false)]);
+    assert!(
+        play.counts()
+            .iter()
+            .all(|(_, sent, lost, count)| *lost == 0 && *sent as u32 == *count)
+    );
+}
+
+#[test]
+fn every_rate_and_every_window_length_yields_whole_windows() {
+    for rate_hz in [1, 2, 4, 8, 16, 32, 64, 128] {
+        for window_s in [1, 7, 60] {
+            let mut play = Play::new();
+            // On the grid of windows, which starts at the epoch.
+            play.now = (i64::from(window_s) - (EPOCH / S) % i64::from(window_s)) * S;
+            let start = play.now / S;
+            play.follow(&plan(vec![peer(2, 319)], rate_hz, window_s));
+            play.run(2_000 * i64::from(window_s) + 1_000);
+            let (requests, counts) = ((rate_hz * window_s) as i32, play.counts());
+            let starts: Vec<i64> = counts.iter().map(|(start, ..)| *start).collect();
+            assert_eq!(starts, [start, start + i64::from(window_s)]);
+            for (_, sent, lost, count) in counts {
+                // A slot on the edge may fall on either side of it.
+                assert!(
+                    (requests - sent).abs() <= 1,
+                    "{sent}: {rate_hz}/s, {window_s} s"
+                );
+                assert_eq!((lost, count), (0, sent as u32));
+            }
+        }
+    }
+}
+
+#[test]
+fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
+    for (peers, rate_hz, flows) in [(100, 1, 1), (1000, 1, 1), (40, 16, 2), (20, 128, 1)] {
+        let wide = |nth| Peer {
+            flows,
+            ..peer(2 + nth, 1000 + 2 * nth as u16)
+        };
+        let plan = plan((0..peers).map(wide).collect(), rate_hz, 10);
+        let mut client = Client::new(7, 0);
+        client.schedule.first = 0;
+        client.follow(&plan, 16, RawTime(0));
+        let pace = Pace::of(&plan);
+        let (mut now, mut sent, mut most, mut turns) = (RawTime(0), 0u32, 0u32, 0);
+        let began = RawTime(2 * S);
+        while now.0 < 4 * S {
+            let mut together = 0;
+            while client.next_slot(now, EPOCH + now.0, || true).is_some() {
+                together += 1;
+            }
+            client.settle(now, now, EPOCH + now.0);
+            if now > began {
+                (sent, most, turns) = (sent + together, most.max(together), turns + 1);
+            }
+            now = pace.rest(now, client.next_due()).act_at;
+        }
+        let expected = 2 * peers * rate_hz * flows;
+        assert!(
+            sent.abs_diff(expected) <= peers * flows,
+            "{sent} of {expected}"
+        );
+        let together = expected / turns;
+        assert!(
+            most <= 3 * together + 3,
+            "{most} left together, {together} do on average"
+        );
+    }
+}
+
+#[test]
+fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
+    // Deadline in ms, rate, flows.
+    let cases = [
+        (1000, 128, 1, true),
+        (1000, 1, 1, true),
+        (1000, 1, 8, true),
+        (250, 4, 1, true),
+        (250, 2, 1, false),
+        (250, 1, 8, true),
+        (250, 1, 1, false),
+    ];
+    for (deadline_ms, rate_hz, flows, soon) in cases {
+        let mut play = Play::new();
+        let mut plan = plan(vec![peer(2, 1)], rate_hz, 1);
+        plan.meshes[0].loss_deadline_ms = deadline_ms;
+        plan.meshes[0].peers[0].flows = flows;
+        play.follow(&plan);
+        play.run(7_000);
+        assert!(play.soon.len() >= 6, "{}", play.soon.len());
+        assert!(
+            play.soon.iter().all(|s| *s == soon),
+            "{rate_hz}/s by {flows}, {deadline_ms} ms"
+        );
+    }
+    // The second of many that a path starts with, and then one a second.
+    let mut play = Play::new();
+    play.client.schedule.first = 32;
+    let mut plan = plan(vec![peer(2, 1)], 1, 1);
+    plan.meshes[0].loss_deadline_ms = 250;
+    play.follow(&plan);
+    play.run(6_000);
+    let later = play.soon.iter().filter(|soon| **soon).count();
+    assert!((30..=32).contains(&later), "{later}");
+    assert_eq!(play.soon.last(), Some(&false));
+}
+
+#[test]
+fn a_window_is_handed_over_as_soon_as_its_last_exchange_is_decided() {
+    let mut play = Play::new();
+    play.follow(&plan(vec![peer(2, 319)], 8, 10));
+    while play.windows.is_empty() {
+        play.run(10);
+    }
+    let last_decided = 10_000 - 125 + 500;
+    let after_ms = play.now / MS - last_decided;
+    assert!((0..=150).contains(&after_ms), "{after_ms} ms");
+}

@@ -1,0 +1,187 @@
+//! What the loop tells the backend and the log, and how often at most.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::{Duration, Instant};
+
+use super::load_shedding::Excess;
+use crate::clock::RouteChange;
+use crate::counters::{Counters, EventKind};
+use crate::log_throttle::Occasionally;
+use crate::plan::Plan;
+use crate::timestamp::BindError;
+use crate::timestamp::Disruption;
+
+const AGAIN: Duration = Duration::from_secs(60);
+
+/// Routes change one by one, and each is worth a word; a failure in the network changes many at once.
+const ROUTE_AGAIN: Duration = Duration::from_secs(1);
+
+/// Raises events; times are Unix ns in the backend's time.
+pub(super) struct Notices {
+    counters: Arc<Counters>,
+    shed: u64,
+    shed_said: Occasionally,
+    steps_said: Occasionally,
+    refused_said: Occasionally,
+    routes_said: Occasionally,
+}
+
+impl Notices {
+    pub fn new(counters: Arc<Counters>) -> Self {
+        Self {
+            counters,
+            shed: 0,
+            shed_said: Occasionally::new(AGAIN),
+            steps_said: Occasionally::new(AGAIN),
+            refused_said: Occasionally::new(AGAIN),
+            routes_said: Occasionally::new(ROUTE_AGAIN),
+        }
+    }
+
+    /// The wall clock of this machine was stepped.
+    pub fn wall_clock_stepped(&mut self, by_ns: i64, at_ns: i64) {
+        let by_ms = by_ns as f64 / 1e6;
+        let detail = format!(
+            "the wall clock of this VM was stepped by {by_ms:.3} ms; delays are not affected"
+        );
+        self.step(at_ns, detail);
+    }
+
+    /// This machine has slept or moved.
+    pub fn disrupted(&mut self, disruption: Disruption, at_ns: i64) {
+        let what = match disruption {
+            Disruption::Moved => {
+                "the hypervisor says that this VM has moved to another host or was restored"
+                    .to_owned()
+            }
+            Disruption::Slept { for_ns } => {
+                format!("this VM was suspended for {:.3} s", for_ns as f64 / 1e9)
+            }
+        };
+        self.step(
+            at_ns,
+            format!("{what}; the clocks of its peers are estimated anew"),
+        );
+    }
+
+    /// A peer's clock was stepped against ours, or ours against it.
+    pub fn peer_clock_stepped(&mut self, peer: IpAddr, at_ns: i64) {
+        let detail = format!(
+            "the clock of {peer} was stepped against that of this VM; its offset is estimated anew"
+        );
+        self.step(at_ns, detail);
+    }
+
+    /// The route from or to a peer has become longer or shorter, the other way being what it was.
+    pub fn route_changed(&mut self, peer: IpAddr, change: RouteChange, at_ns: i64) {
+        if !self.routes_said.due(Instant::now()) {
+            return;
+        }
+        let way = if change.inbound { "from" } else { "to" };
+        let (by_us, more) = (change.by_ns.abs() / 1e3, change.by_ns > 0.0);
+        let detail = format!(
+            "the way {way} {peer} is {by_us:.1} us {} than before, and only that way{}",
+            if more { "longer" } else { "shorter" },
+            if more {
+                ": another route, or a queue that stands"
+            } else {
+                ""
+            },
+        );
+        tracing::info!("{detail}");
+        self.counters
+            .events
+            .raise(EventKind::RouteChange, at_ns, detail);
+    }
+
+    /// A packet was not sent, so that the plan's cap is kept.
+    pub fn shed(&mut self) {
+        self.shed += 1;
+        self.counters.requests_shed.fetch_add(1, Relaxed);
+    }
+
+    /// Tells how much was shed, now and again, and why no more than `packets_per_s` may leave.
+    pub fn tell_shed(&mut self, packets_per_s: u32, excess: Option<Excess>, at_ns: i64) {
+        if self.shed > 0 && self.shed_said.due(Instant::now()) {
+            let why = match excess {
+                None => format!("the plan allows {packets_per_s} packets/s"),
+                Some(Excess::Cpu(taken, cap)) => format!(
+                    "the agent took {taken:.1} % of a processor, the plan allows {cap} %; it holds itself to \
+                     {packets_per_s} packets/s"
+                ),
+                Some(Excess::Memory(held, cap)) => format!(
+                    "the agent held {held:.0} MiB of memory, the plan allows {cap} MiB; it holds itself to \
+                     {packets_per_s} packets/s"
+                ),
+            };
+            let detail = format!(
+                "{} requests were not sent or answered since the last notice: {why}",
+                self.shed
+            );
+            self.shed = 0;
+            tracing::warn!("{detail}");
+            self.counters
+                .events
+                .raise(EventKind::RateShed, at_ns, detail);
+        }
+    }
+
+    /// The system would not send a packet.
+    pub fn refused(&mut self, to: SocketAddr, why: &str, at_ns: i64) {
+        if self.refused_said.due(Instant::now()) {
+            let detail = format!(
+                "this VM cannot send to {to}: {why}; what is not sent is not counted as lost"
+            );
+            tracing::warn!("{detail}");
+            self.counters.events.raise(EventKind::Error, at_ns, detail);
+        }
+    }
+
+    /// A plan asks for more source ports than can be opened.
+    pub fn fewer_flows(&self, asked: u8, there: u8, why: &BindError) {
+        tracing::warn!(
+            "the plan asks for {asked} source ports per path and {there} can be had: {why}; the paths are measured by those"
+        );
+    }
+
+    /// A stock responder grants nothing.
+    pub fn refuses(&mut self, at: SocketAddr, at_ns: i64) {
+        if self.refused_said.due(Instant::now()) {
+            let detail = format!(
+                "the IEEE 1588 responder at {at} refuses to be measured by this VM: let it grant unicast Announce, Sync \
+                 and Delay_Resp at the rate of the mesh"
+            );
+            tracing::warn!("{detail}");
+            self.counters.events.raise(EventKind::Error, at_ns, detail);
+        }
+    }
+
+    fn step(&mut self, at_ns: i64, detail: String) {
+        if self.steps_said.due(Instant::now()) {
+            tracing::warn!("{detail}");
+            self.counters
+                .events
+                .raise(EventKind::ClockStep, at_ns, detail);
+        }
+    }
+}
+
+/// Logs what a new plan asks for, and what of it this agent cannot do.
+pub(super) fn tell_plan(plan: &Plan, unreachable: usize) {
+    let peers = || plan.meshes.iter().flat_map(|mesh| &mesh.peers);
+    let (revision, meshes) = (&plan.revision, plan.meshes.len());
+    tracing::info!(
+        revision,
+        meshes,
+        peers = peers().count(),
+        "measuring by a new plan"
+    );
+    if unreachable > 0 {
+        tracing::warn!(
+            peers = unreachable,
+            "peers of another address family than listen_address cannot be measured"
+        );
+    }
+}

@@ -1,0 +1,115 @@
+//! Everything asked of one address, and the books its answers go to.
+
+use std::collections::HashMap;
+
+use super::schedule::FlowKey;
+use crate::clock::{Change, PeerClock, RawTime};
+use crate::ptp::{Arrival, Body, Ledger, Message, PortIdentity, Settled, Verdict};
+use crate::window::{Flow, Ticket, WindowBook};
+
+/// What an exchange is part of.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tag {
+    pub key: FlowKey,
+    /// Source ports of its path when it set out.
+    pub flows: u8,
+    pub ticket: Ticket,
+}
+
+/// All exchanges with one address; paths of several meshes and all flows share it, as they share its clock. They
+/// share its sequence ids too, so that a Follow_Up, which comes to the one general port, is of one exchange only.
+pub(crate) struct Conversation {
+    pub ledger: Ledger<Tag>,
+    pub clock: PeerClock,
+}
+
+/// What a message from a peer has led to; no verdict when it comes from nobody that is asked.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) struct Heard {
+    pub verdict: Option<Verdict>,
+    /// Exchanges that it completes, its own and earlier ones.
+    pub completed: u64,
+    /// What it proves to have changed: a clock or a route.
+    pub change: Option<Change>,
+}
+
+impl Conversation {
+    pub fn new(requester: PortIdentity) -> Self {
+        Self {
+            ledger: Ledger::new(requester),
+            clock: PeerClock::new(),
+        }
+    }
+
+    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Heard {
+        let verdict = self.ledger.departed(sequence_id, t3);
+        let mut heard = Heard::default();
+        self.observe(verdict, &mut heard);
+        Heard {
+            verdict: Some(verdict),
+            ..heard
+        }
+    }
+
+    pub fn hear(&mut self, message: &Message, arrival: Arrival) -> Heard {
+        let verdict = self.ledger.receive(message, arrival);
+        if self.ledger.take_restarted() {
+            self.clock.restart(arrival.at);
+        }
+        let mut heard = Heard::default();
+        self.observe(verdict, &mut heard);
+        if let (Body::Answer { reply, .. }, false) = (message.body, verdict == Verdict::Foreign) {
+            for (sequence_id, t1_ns) in reply.earlier() {
+                let told = self.ledger.synced(sequence_id, t1_ns);
+                self.observe(told, &mut heard);
+            }
+        }
+        Heard {
+            verdict: Some(verdict),
+            ..heard
+        }
+    }
+
+    /// Ends open exchanges; what is decided at `now` goes to its window.
+    pub fn end(&mut self, now: RawTime, books: &mut Books, which: impl Fn(&Tag) -> bool) {
+        self.ledger.end(now, which, |outcome| match outcome {
+            Ok(settled) => books.file(&settled),
+            Err(tag) => books.leave(&tag),
+        });
+    }
+
+    /// Takes a complete exchange to the clock.
+    fn observe(&mut self, verdict: Verdict, heard: &mut Heard) {
+        if let Verdict::Complete(outbound, inbound) = verdict {
+            heard.completed += 1;
+            heard.change = self.clock.observe(outbound, inbound).or(heard.change);
+        }
+    }
+}
+
+/// The windows of every mesh by its key. Meshes are never removed, so that no window of one that comes back is
+/// handed over twice.
+#[derive(Default)]
+pub(crate) struct Books(pub HashMap<u32, WindowBook>);
+
+impl Books {
+    /// Files what became of an exchange.
+    pub fn file(&mut self, settled: &Settled<Tag>) {
+        let Tag { key, flows, ticket } = settled.tag;
+        let (mesh_key, vm_key) = key.path;
+        if let Some(book) = self.0.get_mut(&mesh_key) {
+            let flow = Flow {
+                number: key.flow,
+                of: flows,
+            };
+            book.file(&ticket, vm_key, flow, settled);
+        }
+    }
+
+    /// The exchange never took place.
+    pub fn leave(&mut self, tag: &Tag) {
+        if let Some(book) = self.0.get_mut(&tag.key.path.0) {
+            book.leave(&tag.ticket);
+        }
+    }
+}

@@ -1,0 +1,346 @@
+//! When each flow of each path sends its next request.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::clock::RawTime;
+
+/// A path measured by this agent: mesh key and the peer's VM key.
+pub(crate) type PathKey = (u32, u32);
+
+/// One source port of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct FlowKey {
+    pub path: PathKey,
+    pub flow: u8,
+}
+
+/// What may be made up for after a late wake-up: slots, or as many as lie in this time, ns. More are left out, so
+/// that a pause ends without a burst.
+const CATCH_UP: i64 = 2;
+const CATCH_UP_NS: i64 = 50_000_000;
+
+/// A path starts with so many slots at this interval, ns, if its own is longer: the clock of a peer is then known
+/// within a second. Then it goes on at its phase.
+const FIRST: u32 = 32;
+const FIRST_INTERVAL_NS: i64 = 31_250_000;
+
+/// Paths that are new at once do so one after the other, this far apart, ns; until then they keep their own rate.
+const FIRST_APART_NS: i64 = 125_000_000;
+
+/// Requests of a path that asks more often than this leave in twos, half as often: to wake costs more than to send. It
+/// is as true for the answers, so that of both directions the second packet, which finds its way warm, is the quicker.
+const MOST_TURNS_HZ: u32 = 64;
+
+/// From one slot of a flow to the next, ns, and how many requests leave in each.
+pub(crate) fn rhythm(rate_hz: u32) -> (i64, u32) {
+    let together = if rate_hz > MOST_TURNS_HZ { 2 } else { 1 };
+    let interval_ns = 1_000_000_000 * i64::from(together) / i64::from(rate_hz.max(1));
+    (interval_ns, together)
+}
+
+/// Slots of all flows by time.
+#[derive(Debug)]
+pub(crate) struct Schedule {
+    slots: BinaryHeap<Reverse<(RawTime, FlowKey)>>,
+    /// Slots that a path starts with.
+    pub first: u32,
+    /// When the next new path may start.
+    first_at: RawTime,
+}
+
+/// The slots of one flow: every `interval_ns`, at a phase of its own.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Slots {
+    interval_ns: i64,
+    /// Requests that leave in each, and those of the next one that have left.
+    together: u32,
+    used: u32,
+    next: RawTime,
+    /// One of its slots were it not for those of its start.
+    phase_at: RawTime,
+    /// Slots of its start that are left, and when it may begin.
+    first_left: u32,
+    first_at: RawTime,
+}
+
+impl Slots {
+    /// When the next one is due.
+    pub fn next(&self) -> RawTime {
+        self.next
+    }
+
+    /// Whether they are those of a rate.
+    pub fn are_of(&self, rate_hz: u32) -> bool {
+        (self.interval_ns, self.together) == rhythm(rate_hz)
+    }
+
+    /// From this request to the next one, ns.
+    fn step_ns(&mut self) -> i64 {
+        self.used = (self.used + 1) % self.together;
+        if self.used > 0 {
+            return 0;
+        }
+        if self.first_left == 0 || self.next < self.first_at {
+            return self.interval_ns;
+        }
+        self.first_left -= 1;
+        if self.first_left > 0 {
+            return FIRST_INTERVAL_NS;
+        }
+        let to_phase_ns = self.phase_at.since(self.next).rem_euclid(self.interval_ns);
+        if to_phase_ns == 0 {
+            self.interval_ns
+        } else {
+            to_phase_ns
+        }
+    }
+}
+
+impl Default for Schedule {
+    fn default() -> Self {
+        Self {
+            slots: BinaryHeap::new(),
+            first: FIRST,
+            first_at: RawTime(0),
+        }
+    }
+}
+
+impl Schedule {
+    /// Adds one of the `flows` of a path. Its slots lie within their interval at a place that depends on the pair, so that neither the requests of one agent nor those that reach one responder bunch up; the
+    /// flows of a path share the interval evenly.
+    pub fn add(
+        &mut self,
+        key: FlowKey,
+        flows: u8,
+        own_vm_key: u32,
+        rate_hz: u32,
+        now: RawTime,
+    ) -> Slots {
+        let (interval_ns, together) = rhythm(rate_hz);
+        let (mesh_key, vm_key) = key.path;
+        let spread = mix(u64::from(own_vm_key) << 32 | u64::from(vm_key)) ^ mix(mesh_key.into());
+        let turn = u64::MAX / u64::from(flows.max(1)) * u64::from(key.flow);
+        let phase = (u128::from(spread.wrapping_add(turn)) * interval_ns as u128) >> 64;
+        let first_left = if interval_ns > FIRST_INTERVAL_NS && key.flow == 0 {
+            self.first
+        } else {
+            0
+        };
+        let first_at = self.first_at.max(now);
+        if first_left > 0 {
+            self.first_at = first_at.plus(FIRST_APART_NS);
+        }
+        let phase_at = now.plus(phase as i64);
+        // Whose turn to start has come need not wait for its phase.
+        let at_once = first_at.plus(phase as i64 % FIRST_INTERVAL_NS);
+        let slots = Slots {
+            interval_ns,
+            together,
+            used: 0,
+            next: if first_left > 0 {
+                phase_at.min(at_once)
+            } else {
+                phase_at
+            },
+            phase_at,
+            first_left,
+            first_at,
+        };
+        self.slots.push(Reverse((slots.next, key)));
+        slots
+    }
+
+    /// The flow of the next slot that is due at `now`, and how many of its slots had to be left out. `slots` finds
+    /// the slots of a flow; those it does not know are gone.
+    pub fn pop(
+        &mut self,
+        now: RawTime,
+        mut slots: impl FnMut(FlowKey) -> Option<Slots>,
+    ) -> Option<(FlowKey, Slots, u64)> {
+        while let Some(&Reverse((due, key))) = self.slots.peek().filter(|slot| slot.0.0 <= now) {
+            self.slots.pop();
+            // Removed flows and those with a new rate leave their old slot behind.
+            let Some(mut slots) = slots(key).filter(|slots| slots.next == due) else {
+                continue;
+            };
+            let step_ns = slots.step_ns();
+            let behind = now.since(due).checked_div(step_ns).unwrap_or(0);
+            let late = behind > CATCH_UP.max(CATCH_UP_NS / step_ns.max(1));
+            let left_out = if late { behind } else { 0 };
+            slots.next = due.plus((left_out + 1) * step_ns);
+            self.slots.push(Reverse((slots.next, key)));
+            let requests = left_out.unsigned_abs() * u64::from(slots.together);
+            return Some((key, slots, requests));
+        }
+        None
+    }
+
+    /// When the next slot is due.
+    pub fn next(&self) -> Option<RawTime> {
+        self.slots.peek().map(|Reverse((due, _))| *due)
+    }
+}
+
+/// The finaliser of SplitMix64: every bit of the result depends on every bit of `z`.
+fn mix(z: u64) -> u64 {
+    let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashMap;
+
+    const MS: i64 = 1_000_000;
+
+    struct Paths {
+        schedule: Schedule,
+        slots: HashMap<FlowKey, Slots>,
+    }
+
+    impl Paths {
+        fn new(peers: u32, rate_hz: u32) -> Self {
+            let mut paths = Self {
+                schedule: Schedule::default(),
+                slots: HashMap::new(),
+            };
+            (0..peers).for_each(|peer| paths.add(peer, rate_hz, RawTime(0)));
+            paths
+        }
+
+        fn add(&mut self, peer: u32, rate_hz: u32, now: RawTime) {
+            self.add_flow(peer, 0, 1, rate_hz, now);
+        }
+
+        fn add_flow(&mut self, peer: u32, flow: u8, flows: u8, rate_hz: u32, now: RawTime) {
+            let key = FlowKey {
+                path: (1, peer),
+                flow,
+            };
+            let slots = self.schedule.add(key, flows, 77, rate_hz, now);
+            self.slots.insert(key, slots);
+        }
+
+        /// How many slots are used up to and at `now`, and how many left out.
+        fn used(&mut self, now_ms: i64) -> (usize, u64) {
+            let (mut used, mut left_out) = (0, 0);
+            while let Some((key, slots, n)) = self
+                .schedule
+                .pop(RawTime(now_ms * MS), |key| self.slots.get(&key).copied())
+            {
+                self.slots.insert(key, slots);
+                used += 1;
+                left_out += n;
+            }
+            (used, left_out)
+        }
+    }
+
+    #[test]
+    fn every_path_keeps_its_rate() {
+        for rate_hz in [1, 8, 128] {
+            let mut paths = Paths::new(10, rate_hz);
+            let used: usize = (0..10_000 / 5).map(|tick| paths.used(tick * 5).0).sum();
+            let first = if rate_hz < FIRST {
+                10 * (FIRST - rate_hz)
+            } else {
+                0
+            };
+            let expected = (100 * rate_hz + first) as usize;
+            assert!(used.abs_diff(expected) <= 10, "{used} of {expected}");
+        }
+    }
+
+    #[test]
+    fn the_requests_of_a_fast_path_leave_in_twos() {
+        for (rate_hz, counts) in [(64, [0, 1]), (65, [0, 2]), (128, [0, 2])] {
+            let mut paths = Paths::new(1, rate_hz);
+            let used: Vec<usize> = (0..10_000).map(|ms| paths.used(ms).0).collect();
+            assert!(used.iter().all(|n| counts.contains(n)), "{rate_hz}/s");
+            let sum: usize = used.iter().sum();
+            assert!(sum.abs_diff(10 * rate_hz as usize) <= 2, "{sum}");
+        }
+    }
+
+    #[test]
+    fn a_slow_path_starts_with_a_second_of_many_and_new_paths_take_turns() {
+        let mut paths = Paths::new(1, 1);
+        let seconds: Vec<usize> = (1..=6)
+            .map(|s| {
+                (0..100)
+                    .map(|i| paths.used(s * 1000 - 990 + i * 10).0)
+                    .sum()
+            })
+            .collect();
+        assert!(
+            seconds[0] + seconds[1] >= 32 && seconds[0] + seconds[1] <= 34,
+            "{seconds:?}"
+        );
+        assert_eq!(seconds[3..], [1, 1, 1]);
+
+        let mut paths = Paths::new(80, 1);
+        let most = (1..1500).map(|tick| paths.used(tick * 10).0).max();
+        assert!(most <= Some(16), "{most:?} in one hundredth of a second");
+    }
+
+    #[test]
+    fn requests_are_spread_over_the_interval() {
+        let mut paths = Paths::new(100, 1);
+        (1..3000).for_each(|tick| _ = paths.used(tick * 10));
+        let most = (3000..3100).map(|tick| paths.used(tick * 10).0).max();
+        assert!(
+            most <= Some(6),
+            "{most:?} of 100 in one hundredth of the interval"
+        );
+    }
+
+    #[test]
+    fn the_flows_of_a_path_take_turns() {
+        let mut paths = Paths::new(0, 1);
+        paths.schedule.first = 0;
+        (0..8).for_each(|flow| paths.add_flow(5, flow, 8, 1, RawTime(0)));
+        paths.used(999);
+        // 125 ms apart, wherever the first one lies.
+        let used: Vec<usize> = (8..24)
+            .map(|eighth| paths.used(eighth * 125 + 124).0)
+            .collect();
+        assert!(used.iter().all(|used| (0..=2).contains(used)), "{used:?}");
+        assert_eq!(used.iter().sum::<usize>(), 16);
+        let mut at: Vec<i64> = paths
+            .slots
+            .values()
+            .map(|slots| slots.next.0 / MS)
+            .collect();
+        at.sort_unstable();
+        assert!(
+            at.windows(2)
+                .all(|pair| (124..=126).contains(&(pair[1] - pair[0]))),
+            "{at:?}"
+        );
+    }
+
+    #[test]
+    fn a_late_wake_up_is_made_up_for_and_a_pause_is_not() {
+        let mut paths = Paths::new(1, 128);
+        paths.used(1000);
+        assert_eq!(paths.used(1040).1, 0);
+        let (used, left_out) = paths.used(6040);
+        assert!(used <= 2, "{used}");
+        assert!((635..=641).contains(&left_out), "{left_out}");
+    }
+
+    #[test]
+    fn a_changed_or_removed_path_uses_no_old_slot() {
+        let mut paths = Paths::new(2, 128);
+        paths.schedule.first = 0;
+        paths.slots.retain(|key, _| key.path != (1, 0));
+        paths.add(1, 1, RawTime(0));
+        let used: usize = (0..100).map(|tick| paths.used(tick * 100).0).sum();
+        assert!((9..=10).contains(&used), "{used}");
+    }
+}

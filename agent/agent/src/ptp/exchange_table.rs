@@ -1,0 +1,228 @@
+//! The client's open exchanges with one responder, and what became of each.
+//!
+//! Every request is settled exactly once: at its deadline, a little later while its answer is not yet wholly told, or,
+//! while its fate is not known, when its window must close. Responses are matched by sequence id over all open requests: a round trip longer than the interval
+//! between requests is no loss.
+
+use std::collections::VecDeque;
+
+use super::exchange::{Arrival, Exchange, Opening, Settled, Standard, Verdict};
+use super::field::PortIdentity;
+use super::messages::{Body, Message};
+use super::rx_report_tlv::Tally;
+use crate::clock::RawTime;
+
+/// Sequence ids are told apart over half their range.
+const MOST_OPEN: usize = 30_000;
+
+/// Open requests towards one responder, by consecutive sequence ids.
+#[derive(Debug)]
+pub struct Ledger<T> {
+    requester: PortIdentity,
+    responder: Option<PortIdentity>,
+    restarted: bool,
+    first: u16,
+    open: VecDeque<Exchange<T>>,
+    /// How many requests in front are known to have arrived.
+    known: usize,
+    tally: Option<Tally>,
+}
+
+impl<T: Copy> Ledger<T> {
+    /// An empty ledger whose requests carry `requester` as their source.
+    pub fn new(requester: PortIdentity) -> Self {
+        Self {
+            requester,
+            responder: None,
+            restarted: false,
+            first: 0,
+            open: VecDeque::new(),
+            known: 0,
+            tally: None,
+        }
+    }
+
+    pub fn requester(&self) -> PortIdentity {
+        self.requester
+    }
+
+    /// Opens an exchange and says the sequence id of its request; `None` when too many are open.
+    pub fn open(&mut self, opening: Opening<T>) -> Option<u16> {
+        if self.open.len() == MOST_OPEN {
+            return None;
+        }
+        let sequence_id = self.first.wrapping_add(self.open.len() as u16);
+        self.open.push_back(Exchange::new(opening));
+        Some(sequence_id)
+    }
+
+    /// Opens an exchange with a stock responder, before whose Sync `syncs_missed` others should have come.
+    pub fn open_standard(&mut self, opening: Opening<T>, syncs_missed: i32) -> Option<u16> {
+        let sequence_id = self.open(opening)?;
+        if let Some(open) = self.find(sequence_id) {
+            open.standard = Some(Standard { syncs_missed });
+        }
+        Some(sequence_id)
+    }
+
+    /// The request never left this machine: it will not be settled. Its tag, if it was open.
+    pub fn withdraw(&mut self, sequence_id: u16) -> Option<T> {
+        let open = self.find(sequence_id)?;
+        let first = !std::mem::replace(&mut open.void, true);
+        first.then_some(open.opening.tag)
+    }
+
+    /// Gives the departure of a request, which the kernel tells after the fact, at times after the response.
+    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Verdict {
+        match self.find(sequence_id) {
+            Some(open) => open.depart(t3),
+            None => Verdict::Late,
+        }
+    }
+
+    /// Files a message that the responder sent.
+    pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
+        let tally = match message.body {
+            Body::DelayReq
+            | Body::LeanReq { .. }
+            | Body::Announce { .. }
+            | Body::Signaling { .. } => {
+                return Verdict::Foreign;
+            }
+            Body::DelayResp { requester, .. } if requester != self.requester => {
+                return Verdict::Foreign;
+            }
+            Body::Answer { reply, .. } if reply.requester != self.requester => {
+                return Verdict::Foreign;
+            }
+            Body::DelayResp { tally, .. } => tally,
+            Body::Answer { tally, .. } => Some(tally),
+            Body::Sync { .. } | Body::FollowUp { .. } => None,
+        };
+        let back = self.first.wrapping_sub(message.sequence_id);
+        let verdict = match self.find(message.sequence_id) {
+            Some(open) if arrival.at > open.opening.deadline => Verdict::Late,
+            Some(open) => open.file(message, arrival.stamp),
+            None if back != 0 && usize::from(back) < MOST_OPEN => Verdict::Late,
+            None => return Verdict::Foreign,
+        };
+        if self.responder.is_some_and(|known| known != message.source) {
+            self.restarted = true;
+            self.tally = None;
+        }
+        self.responder = Some(message.source);
+        if let Some(tally) = tally {
+            self.learn(tally);
+        }
+        verdict
+    }
+
+    /// A later answer tells when the Sync of an exchange left. Such news have no deadline: only what is still open hears them.
+    pub fn synced(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
+        match self.find(sequence_id) {
+            Some(open) => open.synced(t1_ns),
+            None => Verdict::Late,
+        }
+    }
+
+    /// Whether the responder was replaced by another process since the last call: its clock starts anew.
+    pub fn take_restarted(&mut self) -> bool {
+        std::mem::take(&mut self.restarted)
+    }
+
+    /// Settles what is due at `now`, oldest first. Everything that arrived before `now` must have been filed.
+    pub fn settle(&mut self, now: RawTime, mut each: impl FnMut(Settled<T>)) {
+        while let Some(open) = self.open.front() {
+            let opening = open.opening;
+            let decided = open.void || open.arrived.is_some() || opening.hold_until <= now;
+            if opening.deadline > now || !decided || !open.void && open.awaits_news(now) {
+                break;
+            }
+            if !open.void {
+                each(open.settled());
+            }
+            self.open.pop_front();
+            self.first = self.first.wrapping_add(1);
+            self.known = self.known.saturating_sub(1);
+        }
+    }
+
+    /// Ends the open requests of which `which` holds: those that were answered, or whose deadline has passed at
+    /// `now`, are settled; of the others only the tag is left.
+    pub fn end(
+        &mut self,
+        now: RawTime,
+        which: impl Fn(&T) -> bool,
+        mut each: impl FnMut(Result<Settled<T>, T>),
+    ) {
+        let open = self.open.iter_mut().filter(|open| !open.void);
+        for open in open.filter(|open| which(&open.opening.tag)) {
+            open.void = true;
+            let over = open.sync_arrived || open.opening.deadline <= now;
+            each(if over {
+                Ok(open.settled())
+            } else {
+                Err(open.opening.tag)
+            });
+        }
+    }
+
+    fn find(&mut self, sequence_id: u16) -> Option<&mut Exchange<T>> {
+        let index = sequence_id.wrapping_sub(self.first);
+        self.open.get_mut(usize::from(index))
+    }
+
+    /// Takes from a tally which requests arrived.
+    fn learn(&mut self, tally: Tally) {
+        let previous = self.tally.filter(|p| tally.requests >= p.requests);
+        let ahead = previous.map_or(u16::MAX, |p| tally.newest.wrapping_sub(p.newest));
+        let overtaken = previous.is_some() && ahead > u16::MAX / 2;
+        let unwatched = self.unwatched(&tally, previous.filter(|_| !overtaken));
+        let shed = !overtaken && tally.unanswered() != previous.map_or(0, |p| p.unanswered());
+
+        for index in self.known..self.open.len() {
+            let sequence_id = self.first.wrapping_add(index as u16);
+            let open = &mut self.open[index];
+            let back = tally.newest.wrapping_sub(sequence_id);
+            if back > u16::MAX / 2 {
+                break;
+            }
+            if open.arrived != Some(true) {
+                let told = tally.arrived(sequence_id);
+                let counted = unwatched.filter(|_| back < ahead && back >= tally.watched);
+                open.arrived = told.or(counted).or(open.arrived);
+            }
+            open.perhaps_shed |= shed && back < ahead;
+        }
+        while self
+            .open
+            .get(self.known)
+            .is_some_and(|open| open.arrived == Some(true))
+        {
+            self.known += 1;
+        }
+        if !overtaken {
+            self.tally = Some(tally);
+        }
+    }
+
+    /// For requests after the previous tally that the map of the new one no longer reaches: whether all of them
+    /// arrived, or none; `None` when some did.
+    fn unwatched(&self, tally: &Tally, previous: Option<Tally>) -> Option<bool> {
+        let previous = previous?;
+        let gap = tally
+            .newest
+            .wrapping_sub(previous.newest)
+            .checked_sub(tally.watched)?;
+        let arrived = tally.requests - previous.requests;
+        match arrived.checked_sub(tally.arrived.count_ones())? {
+            0 => Some(false),
+            n if n == u32::from(gap) => Some(true),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "exchange_table_tests.rs"]
+mod tests;

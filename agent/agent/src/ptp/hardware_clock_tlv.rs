@@ -1,0 +1,48 @@
+//! What a responder says of its hardware clock.
+
+use super::field::{Malformed, Writer};
+use super::tlv;
+
+/// What the hardware clock that a responder stands on is ahead of the stamps in its messages, carried in Delay_Resp as
+/// an organisation extension TLV (14.3) after the tally.
+///
+///  0  2  TLV type, 0x0003
+///  2  2  length of what follows, 20
+///  4  3  organisation id, as the tally's
+///  7  3  organisation subtype, 2
+/// 10  1  whose time the clock shows
+/// 11  1  reserved, 0
+/// 12  8  ahead, ns, at the receive timestamp of the same message
+/// 20  4  what that may be off, ns
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claim {
+    pub keeper: u8,
+    pub ahead_ns: i64,
+    pub error_ns: u32,
+}
+
+const SUBTYPE: [u8; 3] = [0, 0, 2];
+const VALUE_LEN: u16 = 20;
+pub(super) const TLV_LEN: usize = 4 + VALUE_LEN as usize;
+
+impl Claim {
+    /// Reads the value of an organisation extension; `None` when it is another one.
+    pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
+        let Some(mut from) = tlv::open(value, SUBTYPE) else {
+            return Ok(None);
+        };
+        let [keeper, _reserved] = from.take()?;
+        Ok(Some(Self {
+            keeper,
+            ahead_ns: i64::from_be_bytes(from.take()?),
+            error_ns: from.u32()?,
+        }))
+    }
+
+    pub(super) fn write(&self, to: &mut Writer<'_>) {
+        tlv::begin(SUBTYPE, VALUE_LEN, to);
+        to.put(&[self.keeper, 0]);
+        to.put(&self.ahead_ns.to_be_bytes());
+        to.put(&self.error_ns.to_be_bytes());
+    }
+}

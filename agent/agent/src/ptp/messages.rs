@@ -1,0 +1,323 @@
+//! The messages of exchanges and of their negotiation, byte by byte.
+
+use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
+use super::hardware_clock_tlv::{self, Claim};
+use super::response_tlv::{self, Reply};
+use super::rx_report_tlv::{TLV_LEN, Tally};
+use super::tlv::TLV_TYPE;
+use super::unicast_tlv::Tlvs;
+
+/// Length of the longest message we send, bytes.
+pub const MAX_LEN: usize = 54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock_tlv::TLV_LEN;
+
+/// Sync is followed by a Follow_Up with its exact departure (table 37).
+const TWO_STEP: u16 = 0x0200;
+/// PTP profile specific 2: our own exchange is asked for (table 37).
+const LEAN: u16 = 0x4000;
+/// PTP profile specific 1, beside the former: its two-packet form (table 37).
+const SOON: u16 = 0x2000;
+/// Sent to one port only (table 37).
+const UNICAST: u16 = 0x0400;
+/// The time scale is TAI and not one of the responder's own (7.2.1, table 37).
+const PTP_TIME_SCALE: u16 = 0x0008;
+/// Messages that answer or that are not sent at a fixed rate have no interval (table 42).
+const NO_INTERVAL: u8 = 0x7f;
+
+/// Source of time (table 6).
+const INTERNAL_OSCILLATOR: u8 = 0xa0;
+
+/// A message of an exchange or about exchanges. Its header (13.3.1, table 35):
+///
+///  0  1  majorSdoId, 0 | message type
+///  1  1  minor version, 0 or 1 | version, 2
+///  2  2  message length; bytes of the datagram beyond it are not ours to read
+///  4  1  domain, 0
+///  5  1  minorSdoId
+///  6  2  flags
+///  8  8  correction
+/// 16  4  (message type specific)
+/// 20 10  source port identity
+/// 30  2  sequence id
+/// 32  1  control, for version 1 hardware
+/// 33  1  log message interval
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message {
+    pub source: PortIdentity,
+    pub sequence_id: u16,
+    pub correction: Correction,
+    pub body: Body,
+}
+
+/// What follows the header. Times are ns since the epoch of the responder's time scale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Body {
+    /// 13.6, type 0x0:
+    ///
+    /// 34 10  origin timestamp, an estimate when two-step
+    Sync { two_step: bool, origin_ns: i64 },
+    /// 13.6, type 0x1:
+    ///
+    /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
+    DelayReq,
+    /// A Delay_Req with a flag that asks for our own exchange: the Delay_Resp may carry t1 as well. With a second flag
+    /// another request follows `soon`: then all the answer may be an [`Answer`](Self::Answer).
+    LeanReq { soon: bool },
+    /// A Sync that is all the answer there is, with both flags of the request that asked for it:
+    ///
+    /// 34 10  origin timestamp, an estimate
+    /// 44  …  reply: t4, and t1 of earlier ones
+    ///  … 38  tally
+    ///  … 24  (optional) claim of a hardware clock
+    Answer {
+        origin_ns: i64,
+        reply: Reply,
+        tally: Tally,
+        claim: Option<Claim>,
+    },
+    /// 13.7, type 0x8:
+    ///
+    /// 34 10  precise origin timestamp of the Sync of this sequence id: t1
+    FollowUp { origin_ns: i64 },
+    /// 13.8, type 0x9:
+    ///
+    /// 34 10  receive timestamp: t4
+    /// 44 10  requesting port identity
+    /// 54 38  (optional) tally, or 48 with t1 at its end
+    ///  … 24  (optional) claim of a hardware clock
+    DelayResp {
+        receive_ns: i64,
+        requester: PortIdentity,
+        tally: Option<Tally>,
+        /// t1, in the tally's TLV, when the request was ours: no Follow_Up is sent then.
+        sync_left_ns: Option<i64>,
+        /// What the responder's hardware clock shows, when the request was ours and it has one.
+        claim: Option<Claim>,
+    },
+    /// 13.5, type 0xb:
+    ///
+    /// 34 10  origin timestamp, not used
+    /// 44  2  current UTC offset, s
+    /// 46  1  reserved
+    /// 47  1  priority 1
+    /// 48  4  clock class, accuracy and variance
+    /// 52  1  priority 2
+    /// 53  8  grandmaster identity
+    /// 61  2  steps removed
+    /// 63  1  time source
+    ///
+    /// `utc_offset_s` is by how many seconds the responder's time scale is ahead of UTC; `None` when the scale is its
+    /// own (ARB), as ours is: nobody shall set a clock by us.
+    Announce { utc_offset_s: Option<i16> },
+    /// 13.12, type 0xc:
+    ///
+    /// 34 10  target port identity, all ones for any
+    /// 44  …  TLVs
+    Signaling { target: PortIdentity, tlvs: Tlvs },
+}
+
+impl Body {
+    /// Message type (table 36), control (table 42) and flags.
+    fn codes(&self) -> (u8, u8, u16) {
+        match self {
+            Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
+            Self::Sync { .. } => (0x0, 0, UNICAST),
+            Self::DelayReq => (0x1, 1, UNICAST),
+            Self::LeanReq { soon: false } => (0x1, 1, UNICAST | LEAN),
+            Self::LeanReq { soon: true } => (0x1, 1, UNICAST | LEAN | SOON),
+            Self::Answer { .. } => (0x0, 0, TWO_STEP | UNICAST | LEAN | SOON),
+            Self::FollowUp { .. } => (0x8, 2, UNICAST),
+            Self::DelayResp { .. } => (0x9, 3, UNICAST),
+            Self::Announce {
+                utc_offset_s: Some(_),
+            } => (0xb, 5, UNICAST | PTP_TIME_SCALE),
+            Self::Announce { .. } => (0xb, 5, UNICAST),
+            Self::Signaling { .. } => (0xc, 5, UNICAST),
+        }
+    }
+}
+
+impl Message {
+    /// Reads a datagram from anywhere.
+    pub fn read(datagram: &[u8]) -> Result<Self, Malformed> {
+        let mut from = Reader(datagram);
+        let [kind, version, length_high, length_low, domain, _minor_sdo] = from.take()?;
+        if version & 0x0f != 2 {
+            return Err(Malformed::Version(version & 0x0f));
+        }
+        if kind & 0xf0 != 0 || domain != 0 {
+            return Err(Malformed::Domain);
+        }
+        let length = usize::from(u16::from_be_bytes([length_high, length_low]));
+        let mut from = Reader(datagram.get(6..length).ok_or(Malformed::Short)?);
+        let flags = from.u16()?;
+        let correction = Correction(i64::from_be_bytes(from.take()?));
+        from.take::<4>()?;
+        let source = PortIdentity::read(&mut from)?;
+        let sequence_id = from.u16()?;
+        from.take::<2>()?;
+        let body = match kind & 0x0f {
+            0x0 => {
+                let origin_ns = read_time(&mut from)?;
+                let ours = if flags & LEAN == 0 {
+                    Ours::default()
+                } else {
+                    Ours::find(from)?
+                };
+                match (ours.reply, ours.tally) {
+                    (Some(reply), Some((tally, _))) => Body::Answer {
+                        origin_ns,
+                        reply,
+                        tally,
+                        claim: ours.claim,
+                    },
+                    _ => Body::Sync {
+                        two_step: flags & TWO_STEP != 0,
+                        origin_ns,
+                    },
+                }
+            }
+            0x1 => {
+                // Some implementations leave anything in this field; nothing depends on it.
+                from.take::<10>()?;
+                if flags & LEAN == 0 {
+                    Body::DelayReq
+                } else {
+                    Body::LeanReq {
+                        soon: flags & SOON != 0,
+                    }
+                }
+            }
+            0x8 => Body::FollowUp {
+                origin_ns: read_time(&mut from)?,
+            },
+            0x9 => {
+                let receive_ns = read_time(&mut from)?;
+                let requester = PortIdentity::read(&mut from)?;
+                let ours = Ours::find(from)?;
+                let (tally, sync_left_ns) = ours.tally.unzip();
+                Body::DelayResp {
+                    receive_ns,
+                    requester,
+                    tally,
+                    sync_left_ns: sync_left_ns.flatten(),
+                    claim: ours.claim,
+                }
+            }
+            0xb => {
+                from.take::<10>()?;
+                let offset_s = i16::from_be_bytes(from.take()?);
+                from.take::<18>()?;
+                let of_ptp = flags & PTP_TIME_SCALE != 0;
+                Body::Announce {
+                    utc_offset_s: of_ptp.then_some(offset_s),
+                }
+            }
+            0xc => Body::Signaling {
+                target: PortIdentity::read(&mut from)?,
+                tlvs: Tlvs::read(from)?,
+            },
+            other => return Err(Malformed::Type(other)),
+        };
+        Ok(Self {
+            source,
+            sequence_id,
+            correction,
+            body,
+        })
+    }
+
+    /// Writes the message to the front of `bytes` and says how long it is.
+    pub fn write(&self, bytes: &mut [u8; MAX_LEN]) -> usize {
+        let (kind, control, flags) = self.body.codes();
+        let mut to = Writer { bytes, len: 0 };
+        to.put(&[kind, 0x12, 0, 0, 0, 0]);
+        to.put(&flags.to_be_bytes());
+        to.put(&self.correction.0.to_be_bytes());
+        to.put(&[0; 4]);
+        self.source.write(&mut to);
+        to.put(&self.sequence_id.to_be_bytes());
+        to.put(&[control, NO_INTERVAL]);
+        match self.body {
+            Body::DelayReq | Body::LeanReq { .. } => write_time(0, &mut to),
+            Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
+                write_time(origin_ns, &mut to);
+            }
+            Body::Answer {
+                origin_ns,
+                reply,
+                tally,
+                claim,
+            } => {
+                write_time(origin_ns, &mut to);
+                reply.write(&mut to);
+                tally.write(None, &mut to);
+                if let Some(claim) = claim {
+                    claim.write(&mut to);
+                }
+            }
+            Body::DelayResp {
+                receive_ns,
+                requester,
+                tally,
+                sync_left_ns,
+                claim,
+            } => {
+                write_time(receive_ns, &mut to);
+                requester.write(&mut to);
+                if let Some(tally) = tally {
+                    tally.write(sync_left_ns, &mut to);
+                }
+                if let Some(claim) = claim {
+                    claim.write(&mut to);
+                }
+            }
+            Body::Announce { utc_offset_s } => {
+                write_time(0, &mut to);
+                to.put(&utc_offset_s.unwrap_or(0).to_be_bytes());
+                // Class 248, the default: a clock that does not claim to know the time.
+                to.put(&[0, 128, 248, 0xfe, 0xff, 0xff, 128]);
+                to.put(&self.source.clock.to_be_bytes());
+                to.put(&[0, 0, INTERNAL_OSCILLATOR]);
+            }
+            Body::Signaling { target, tlvs } => {
+                target.write(&mut to);
+                tlvs.write(&mut to);
+            }
+        }
+        let len = to.len;
+        bytes[2..4].copy_from_slice(&(len as u16).to_be_bytes());
+        len
+    }
+}
+
+/// TLVs of our own after a body.
+#[derive(Default)]
+struct Ours {
+    /// With t1 if it is there.
+    tally: Option<(Tally, Option<i64>)>,
+    reply: Option<Reply>,
+    claim: Option<Claim>,
+}
+
+impl Ours {
+    /// Walks the TLVs (14.1): type, length, value; unknown ones are passed over, and of each kind of ours the first
+    /// counts.
+    fn find(mut from: Reader<'_>) -> Result<Self, Malformed> {
+        let mut ours = Self::default();
+        while from.0.len() >= 4 {
+            let (kind, length) = (from.u16()?, usize::from(from.u16()?));
+            let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;
+            if kind == TLV_TYPE {
+                ours.tally = ours.tally.or(Tally::read(value)?);
+                ours.reply = ours.reply.or(Reply::read(value)?);
+                ours.claim = ours.claim.or(Claim::read(value)?);
+            }
+            from = Reader(rest);
+        }
+        Ok(ours)
+    }
+}
+
+#[cfg(test)]
+#[path = "messages_tests.rs"]
+mod tests;

@@ -1,0 +1,179 @@
+//! What makes a Sync the whole answer to a request.
+
+use super::field::{Malformed, PortIdentity, Writer, read_time, write_time};
+use super::tlv;
+
+/// Most departures that one reply tells.
+pub(super) const MOST_EARLIER: usize = 4;
+
+/// The half of an answer that a Delay_Resp has by the standard, carried in the Sync itself as an organisation extension TLV
+/// (14.3) before the tally. When that Sync leaves is not known before it has: one of the next replies tells it.
+///
+///  0  2  TLV type, 0x0003
+///  2  2  length of what follows, 26 and 6 for each earlier departure
+///  4  3  organisation id, as the tally's
+///  7  3  organisation subtype, 3
+/// 10 10  receive timestamp: t4, less the correction of the request
+/// 20 10  requesting port identity
+/// 30  2  (repeated) sequence id of an earlier Sync to the same requester
+/// 32  4  (repeated) its t1 less the receive timestamp, ns
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reply {
+    pub receive_ns: i64,
+    pub requester: PortIdentity,
+    pub earlier: Earlier,
+}
+
+/// When Syncs before this one left: their t1 by sequence id.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Earlier {
+    departures: [(u16, i32); MOST_EARLIER],
+    count: usize,
+}
+
+const SUBTYPE: [u8; 3] = [0, 0, 3];
+const VALUE_LEN: usize = 26;
+const EACH_LEN: usize = 6;
+pub(super) const TLV_LEN: usize = 4 + VALUE_LEN + EACH_LEN * MOST_EARLIER;
+
+impl Reply {
+    /// A reply to a request that arrived at `receive_ns`.
+    pub fn new(receive_ns: i64, requester: PortIdentity) -> Self {
+        Self {
+            receive_ns,
+            requester,
+            earlier: Earlier::default(),
+        }
+    }
+
+    /// Adds the t1 of an earlier Sync. Whether there was room; a time that lies too far off for its field is passed over.
+    pub(super) fn tell(&mut self, sequence_id: u16, left_ns: i64) -> bool {
+        let earlier = &mut self.earlier;
+        let Some(place) = earlier.departures.get_mut(earlier.count) else {
+            return false;
+        };
+        if let Ok(since_ns) = i32::try_from(left_ns.saturating_sub(self.receive_ns)) {
+            *place = (sequence_id, since_ns);
+            earlier.count += 1;
+        }
+        true
+    }
+
+    /// Sequence ids and t1 of the earlier Syncs that it tells of.
+    pub fn earlier(&self) -> impl Iterator<Item = (u16, i64)> + use<> {
+        let (Earlier { departures, count }, receive_ns) = (self.earlier, self.receive_ns);
+        let told = departures.into_iter().take(count);
+        told.map(move |(id, since_ns)| (id, receive_ns.saturating_add(since_ns.into())))
+    }
+
+    /// Reads the value of an organisation extension; `None` when it is another one.
+    pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
+        let Some(mut from) = tlv::open(value, SUBTYPE) else {
+            return Ok(None);
+        };
+        let mut reply = Self::new(read_time(&mut from)?, PortIdentity::read(&mut from)?);
+        let earlier = &mut reply.earlier;
+        while let (Some(place), false) =
+            (earlier.departures.get_mut(earlier.count), from.0.is_empty())
+        {
+            *place = (from.u16()?, i32::from_be_bytes(from.take()?));
+            earlier.count += 1;
+        }
+        Ok(Some(reply))
+    }
+
+    pub(super) fn write(&self, to: &mut Writer<'_>) {
+        let Earlier { departures, count } = self.earlier;
+        let length = VALUE_LEN + EACH_LEN * count;
+        tlv::begin(SUBTYPE, length as u16, to);
+        write_time(self.receive_ns, to);
+        self.requester.write(to);
+        for (sequence_id, since_ns) in &departures[..count] {
+            to.put(&sequence_id.to_be_bytes());
+            to.put(&since_ns.to_be_bytes());
+        }
+    }
+}
+
+/// Each departure is told so many times: as many Syncs in a row may get lost before a measurement goes with them.
+const TIMES: u8 = 4;
+
+/// Departures kept to be told. A turn of the loop sends fewer Syncs to one requester.
+const KEPT: usize = 64;
+
+/// Departures of Syncs to one requester that the next replies tell.
+#[derive(Debug, Default)]
+pub(super) struct Untold {
+    /// Sequence id, t1 and how often it was told, the next to be told first.
+    waiting: std::collections::VecDeque<(u16, i64, u8)>,
+}
+
+impl Untold {
+    /// A Sync left at `left_ns`.
+    pub fn add(&mut self, sequence_id: u16, left_ns: i64) {
+        if self.waiting.len() == KEPT {
+            self.waiting.pop_front();
+        }
+        self.waiting.push_back((sequence_id, left_ns, 0));
+    }
+
+    /// Tells what `reply` has room for.
+    pub fn tell(&mut self, reply: &mut Reply) {
+        for _ in 0..self.waiting.len() {
+            let Some(&(sequence_id, left_ns, times)) = self.waiting.front() else {
+                return;
+            };
+            if !reply.tell(sequence_id, left_ns) {
+                return;
+            }
+            self.waiting.pop_front();
+            if times + 1 < TIMES {
+                self.waiting.push_back((sequence_id, left_ns, times + 1));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(untold: &mut Untold) -> Vec<u16> {
+        let mut reply = Reply::new(1_000, PortIdentity::ANY);
+        untold.tell(&mut reply);
+        reply.earlier().map(|(id, _)| id).collect()
+    }
+
+    #[test]
+    fn each_departure_is_told_by_the_next_reply_and_four_times() {
+        let mut untold = Untold::default();
+        let mut times = [0; 100];
+        for id in 0..100 {
+            let ids = told(&mut untold);
+            assert!(id == 0 || ids.contains(&(id - 1)), "{id}: {ids:?}");
+            ids.iter().for_each(|id| times[usize::from(*id)] += 1);
+            untold.add(id, id.into());
+        }
+        assert!(times[..96].iter().all(|times| *times == 4), "{times:?}");
+    }
+
+    #[test]
+    fn many_that_left_together_are_all_told() {
+        let mut untold = Untold::default();
+        (0..30).for_each(|id| untold.add(id, 5));
+        let mut ids: Vec<u16> = (0..8).flat_map(|_| told(&mut untold)).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids, (0..30).collect::<Vec<_>>());
+        (0..1000).for_each(|id| untold.add(id, 5));
+        assert_eq!(untold.waiting.len(), KEPT);
+    }
+
+    #[test]
+    fn what_left_long_ago_is_not_told() {
+        let mut untold = Untold::default();
+        untold.add(1, 1_000 - (1 << 32));
+        untold.add(2, 900);
+        assert_eq!(told(&mut untold), [2]);
+    }
+}

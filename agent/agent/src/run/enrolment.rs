@@ -1,0 +1,133 @@
+//! Becoming known to the backend: at the first start, or on demand.
+
+use std::io;
+use std::net::{SocketAddr, TcpListener, UdpSocket};
+use std::time::Duration;
+
+use super::RunError;
+use crate::backend::Client;
+use crate::backoff::{Backoff, random};
+use crate::check::socket_hint;
+use crate::config::{BackendUrl, Config, ConfigError};
+use crate::enrol::{EnrolError, SelfDescription, enrol};
+use crate::identity::Identity;
+use crate::packet_loop::{Listen, LoopError};
+use crate::state_dir::{StateDir, write_atomically};
+use crate::stop::Stop;
+use crate::timestamp::BindError;
+
+/// Enrols this VM and keeps the identity; `force` replaces one that is there.
+pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
+    let state = StateDir::open(&config.state_dir)?;
+    // A damaged identity is no reason against a new one.
+    let present = Identity::load(state.path()).ok().flatten();
+    if let Some(identity) = present.filter(|_| !force) {
+        let problem = format!(
+            "is not needed: this agent is enrolled already ({}, at {}); --force enrols it anew",
+            identity.agent_id, identity.backend
+        );
+        return Err(ConfigError::new("enrol", problem).into());
+    }
+    let (backend, token) = invitation(config)?;
+    join(config, &state, backend, token)
+}
+
+/// The identity on disk, or a new one by the token, for which it waits as long as the backend is away.
+///
+/// `None` if stopped before the backend answered.
+pub fn identity(
+    config: &Config,
+    state: &StateDir,
+    stop: &Stop,
+) -> Result<Option<Identity>, RunError> {
+    if let Some(identity) = Identity::load(state.path())? {
+        if config.token.is_some() {
+            tracing::debug!("enrolled already, so the token is not used");
+        }
+        return Ok(Some(identity));
+    }
+    let (backend, token) = invitation(config)?;
+    let mut backoff = Backoff::new(Duration::from_secs(1), Duration::from_secs(60));
+    while !stop.is_set() {
+        match join(config, state, backend, token) {
+            Err(RunError::Enrol(EnrolError::Later { why, retry_after })) => {
+                let pause = backoff.failed(retry_after, random());
+                tracing::warn!(again_in_s = pause.as_secs_f32(), "not enrolled yet: {why}");
+                stop.wait(pause);
+            }
+            done => return done.map(Some),
+        }
+    }
+    Ok(None)
+}
+
+/// One attempt.
+fn join(
+    config: &Config,
+    state: &StateDir,
+    backend: &BackendUrl,
+    token: &str,
+) -> Result<Identity, RunError> {
+    let client = Client::new(backend.clone(), &config.trust)?;
+    let (listen, probe_address) = config.listen(backend).map_err(|e| EnrolError::Later {
+        why: e.to_string(),
+        retry_after: None,
+    })?;
+    let about = SelfDescription::of(config, &listen, probe_address);
+    prove_writable(state)?;
+    let _held = prove_ports(&listen, config.metrics_listen)?;
+    let identity = enrol(&client, token, &about)?;
+    identity.store(state.path())?;
+    tracing::info!(agent = identity.agent_id, vm = about.hostname, "enrolled");
+    Ok(identity)
+}
+
+/// The token is used up by enrolling: a disk that cannot keep what it gives must be found before.
+fn prove_writable(state: &StateDir) -> Result<(), RunError> {
+    let trial = state.join("trial");
+    write_atomically(&trial, &[0; 4096])
+        .and_then(|()| std::fs::remove_file(&trial))
+        .map_err(|e| RunError::Io {
+            at: format!("state_dir {}", state.path().display()),
+            why: e.to_string(),
+        })
+}
+
+/// A port that another program has must be found before too: the VM would be in the mesh and lost to everyone. They
+/// are held until the enrolment is done. That this process may not open them is no such reason: whoever provisions a
+/// VM is not always who runs the agent.
+fn prove_ports(
+    listen: &Listen,
+    metrics: Option<SocketAddr>,
+) -> Result<(Vec<UdpSocket>, Option<TcpListener>), RunError> {
+    let taken = |e: &io::Error| e.kind() != io::ErrorKind::PermissionDenied;
+    let mut held = Vec::new();
+    for port in [listen.event_port, listen.general_port] {
+        let at = SocketAddr::new(listen.address, port);
+        match UdpSocket::bind(at) {
+            Ok(socket) => held.push(socket),
+            Err(source) if taken(&source) => {
+                return Err(LoopError::Bind(BindError { at, source }).into());
+            }
+            Err(_) => {}
+        }
+    }
+    let metrics = metrics.map(|at| (at, TcpListener::bind(at)));
+    match metrics {
+        Some((at, Err(error))) if taken(&error) => Err(RunError::Io {
+            at: format!("metrics_listen {at}"),
+            why: format!("{}; or set it to off", socket_hint(&error)),
+        }),
+        metrics => Ok((held, metrics.and_then(|(_, listener)| listener.ok()))),
+    }
+}
+
+fn invitation(config: &Config) -> Result<(&BackendUrl, &str), RunError> {
+    let missing = |key: &str| {
+        let problem = "is not set, and this agent is not enrolled yet: copy the command of the page \"Add a VM\"";
+        ConfigError::new(key, problem)
+    };
+    let backend = config.backend.as_ref().ok_or_else(|| missing("backend"))?;
+    let token = config.token.as_deref().ok_or_else(|| missing("token"))?;
+    Ok((backend, token))
+}

@@ -1,0 +1,5 @@
+//! Peers that run another implementation of IEEE 1588: clients that this agent serves, and responders that it measures.
+
+pub(crate) mod standard_client;
+pub(crate) mod standard_peer;
+pub(crate) mod unicast_service;

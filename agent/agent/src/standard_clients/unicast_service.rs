@@ -1,0 +1,103 @@
+//! Serving stock IEEE 1588 clients by unicast negotiation: who may ask, and the messages their grants are for.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+
+use crate::clock::RawTime;
+use crate::network::Network;
+use crate::ptp::{
+    Body, Correction, Due, Grants, Message, PortIdentity, Responder, Service, Tlv, Tlvs, Way,
+};
+
+/// Ports of clients that are not in the plan (annex C.2).
+const EVENT_PORT: u16 = 319;
+
+/// Grants, and the clients beyond the plan that may ask for them.
+pub(crate) struct Serving {
+    pub grants: Grants,
+    guests: Arc<[Network]>,
+    identity: PortIdentity,
+}
+
+impl Serving {
+    pub fn new(guests: Arc<[Network]>, identity: PortIdentity) -> Self {
+        Self {
+            grants: Grants::default(),
+            guests,
+            identity,
+        }
+    }
+
+    /// Whether an address may be served: without this, anybody could turn our packets against a forged address.
+    pub fn allows(&self, address: IpAddr, responder: &Responder) -> bool {
+        responder.has_peer(address) || self.guests.iter().any(|guests| guests.contains(address))
+    }
+
+    /// Follows a new plan.
+    pub fn follow(&mut self, responder: &Responder) {
+        let guests = &self.guests;
+        self.grants.retain(|address| {
+            responder.has_peer(address) || guests.iter().any(|network| network.contains(address))
+        });
+    }
+
+    /// Takes the Signaling message of a client that is allowed to ask; what is to be answered, if anything. `known` is
+    /// the client's event port if the plan tells it.
+    pub fn negotiate(
+        &mut self,
+        (client, tlvs): (PortIdentity, &Tlvs),
+        from: SocketAddr,
+        local: Option<IpAddr>,
+        known: Option<u16>,
+        now: RawTime,
+    ) -> Option<Message> {
+        let id = (from.ip(), client);
+        let way = Way {
+            client: from.ip(),
+            event_port: known.unwrap_or(EVENT_PORT),
+            general_port: from.port(),
+            local,
+        };
+        let answer = |tlv| match tlv {
+            Tlv::Request {
+                service,
+                interval,
+                duration_s,
+            } => {
+                let wanted = (service, interval, duration_s);
+                Some(self.grants.request(id, way, wanted, now))
+            }
+            Tlv::Cancel { service } => {
+                self.grants.cancel(id, service);
+                Some(Tlv::Acknowledge { service })
+            }
+            Tlv::Grant { .. } | Tlv::Acknowledge { .. } => None,
+        };
+        let tlvs: Tlvs = tlvs.iter().filter_map(answer).collect();
+        (!tlvs.is_empty()).then_some(Message {
+            source: self.identity,
+            sequence_id: 0,
+            correction: Correction(0),
+            body: Body::Signaling {
+                target: client,
+                tlvs,
+            },
+        })
+    }
+
+    /// The message that a grant is due.
+    pub fn message(&self, due: &Due, origin_ns: i64) -> Message {
+        Message {
+            source: self.identity,
+            sequence_id: due.sequence_id,
+            correction: Correction(0),
+            body: match due.service {
+                Service::Announce => Body::Announce { utc_offset_s: None },
+                Service::Sync | Service::DelayResp => Body::Sync {
+                    two_step: true,
+                    origin_ns,
+                },
+            },
+        }
+    }
+}
