@@ -68,6 +68,11 @@ def memcached(log: Log) -> str:
     return _present("memcached", ["memcached", "memcaslap"], "the profiler is measured with", log)
 
 
+def redis(log: Log) -> str:
+    """Install redis-benchmark, which the tests of the profiler look up."""
+    return _present("redis", ["redis-benchmark"], "the profiler is tested with", log)
+
+
 def _present(tools: str, programs: list[str], what_for: str, log: Log) -> str:
     if not (missing := _missing(programs)):
         return "from the machine"

@@ -39,6 +39,7 @@ CXX = ("C++ compiler", "cxx", laboratory.cxx)
 GO = ("Go", "go", tools.go)
 PTP4U = ("ptp4u", "ptp4u", laboratory.ptp4u)
 DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
+REDIS = ("redis-benchmark", "redis", laboratory.redis)
 MEMCACHED = ("memcached", "memcached", laboratory.memcached)
 
 NFPM = ("nfpm", "nfpm", laboratory.nfpm)
@@ -47,11 +48,11 @@ RPM = ("rpm", "rpm", laboratory.rpm)
 GOALS = {
     "uv": [UV],
     "backend": [UV, BACKEND],
-    "test-backend": [UV, BACKEND, RUST, AGENT, CURL],
+    "test-backend": [UV, BACKEND, RUST, AGENT, CURL, NETWORK, REDIS],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
-    "bench-curves": [UV, BACKEND, RUST, AGENT, NETWORK, MEMCACHED],
+    "bench-curves": [UV, BACKEND, RUST, AGENT, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, GO, NFPM, OPENSSL],
@@ -71,6 +72,7 @@ GOALS = {
         CHROMIUM,
         CURL,
         NETWORK,
+        REDIS,
         DAEMONS,
         GO,
         PTP4U,

@@ -7,6 +7,7 @@ import os
 import random
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -35,6 +36,7 @@ from tests.measurements.worlds import simple
 
 DAY_S = 86_400
 DISK_BYTES = 160 << 20
+SMALL_DISK = "SINEMORA_TEST_SMALL_DISK"
 
 
 def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
@@ -84,9 +86,10 @@ def test_reports_in_any_order_any_number_of_times_and_of_any_day(owner, make_mes
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """A file system of its own, small enough to be filled."""
-    if os.geteuid() != 0:
-        pytest.fail("only root can mount the small file system that this test fills: run it as root")
+    """Mount a file system small enough to be filled; without root, yield the one mounted by `on_small_disk`."""
+    if given := os.environ.get(SMALL_DISK):
+        yield Path(given)
+        return
     folder = Path(tempfile.mkdtemp(prefix="sinemora-full-"))
     folder.chmod(0o755)
     subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={DISK_BYTES}", "sinemora-full", folder], check=True)
@@ -95,6 +98,29 @@ def small_disk() -> Iterator[Path]:
     finally:
         subprocess.run(["umount", "--lazy", folder], check=True)
         folder.rmdir()
+
+
+def on_small_disk(request: pytest.FixtureRequest, folder: Path) -> None:
+    """Run the test of `request` once more, where an ordinary user may mount a small file system on `folder`.
+
+    As root of a user namespace the file system is mounted; in a second one, inside it, the user is the user again,
+    because PostgreSQL refuses to run as root.
+    """
+    if subprocess.run(["unshare", "-Urm", "true"], capture_output=True, check=False).returncode:
+        pytest.skip("not run: this machine gives users no namespace to mount a small file system in; run it as root")
+    mount = f'mount -t tmpfs -o size={DISK_BYTES},mode=700 sinemora-full "$1" && shift && exec "$@"'
+    back = ["unshare", "--user", f"--map-user={os.geteuid()}", f"--map-group={os.getegid()}"]
+    pytest_again = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:xdist", request.node.nodeid]
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-ec", mount, "sh", folder, *back, *pytest_again],
+        cwd=request.config.rootpath,
+        env=os.environ | {SMALL_DISK: str(folder)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    print(done.stdout, done.stderr, sep="\n")
+    assert done.returncode == 0
 
 
 @pytest.fixture
@@ -121,8 +147,13 @@ def http_on_small_disk(small_disk: Path, servers: Servers, redis: Redis, monkeyp
         db._tenant_key.cache_clear()
 
 
-def test_a_full_disk_is_told_and_when_there_is_space_again_all_goes_on(http_on_small_disk, small_disk: Path, capsys):
-    http, postgres = http_on_small_disk
+def test_a_full_disk_is_told_and_when_there_is_space_again_all_goes_on(
+    request: pytest.FixtureRequest, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    if os.geteuid() != 0 and SMALL_DISK not in os.environ:
+        return on_small_disk(request, tmp_path)
+    http, postgres = request.getfixturevalue("http_on_small_disk")
+    small_disk: Path = request.getfixturevalue("small_disk")
     create_owner("Full", "full@sinemora.example", PASSWORD)
     mesh = callers.make_mesh(callers.sign_in(http, "full@sinemora.example"), 3)
     agent, at = mesh.agents[0], window_start(2)
