@@ -1,23 +1,38 @@
-"""How migrations run: as the owner of the schema, one transaction per version, patient for seconds only."""
+"""Run migrations as the owner of the schema: one transaction a version, locks and statements limited to seconds."""
 
 from alembic import context
-from sqlalchemy import Connection, create_engine, pool, text
+from sqlalchemy import Connection, MetaData, create_engine, pool, text
 from sqlalchemy.engine import make_url
 
+from sinemora import migrate
 from sinemora.kit.config import settings
-from sinemora.tables import metadata
 
 # Any constant: two deployments that migrate at once take turns.
 _TURN = 8420
 
 
-def _owned_by_us(name: str | None, kind: str, *_: object) -> bool:
-    """Whether autogenerate should look at this: partitions and their indexes come and go by themselves."""
-    return kind != "table" or name in metadata.tables
+def _models() -> MetaData | None:
+    """Return the tables of the models, which `alembic check` and `alembic revision` need.
+
+    An upgrade does without them, so it does not load the code of the product.
+    """
+    if not context.config.attributes.get("models", True):
+        return None
+    from sinemora.tables import metadata
+
+    return metadata
+
+
+metadata = _models()
+
+
+def _modelled(name: str | None, kind: str, *_: object) -> bool:
+    """Tell autogenerate to skip tables without a model: partitions are created and dropped at run time."""
+    return kind != "table" or metadata is None or name in metadata.tables
 
 
 def _grant(connection: Connection) -> None:
-    """Let the application's role read and write, and no more, where it is not the owner itself."""
+    """Grant the application's role reading and writing only, unless it is the owner itself."""
     role = make_url(settings().database_url).username
     owner = connection.scalar(text("SELECT current_user"))
     if role is None or role == owner:
@@ -39,13 +54,14 @@ def _migrate() -> None:
         connection.execute(text("SELECT pg_advisory_lock(:turn)"), {"turn": _TURN})
         connection.execute(text("SET lock_timeout = '4s'"))
         connection.execute(text("SET statement_timeout = '60s'"))
+        migrate.adopt(connection)
         connection.commit()
         context.configure(
             connection=connection,
             target_metadata=metadata,
             transaction_per_migration=True,
             compare_server_default=True,
-            include_name=_owned_by_us,
+            include_name=_modelled,
         )
         with context.begin_transaction():
             context.run_migrations()

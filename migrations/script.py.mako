@@ -1,6 +1,6 @@
 """${message}
 
-The version before this one still serves while this runs, and goes on serving until the new one is up. So:
+The previous version serves requests while this runs, until the new version is up. So:
 
 - Add, do not change: new columns are nullable or have a default; a rename is add, copy, and remove one release later.
 - Wait for a lock at most 4 s and for a statement at most 60 s (set in env.py). A migration that needs more says so

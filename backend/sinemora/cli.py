@@ -41,7 +41,7 @@ def _parser() -> argparse.ArgumentParser:
 
     command = commands.add_parser("migrate", help="bring the database schema to the newest version")
     command.add_argument("--revision", default="head", help="stop at this version (default: the newest)")
-    command.set_defaults(run=_with_database(lambda options: migrate.upgrade(options.revision)))
+    command.set_defaults(run=_with_database(lambda options: migrate.main([options.revision])))
 
     command = commands.add_parser("openapi", help="write the API's contract")
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")

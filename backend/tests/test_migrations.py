@@ -1,132 +1,139 @@
-"""The schema is what the models say, and every version can be undone."""
+"""Migrations create the schema of the models, can be undone, and take over or refuse an earlier database."""
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
+from alembic import command
+from alembic.script import ScriptDirectory
 from sqlalchemy import Engine, NullPool, create_engine, text
+from sqlalchemy.exc import OperationalError
 
-from sinemora.alerts.evaluation.rule import again_and_again
-from sinemora.embedded.postgres import OWNER_ROLE
+from sinemora import migrate
+from sinemora.embedded.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.kit import config
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
+NEWEST = "0004_alerts"
+
+
+@dataclass
+class Schema:
+    """An empty database, which the settings name while the test runs; `owner` connects as the owner of the schema."""
+
+    owner: Engine
+
+    def version(self) -> str | None:
+        """Return the version of the schema."""
+        with self.owner.connect() as connection:
+            return connection.scalar(text("SELECT version_num FROM alembic_version"))
+
+    def set_version(self, version: str) -> None:
+        """Write another version, as another version of the product would have."""
+        with self.owner.begin() as connection:
+            connection.execute(text("UPDATE alembic_version SET version_num = :version"), {"version": version})
+
+    def downgrade(self, version: str) -> None:
+        """Undo migrations down to `version`."""
+        command.downgrade(migrate.configuration(), version)
+
+    def catalogue(self) -> list[str]:
+        """Return the columns, functions, triggers and policies of the schema."""
+        with self.owner.connect() as connection:
+            return list(
+                connection.scalars(
+                    text(
+                        "SELECT format('%s.%s %s', table_name, column_name, data_type) FROM information_schema.columns"
+                        " WHERE table_schema = 'public'"
+                        " UNION ALL SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace"
+                        # not those of an extension
+                        "  AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')"
+                        " UNION ALL SELECT relname || ' ' || tgname FROM pg_trigger t"
+                        "  JOIN pg_class c ON c.oid = tgrelid"
+                        "  WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace"
+                        " UNION ALL SELECT tablename || ' ' || policyname || ' ' || qual FROM pg_policies ORDER BY 1"
+                    )
+                )
+            )
 
 
 @pytest.fixture
-def alembic(servers: Servers):
-    """Runs alembic on a database of its own, as the owner of the schema."""
+def schema(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> Iterator[Schema]:
+    """An empty database for the test."""
+    if isinstance(servers.postgres, PostgresServer):
+        with psycopg.connect(servers.postgres.dsn(SUPERUSER, "postgres"), autocommit=True) as connection:
+            connection.execute("DROP DATABASE IF EXISTS migrations WITH (FORCE)")
     servers.postgres.provision("migrations")
-    urls = {
-        "SINEMORA_DATABASE_URL": servers.postgres.dsn(database="migrations"),
-        "SINEMORA_DATABASE_OWNER_URL": servers.postgres.dsn(OWNER_ROLE, "migrations"),
-    }
-
-    def run(*arguments: str, refused: str = "") -> str:
-        """What alembic printed; `refused`: it must fail, and say this."""
-        done = subprocess.run(
-            [sys.executable, "-m", "alembic", *arguments],
-            cwd=BACKEND,
-            env=os.environ | urls,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert (done.returncode != 0) == bool(refused), done.stderr
-        assert refused in done.stderr
-        return done.stdout
-
-    return run
+    owner = servers.postgres.dsn(OWNER_ROLE, "migrations")
+    monkeypatch.setenv("SINEMORA_DATABASE_URL", servers.postgres.dsn(database="migrations"))
+    monkeypatch.setenv("SINEMORA_DATABASE_OWNER_URL", owner)
+    config.settings.cache_clear()
+    yield Schema(create_engine(owner.replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool))
+    config.settings.cache_clear()
 
 
-def owning(servers: Servers) -> Engine:
-    """That database, as the owner of the schema."""
-    url = servers.postgres.dsn(OWNER_ROLE, "migrations")
-    return create_engine(url.replace("postgresql://", "postgresql+psycopg://"), poolclass=NullPool)
+def test_up_down_up_gives_the_same_schema_as_the_models(schema: Schema):
+    migrate.upgrade()
+    # Run as a developer runs it, with the configuration in pyproject.toml.
+    subprocess.run([sys.executable, "-m", "alembic", "check"], cwd=BACKEND, env=os.environ, check=True)
+    before = schema.catalogue()
+    schema.downgrade("base")
+    assert [one for one in schema.catalogue() if not one.startswith("alembic_version")] == []
+    migrate.upgrade()
+    assert schema.catalogue() == before
 
 
-def catalogue(servers: Servers) -> list[str]:
-    """Everything of ours in the schema: tables, columns, functions, triggers, policies."""
-    with owning(servers).connect() as connection:
-        return list(
-            connection.scalars(
-                text(
-                    "SELECT format('%s.%s %s', table_name, column_name, data_type) FROM information_schema.columns"
-                    " WHERE table_schema = 'public'"
-                    " UNION ALL SELECT proname FROM pg_proc p WHERE pronamespace = 'public'::regnamespace"
-                    "  AND NOT EXISTS (SELECT FROM pg_depend WHERE objid = p.oid AND deptype = 'e')"  # an extension's
-                    " UNION ALL SELECT relname || ' ' || tgname FROM pg_trigger t JOIN pg_class c ON c.oid = tgrelid"
-                    "  WHERE NOT tgisinternal AND relnamespace = 'public'::regnamespace"
-                    " UNION ALL SELECT tablename || ' ' || policyname || ' ' || qual FROM pg_policies ORDER BY 1"
-                )
-            )
-        )
+def test_there_is_one_newest_version():
+    assert ScriptDirectory.from_config(migrate.configuration()).get_heads() == [NEWEST]
 
 
-def test_up_down_up_ends_where_it_began(alembic, servers: Servers):
-    alembic("upgrade", "head")
-    alembic("check")
-    before = catalogue(servers)
-    alembic("downgrade", "base")
-    assert [one for one in catalogue(servers) if not one.startswith("alembic_version")] == []
-    alembic("upgrade", "head")
-    assert catalogue(servers) == before
+def test_a_migration_gives_up_on_a_lock_and_leaves_the_schema_as_it_was(schema: Schema):
+    """The previous version serves meanwhile, and its sessions queue behind a migration that waits for a lock."""
+    migrate.upgrade()
+    with schema.owner.connect() as reader:
+        reader.execute(text("SELECT count(*) FROM incidents"))  # a transaction left open holds its lock
+        with pytest.raises(OperationalError, match="lock timeout"):
+            schema.downgrade("0003_recommender")
+        assert schema.version() == NEWEST
+        with schema.owner.connect() as other:
+            assert other.scalar(text("SELECT to_regclass('incidents') IS NOT NULL"))
 
 
-def test_there_is_one_newest_version(alembic):
-    assert len(alembic("heads").split("\n")) == 2
+def test_a_database_of_the_last_version_before_the_squash_is_taken_over(schema: Schema):
+    migrate.upgrade()
+    before = schema.catalogue()
+    schema.set_version("0018")
+    assert migrate.main([]) == 0
+    assert schema.version() == NEWEST
+    assert schema.catalogue() == before
 
 
-def test_a_migration_gives_up_on_a_lock_and_leaves_all_as_it_was(alembic, servers: Servers):
-    """Whoever serves goes on: a migration waits seconds for a lock, not for ever with everybody queued behind it."""
-    alembic("upgrade", "head")
-    engine = owning(servers)
-    with engine.connect() as reader:
-        reader.execute(text("SELECT count(*) FROM pins"))  # a transaction left open holds its lock
-        alembic("downgrade", "0006", refused="lock timeout")
-        with engine.connect() as other:
-            assert other.scalar(text("SELECT version_num FROM alembic_version")) == "0007"
-            assert other.scalar(text("SELECT to_regclass('pins') IS NOT NULL"))
-            assert other.scalar(text("SELECT to_regproc('forget_measurements_before') IS NOT NULL"))
-    alembic("upgrade", "head")
+@pytest.mark.parametrize("version", ["0001", "0017"])
+def test_a_database_of_an_earlier_version_is_refused_with_what_to_do(
+    schema: Schema, version: str, capsys: pytest.CaptureFixture[str]
+):
+    migrate.upgrade()
+    schema.set_version(version)
+    assert migrate.main([]) == 1
+    assert schema.version() == version
+    printed = capsys.readouterr().err
+    assert f"The database has schema version {version}. This version of Sinemora upgrades from version 0018" in printed
+    assert "Start an older Sinemora on it once" in printed
 
 
-def test_spike_rules_nobody_changed_follow_the_length_of_windows(alembic, servers: Servers):
-    alembic("upgrade", "head")
-    alembic("downgrade", "0016")
-    lengths_s = (1, 10, 11, 12, 24, 25, 48, 49, 60)
-    everything = text("SELECT set_config('sinemora.tenant_id', '*', true)")
-    with owning(servers).begin() as connection:
-        connection.execute(everything)
-        connection.execute(text("INSERT INTO tenants (id, name) VALUES (gen_random_uuid(), 'windows')"))
-        for window_s in lengths_s:
-            connection.execute(
-                text(
-                    "INSERT INTO meshes (id, name, window_s, rate_hz, flows, version, tenant_id)"
-                    " SELECT gen_random_uuid(), 'every ' || :s, :s, 1, 1, 1, id FROM tenants WHERE name = 'windows'"
-                ),
-                {"s": window_s},
-            )
-        for x, name in ((4, "as given"), (3, "chosen")):
-            connection.execute(
-                text(
-                    "INSERT INTO alert_rules (id, mesh_id, tenant_id, name, enabled, severity, condition, scope,"
-                    " windows_x, windows_y, sources_min, hold_s, keep_firing_s, origin, version)"
-                    " SELECT gen_random_uuid(), id, tenant_id, :name, true, 'info', '{}', '{}',"
-                    " :x, 6, 2, 0, 0, 'spikes', 1 FROM meshes"
-                ),
-                {"x": x, "name": name},
-            )
-    alembic("upgrade", "head")
-    with owning(servers).begin() as connection:
-        connection.execute(everything)
-        rules = connection.execute(
-            text("SELECT r.name, m.window_s, windows_x, windows_y FROM alert_rules r JOIN meshes m ON m.id = r.mesh_id")
-        )
-        found = {(name, window_s): (x, y) for name, window_s, x, y in rules}
-        connection.execute(text("DELETE FROM tenants WHERE name = 'windows'"))
-    assert found == {("as given", s): again_and_again(s) for s in lengths_s} | {
-        ("chosen", s): (3, 6) for s in lengths_s
-    }
+def test_a_database_of_an_unknown_version_is_refused_with_what_to_do(
+    schema: Schema, capsys: pytest.CaptureFixture[str]
+):
+    migrate.upgrade()
+    schema.set_version("9999_later")
+    assert migrate.main([]) == 1
+    assert schema.version() == "9999_later"
+    printed = capsys.readouterr().err
+    assert "schema version 9999_later, which this version of Sinemora does not know" in printed
+    assert "Start the version of Sinemora that wrote it, or a newer one." in printed

@@ -129,7 +129,7 @@ class _Launch:
 
     def migrate(self) -> str:
         """The schema, as the owner role."""
-        self._run_module("Migrating the database", "migrate.log", "sinemora.cli", "migrate")
+        self._run_module("Migrating the database", "migrate.log", "sinemora.migrate")
         return ""
 
     def make_owner(self) -> str:

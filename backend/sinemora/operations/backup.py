@@ -64,12 +64,12 @@ def restore(source: IO[bytes], say: Say, *, replace: bool = False) -> dict[str, 
     archive = Reader(source)
     if archive.header.get("kind") != "backup":
         raise RestoreError(f"this is a {archive.header.get('kind')}, not a backup")
-    wanted = str(archive.header["revision"])
+    wanted = migrate.present_name(str(archive.header["revision"]))
     with connect() as connection:
         present = revision(connection)
         if present is None:
             _migrate(wanted)
-        elif present != wanted:
+        elif migrate.present_name(present) != wanted:
             raise RestoreError(
                 f"the database has schema version {present}, the backup {wanted}: restore into an empty database,"
                 " which is then brought to the newest version"
