@@ -77,7 +77,7 @@ format: ## Format Python, Rust and TypeScript
 gen: ## Write the generated files again: protobuf module, openapi.json and the TypeScript types
 	$(PREPARE) tools
 	@$(RUN) --in backend python -m grpc_tools.protoc -I ../agent/wire/proto agent.proto \
-		--python_out=sinemora/measurements --pyi_out=sinemora/measurements
+		--python_out=sinemora/measurements/ingest --pyi_out=sinemora/measurements/ingest
 	@$(RUN) --in backend sinemora openapi --output openapi.json
 	@$(RUN) --in frontend npm run --silent gen
 lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
@@ -88,19 +88,19 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 .PHONY: bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
-	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python benchmarks/curves.py
+	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
 bench-placement: ## What placement finds and how fast (job sizes of a trace: TRACE=folder; one group: ONLY=full)
 	$(PREPARE) backend >&2
-	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m benchmarks.placement
+	@TRACE=$(TRACE) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.placement
 bench-simulation: ## Placement policies through time on a slice of a cluster (HOURS=19.5 TRACE=folder: all of the trace)
 	$(PREPARE) backend >&2
-	@MACHINES=$(MACHINES) HOURS=$(HOURS) TRACE=$(TRACE) SEED=$(SEED) $(RUN) --in backend python -m benchmarks.simulation
+	@MACHINES=$(MACHINES) HOURS=$(HOURS) TRACE=$(TRACE) SEED=$(SEED) $(RUN) --in backend python -m lab.benchmarks.simulation
 bench-store: ## What the store takes in and how fast it answers (some groups: ONLY=ingest,rss; memory: SECONDS=600)
 	$(PREPARE) backend >&2
-	@ONLY="$(ONLY)" SECONDS_OF_LOAD="$(SECONDS)" $(RUN) --in backend python benchmarks/store.py
+	@ONLY="$(ONLY)" SECONDS_OF_LOAD="$(SECONDS)" $(RUN) --in backend python -m lab.benchmarks.store
 bench-agent: ## What the agent costs and how right it is, beside stock daemons (one group: ONLY=cpu)
 	$(PREPARE) bench-agent >&2
 	@ONLY="$(ONLY)" $(RUN) --in backend python ../agent/bench
 bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,storm)
 	$(PREPARE) backend >&2
-	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python benchmarks/alerts.py
+	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.alerts

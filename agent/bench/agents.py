@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sinemora.measurements.agent_pb2 import MeshWindow, Report
+from sinemora.measurements.ingest.agent_pb2 import MeshWindow, Report
 
 from lab import Host, Lab, LabError, Process, wait_until
 

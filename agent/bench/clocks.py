@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from sinemora.measurements.agent_pb2 import MeshWindow
+from sinemora.measurements.ingest.agent_pb2 import MeshWindow
 
 from agents import HERE, Agent, Fleet
 from lab import Lab, LabError, Process, tool

@@ -8,8 +8,8 @@ import time
 from collections.abc import Sequence
 
 import numpy as np
-from sinemora.measurements import sketch
-from sinemora.measurements.agent_pb2 import Columns, MeshWindow
+from sinemora.measurements.codec import llq16
+from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Agent, Fleet
@@ -104,8 +104,8 @@ def _of_windows(windows: list[MeshWindow], way: str) -> dict[str, float]:
     columns: list[Columns] = [getattr(window, way) for window in windows]
     counts = [of.count[0] for of in columns]
     words = np.frombuffer(b"".join(of.sketch for of in columns), dtype="<u2").astype(np.uint16)
-    merged, lengths = sketch.merge(words, np.zeros(len(words), np.int64), 1)
-    median, p99 = sketch.values_of(sketch.quantiles(merged, lengths, [0.5, 0.99])[:, 0])
+    merged, lengths = llq16.merge(words, np.zeros(len(words), np.int64), 1)
+    median, p99 = llq16.values_of(llq16.quantiles(merged, lengths, [0.5, 0.99])[:, 0])
     mean = sum(of.mean_ns[0] * count for of, count in zip(columns, counts, strict=True)) / sum(counts)
     squares = sum(of.m2[0] + count * (of.mean_ns[0] - mean) ** 2 for of, count in zip(columns, counts, strict=True))
     return _spread(min(of.min_ns[0] for of in columns), median, p99, (squares / sum(counts)) ** 0.5, sum(counts))

@@ -6,7 +6,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sinemora.measurements.agent_pb2 import Columns, MeshWindow
+from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 from agents import Agent, Fleet
 from clocks import Clock, Pair

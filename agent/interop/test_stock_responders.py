@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
-from sinemora.measurements.agent_pb2 import Columns, MeshWindow
+from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow
 
 import daemons
 from agents import Fleet, peer

@@ -10,15 +10,14 @@ from pydantic import ValidationError
 
 from sinemora import migrate
 from sinemora.alerts import command as alerts
-from sinemora.alerts.scenarios import command as scenarios
 from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
 from sinemora.measurements import command as transfer
 from sinemora.operations import commands as operations
-from sinemora.recommender import command as recommender
-from sinemora.recommender.profiler import command as profiler
-from sinemora.recommender.simulation import command as simulation
+from sinemora.profiler import command as profiler
+from sinemora.recommendations import command as recommendations
+from sinemora.simulation import command as simulation
 from sinemora.tenants.service import create_owner
 
 
@@ -56,11 +55,10 @@ def _parser() -> argparse.ArgumentParser:
 
     operations.add(commands, _with_database)
     transfer.add(commands)
-    recommender.add(commands)
+    recommendations.add(commands)
     alerts.add(commands)
     profiler.add(commands)
     simulation.add(commands)
-    scenarios.add(commands)
     embedded.add(commands)
     return parser
 

@@ -13,28 +13,31 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.alerts import incident_routes as incidents
 from sinemora.alerts import routes as alerts
+from sinemora.applications import routes as applications
+from sinemora.curves import routes as curves
 from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
-from sinemora.kit import errors, gathered, health, tracing
+from sinemora.kit import errors, health, tracing, worker_metrics
 from sinemora.kit.config import settings
 from sinemora.kit.downloads import serve_packages
-from sinemora.kit.edge import Edge
 from sinemora.kit.frontend import serve_frontend
+from sinemora.kit.http_middleware import Edge
 from sinemora.kit.logging import configure_logging
-from sinemora.measurements import fast, lag, question_routes, runtime
+from sinemora.learning import routes as learning
+from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
-from sinemora.measurements.door import ReportDoor
+from sinemora.measurements.codec import fast
+from sinemora.measurements.ingest import pipeline
+from sinemora.measurements.ingest.middleware import ReportDoor
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
+from sinemora.measurements.store import backlog_metrics
 from sinemora.meshes import routes as meshes
 from sinemora.meshes.watch import PlanWatch
-from sinemora.recommender import routes as recommender
-from sinemora.recommender.applications import routes as applications
-from sinemora.recommender.learning import routes as learning
-from sinemora.recommender.recommendations import routes as recommendations
-from sinemora.recommender.scenarios import routes as scenarios
-from sinemora.recommender.simulations import routes as simulations
+from sinemora.recommendations import routes as recommendations
+from sinemora.simulation import routes as simulations
 from sinemora.tenants import routes as tenants
+from sinemora.what_if import routes as scenarios
 
 ROUTERS = (
     measurements.agent_router,  # routers are tried in turn, and nothing comes more often than reports
@@ -50,8 +53,8 @@ ROUTERS = (
     measurements.router,
     pins.router,
     prometheus.router,
-    question_routes.router,
-    recommender.router,
+    query_routes.router,
+    curves.router,
     applications.router,
     recommendations.router,
     scenarios.router,
@@ -61,7 +64,7 @@ ROUTERS = (
     alerts.router,
 )
 # What they tell stands in the database and in Redis; imported, it is told by /metrics.
-METRICS = (gathered, lag)
+METRICS = (worker_metrics, backlog_metrics)
 _IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
 
 # The API answers first and loads its compiled loops later, s.
@@ -73,7 +76,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     """What runs as long as the API does."""
     configure_logging()
     app.state.plan_watch = PlanWatch()
-    async with runtime.lifespan(app):
+    async with pipeline.lifespan(app):
         yield
     await app.state.plan_watch.close()
     await run_in_threadpool(tracing.stop)

@@ -1,20 +1,20 @@
 """Every table of the product, so that metadata is complete: for migrations, the worker and the command line."""
 
 from sinemora.alerts import models as alerts
+from sinemora.applications import models as applications
+from sinemora.curves import models as curves
 from sinemora.inventory import models as inventory
 from sinemora.jobs import models as jobs
 from sinemora.kit import idempotency
 from sinemora.kit.db import Base
+from sinemora.learning import models as learning
 from sinemora.measurements import models as measurements
 from sinemora.measurements.pins import models as pins
 from sinemora.meshes import models as meshes
-from sinemora.recommender import models as recommender
-from sinemora.recommender.applications import models as applications
-from sinemora.recommender.learning import models as learning
-from sinemora.recommender.recommendations import models as recommendations
-from sinemora.recommender.scenarios import models as scenarios
-from sinemora.recommender.simulations import models as simulations
+from sinemora.recommendations import models as recommendations
+from sinemora.simulation import models as simulations
 from sinemora.tenants import models as tenants
+from sinemora.what_if import models as scenarios
 
 FEATURES = (
     idempotency,
@@ -24,7 +24,7 @@ FEATURES = (
     meshes,
     measurements,
     pins,
-    recommender,
+    curves,
     applications,
     recommendations,
     scenarios,

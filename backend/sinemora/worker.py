@@ -10,18 +10,20 @@ from sinemora.alerts import backtest
 from sinemora.alerts import tasks as alerts
 from sinemora.inventory import tasks as inventory
 from sinemora.jobs import tasks as jobs
-from sinemora.kit import gathered, tracing
+from sinemora.kit import tracing, worker_metrics
 from sinemora.kit.celery import SCHEDULE, celery
 from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
-from sinemora.measurements import asking, fast, importing
+from sinemora.learning import tasks as learning
 from sinemora.measurements import tasks as measurements
-from sinemora.recommender.learning import tasks as learning
-from sinemora.recommender.recommendations import tasks as recommendations
+from sinemora.measurements.codec import fast
+from sinemora.measurements.imports import service
+from sinemora.measurements.query import execute
+from sinemora.recommendations import tasks as recommendations
 from sinemora.tenants import tasks as tenants
 
 app = celery
-FEATURES = (tables, asking, importing, gathered, backtest)
+FEATURES = (tables, execute, service, worker_metrics, backtest)
 
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}

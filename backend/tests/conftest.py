@@ -32,7 +32,7 @@ from sinemora.kit import config, db
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.main import create_app
-from sinemora.measurements import fast
+from sinemora.measurements.codec import fast
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld

@@ -44,15 +44,15 @@ def backend(log: Log) -> str:
 def loops_beside() -> None:
     """Begin to compile the backend's loops beside the steps that follow, so that its first start finds them compiled.
 
-    Nobody waits: whoever needs them before waits for the one process that compiles (`measurements/fast.py`).
+    Nobody waits: whoever needs them before waits for the one process that compiles (`measurements/codec/fast.py`).
     """
-    now = fingerprint([*(BACKEND / "sinemora" / "measurements").glob("*.py"), BACKEND / "requirements.lock"])
+    now = fingerprint([*(BACKEND / "sinemora" / "measurements" / "codec").glob("*.py"), BACKEND / "requirements.lock"])
     stamp = TOOLS / "stamps" / "loops"
     if stamp.exists() and stamp.read_text("utf-8") == now:
         return
     LOGS.mkdir(parents=True, exist_ok=True)
     # By a shell that ends at once: `make up` becomes the supervisor, which knows its own children only.
-    command = 'nice -n 5 "$0" -c "from sinemora.measurements import fast; fast.load()" < /dev/null > "$1" 2>&1 &'
+    command = 'nice -n 5 "$0" -c "from sinemora.measurements.codec import fast; fast.load()" < /dev/null > "$1" 2>&1 &'
     subprocess.run(["sh", "-c", command, PYTHON, LOGS / "loops.log"], cwd=BACKEND, env=environment(), check=True)
     stamp.write_text(now, "utf-8")
 

@@ -7,20 +7,20 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import describe, world
+from sinemora.alerts import evaluation_input, presentation
 from sinemora.alerts.evaluation.engine import State
 from sinemora.alerts.evaluation.incidents import Track
 from sinemora.alerts.evaluation.rule import Rule
-from sinemora.alerts.history import Completed
-from sinemora.alerts.replaying import Span, in_steps, replay
+from sinemora.alerts.replay import Span, in_steps, replay
+from sinemora.alerts.replay_inputs import Completed
 from sinemora.alerts.schemas import BackTestCreate
 from sinemora.jobs import service as jobs
-from sinemora.jobs.kinds import Kind, register
+from sinemora.jobs.context import Running
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.running import Running
+from sinemora.jobs.registry import Kind, register
 from sinemora.kit.config import settings
-from sinemora.measurements.ranges import utc
-from sinemora.measurements.tiers import Tier
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store.tiers import Tier
 from sinemora.meshes.service import get_mesh, mesh_state
 from sinemora.tenants.access import Actor
 
@@ -46,14 +46,14 @@ def work(running: Running) -> dict[str, Any]:
         rule = Rule(
             "tried",
             body.name,
-            world.condition_of(body.condition.model_dump(mode="json")),
+            evaluation_input.condition_of(body.condition.model_dump(mode="json")),
             body.severity,
             body.windows_x,
             body.windows_y,
             body.sources_min,
             body.hold_s,
             body.keep_firing_s,
-            world.scope_mask(session, mesh, body.scope.model_dump()),
+            evaluation_input.scope_mask(session, mesh, body.scope.model_dump()),
         )
         tier, step_s = Tier.RAW, mesh.window_s
         if body.hours > 24 * settings().retention_raw_days:
@@ -76,7 +76,7 @@ def work(running: Running) -> dict[str, Any]:
                 {
                     "opened_at": utc(one.opened_at_s).isoformat(),
                     "seen_at": utc(one.seen_at_s).isoformat(),
-                    "culprit": describe.culprit_said(one.culprit, mesh, one.application),
+                    "culprit": presentation.culprit_said(one.culprit, mesh, one.application),
                     "paths": int(one.cells.size),
                 }
                 for one in found[:_SHOWN]

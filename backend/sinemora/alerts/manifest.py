@@ -10,7 +10,7 @@ from uuid import UUID
 import yaml
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import evaluating, queries, service
+from sinemora.alerts import evaluator, queries, service
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
 from sinemora.kit.etag import IfMatch
@@ -20,7 +20,7 @@ from sinemora.tenants.access import Actor
 
 def written(session: Session, mesh_id: UUID) -> str:
     """The rules of a mesh as YAML; defaults are left out. ProductError `mesh_unknown`."""
-    evaluating.watch(session, mesh_id)
+    evaluator.watch(session, mesh_id)
     rules = [_declared(row) for row in queries.rules_of(session, mesh_id)]
     text: str = yaml.safe_dump({"rules": rules}, sort_keys=False, allow_unicode=True)
     return text
@@ -29,7 +29,7 @@ def written(session: Session, mesh_id: UUID) -> str:
 def bring(session: Session, actor: Actor, mesh_id: UUID, text: bytes) -> RulesBrought:
     """Make rules of a mesh what a document says, all or nothing. ProductError `manifest_invalid`, `mesh_unknown`."""
     bodies = declared(text, "rules", RuleFields, "name and condition")
-    evaluating.watch(session, mesh_id)
+    evaluator.watch(session, mesh_id)
     done = RulesBrought(created=[], changed=[], unchanged=[])
     for body in bodies:
         row = queries.rule_named(session, mesh_id, body.name)

@@ -6,17 +6,17 @@ from datetime import UTC, datetime, timedelta
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import seasons, world
+from sinemora.alerts import evaluation_input, seasons
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
 from sinemora.alerts.evaluation.judge import Season, judge, least_spread, limit, magnitude
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
-from sinemora.alerts.evaluation.standing import Standing
+from sinemora.alerts.evaluation.rule_state import Standing
 from sinemora.alerts.schemas import RulePreview, RulePreviewCreate
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.paths import series
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.query.paths import series
 from sinemora.measurements.schemas import Resolution, SeriesRead
-from sinemora.measurements.tiers import floor
+from sinemora.measurements.store.tiers import floor
 from sinemora.meshes.service import get_mesh
 
 _DRAWN = (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP, Metric.LOSS, Metric.CLOCK_ERROR, Metric.ASYMMETRY)
@@ -28,7 +28,7 @@ _HOUR_S = 3600
 def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
     """Go through the windows of a path. ProductError `mesh_unknown`, `path_unknown`, `preview_unsupported`."""
     mesh = get_mesh(session, body.mesh_id)
-    condition = world.condition_of(body.condition.model_dump(mode="json"))
+    condition = evaluation_input.condition_of(body.condition.model_dump(mode="json"))
     if condition.kind in (Kind.SILENT, Kind.PERFORMANCE) or condition.metric not in _DRAWN:
         raise ProductError(
             "preview_unsupported", 422, f"A condition of kind {condition.kind} on {condition.metric} has no course."

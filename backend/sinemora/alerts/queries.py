@@ -19,7 +19,7 @@ from sinemora.alerts.models import (
     Receiver,
     Silence,
 )
-from sinemora.measurements.tiers import Tier
+from sinemora.measurements.store.tiers import Tier
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from uuid import UUID
 from fastapi import APIRouter, Body, Query, Request, Response
 from sqlalchemy import select
 
-from sinemora.alerts import backtest, evaluating, manifest, preview, receiving, service
+from sinemora.alerts import backtest, evaluator, manifest, preview, receivers, service
 from sinemora.alerts.models import AlertRule, Delivery, Receiver, Silence
 from sinemora.alerts.schemas import (
     BackTestCreate,
@@ -54,7 +54,7 @@ def list_alert_rules(
     """Rules by name."""
     wanted = select(AlertRule)
     if mesh_id is not None:
-        evaluating.watch(session, mesh_id)
+        evaluator.watch(session, mesh_id)
         wanted = wanted.where(AlertRule.mesh_id == mesh_id)
     found = paginate(session, wanted, page, AlertRule.name, AlertRule.id)
     return Slice([service.rule_read(row) for row in found.items], found.next_cursor)
@@ -155,23 +155,23 @@ def end_silence(silence_id: UUID, session: SessionDep, actor: Editor) -> None:
 def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ReceiverRead]:
     """Receivers by name, without their secrets."""
     found = paginate(session, select(Receiver), page, Receiver.name, Receiver.id)
-    return Slice([receiving.receiver_read(row) for row in found.items], found.next_cursor)
+    return Slice([receivers.receiver_read(row) for row in found.items], found.next_cursor)
 
 
 @router.post("/receivers", status_code=201, responses=responses(409, 422))
 def create_receiver(request: Request, body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
     """Add a receiver; it hears nothing until a route names it."""
-    row = receiving.create_receiver(session, actor, body)
+    row = receivers.create_receiver(session, actor, body)
     tag(request, row)
-    return receiving.receiver_read(row)
+    return receivers.receiver_read(row)
 
 
 @router.get("/receivers/{receiver_id}", responses=responses(404))
 def read_receiver(request: Request, receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
     """One receiver, without its secret."""
-    row = receiving.get_receiver(session, receiver_id)
+    row = receivers.get_receiver(session, receiver_id)
     tag(request, row)
-    return receiving.receiver_read(row)
+    return receivers.receiver_read(row)
 
 
 @router.patch("/receivers/{receiver_id}", responses=responses(404, 409, 412, 422, 428))
@@ -184,27 +184,27 @@ def update_receiver(
     precondition: Precondition,
 ) -> ReceiverRead:
     """Change a receiver; a secret that is left out stays."""
-    row = receiving.update_receiver(session, actor, receiver_id, body, precondition)
+    row = receivers.update_receiver(session, actor, receiver_id, body, precondition)
     tag(request, row)
-    return receiving.receiver_read(row)
+    return receivers.receiver_read(row)
 
 
 @router.delete("/receivers/{receiver_id}", status_code=204, responses=responses(404, 412))
 def delete_receiver(receiver_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
     """Delete a receiver with its log."""
-    receiving.delete_receiver(session, actor, receiver_id, precondition)
+    receivers.delete_receiver(session, actor, receiver_id, precondition)
 
 
 @router.post("/receivers/{receiver_id}/tests", status_code=201, responses=responses(404))
 def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> DeliveryRead:
     """Send a test; what came of it is in the log of deliveries."""
-    return receiving.test_receiver(session, actor, receiver_id)
+    return receivers.test_receiver(session, actor, receiver_id)
 
 
 @router.get("/alert-routes")
 def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
     """The tree that says which receivers hear of what."""
-    row, shown = receiving.routing_read(session)
+    row, shown = receivers.routing_read(session)
     if row is not None:
         tag(request, row)
     return shown
@@ -215,8 +215,8 @@ def write_alert_routes(
     request: Request, body: RoutingWrite, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RoutingRead:
     """Replace the tree."""
-    tag(request, receiving.write_routing(session, actor, body, precondition))
-    return receiving.routing_read(session)[1]
+    tag(request, receivers.write_routing(session, actor, body, precondition))
+    return receivers.routing_read(session)[1]
 
 
 @router.get("/deliveries", response_model=Page[DeliveryRead])
@@ -231,4 +231,4 @@ def list_deliveries(
     if incident_id is not None:
         wanted = wanted.where(Delivery.incident_id == incident_id)
     found = paginate(session, wanted, page, Delivery.created_at, Delivery.id, descending=True)
-    return Slice(receiving.deliveries_read(session, found.items), found.next_cursor)
+    return Slice(receivers.deliveries_read(session, found.items), found.next_cursor)

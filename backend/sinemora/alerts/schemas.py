@@ -13,7 +13,7 @@ from sinemora.alerts.evaluation.rule import Kind, Severity, Timescale
 from sinemora.alerts.incident_schemas import IncidentSummary
 from sinemora.alerts.models import DeliveryState, ReceiverKind
 from sinemora.kit.schemas import Read, Write
-from sinemora.measurements.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 Url = Annotated[str, Field(pattern=r"^https?://[^\s]+$", max_length=2000)]

@@ -14,14 +14,14 @@ from uuid import UUID
 import numpy as np
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import world
+from sinemora.alerts import evaluation_input
 from sinemora.alerts.evaluation.baseline import Floats, Ints
 from sinemora.alerts.evaluation.judge import Season, Seasons, magnitude
 from sinemora.alerts.evaluation.rule import Kind, Rule
-from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.ranges import utc
-from sinemora.measurements.service import keys_of
-from sinemora.measurements.tiers import Stretch, Tier, floor
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store.tiers import Stretch, Tier, floor
 from sinemora.meshes.plan import MeshState
 
 WEEKS, WEEKS_MIN = 4, 3
@@ -99,10 +99,10 @@ def of_course(hours: Mapping[datetime, float], at: datetime) -> Season | None:
 
 
 def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: datetime) -> dict[Series, Floats] | None:
-    cells = world.cells_of(session, mesh, Stretch(Tier.HOUR, hour, hour + _HOUR))
+    cells = evaluation_input.cells_of(session, mesh, Stretch(Tier.HOUR, hour, hour + _HOUR))
     if not (cells.at >= 0).any():
         return None
-    values = world.values_of(cells)
+    values = evaluation_input.values_of(cells)
     return {one: magnitude(*one, values) for one in series}
 
 

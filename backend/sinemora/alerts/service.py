@@ -7,7 +7,7 @@ from uuid import UUID
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.alerts import describe, evaluating, following, queries, routing, telling
+from sinemora.alerts import dispatch, evaluator, incident_store, presentation, queries, routing
 from sinemora.alerts.incident_schemas import (
     AffectedRead,
     CulpritRead,
@@ -46,7 +46,7 @@ def get_rule(session: Session, rule_id: UUID) -> AlertRule:
 
 def create_rule(session: Session, actor: Actor, body: RuleCreate) -> AlertRule:
     """A new rule. ProductError `mesh_unknown`, `alert_rule_name_taken`."""
-    evaluating.watch(session, body.mesh_id)
+    evaluator.watch(session, body.mesh_id)
     _rule_name_free(session, body.mesh_id, body.name)
     row = AlertRule(**_said(body.model_dump(mode="json", exclude={"mesh_id"})), mesh_id=body.mesh_id)
     audit.created(session, actor, "alert_rule", row)
@@ -117,9 +117,9 @@ def decide(
     session.flush()
     words = {"open": "reopened", "acknowledged": "acknowledged", "resolved": "resolved"}[state.value]
     now = datetime.now(UTC)
-    following.note(session, row.id, now, words, text, actor.name)
+    incident_store.note(session, row.id, now, words, text, actor.name)
     if state is IncidentState.resolved:
-        telling.tell(session, row, mesh_state(session, row.mesh_id), "resolved", now)
+        dispatch.tell(session, row, mesh_state(session, row.mesh_id), "resolved", now)
     audit.record(session, actor, f"incident.{words}", row.id, row.title)
     return row
 
@@ -127,7 +127,7 @@ def decide(
 def add_note(session: Session, actor: Actor, incident_id: UUID, text: str) -> Incident:
     """Add to the timeline of an incident. ProductError `incident_unknown`."""
     row = get_incident(session, incident_id)
-    following.note(session, row.id, datetime.now(UTC), "note", text, actor.name)
+    incident_store.note(session, row.id, datetime.now(UTC), "note", text, actor.name)
     session.flush()
     return row
 
@@ -138,7 +138,7 @@ def assign(session: Session, actor: Actor, incident_id: UUID, assignee: str | No
     precondition.check(row)
     row.assignee = assignee
     session.flush()
-    following.note(session, row.id, datetime.now(UTC), "assigned", assignee or "nobody", actor.name)
+    incident_store.note(session, row.id, datetime.now(UTC), "assigned", assignee or "nobody", actor.name)
     audit.record(session, actor, "incident.assigned", row.id, row.title)
     return row
 
@@ -213,7 +213,7 @@ def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:
     for one in found:
         mesh = meshes.setdefault(one.mesh_id, None) or mesh_state(session, one.mesh_id)
         meshes[one.mesh_id] = mesh
-        if routing.matches(row.matchers, describe.labels_of(one, mesh)):
+        if routing.matches(row.matchers, presentation.labels_of(one, mesh)):
             kept.append(summary(one))
     return SilencePreview(incidents=kept)
 

@@ -4,10 +4,10 @@ from datetime import UTC, datetime
 
 import structlog
 
-from sinemora.alerts import evaluating, hindsight, queries, sending
+from sinemora.alerts import delivery, evaluator, late_data, queries
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.measurements.publish import announce
+from sinemora.measurements.live.publisher import announce
 
 log = structlog.get_logger(__name__)
 
@@ -19,17 +19,17 @@ def evaluate() -> None:
     """Evaluate every mesh that has a window which is due. It is found in the database, so none is ever lost."""
     now = datetime.now(UTC)
     with system_session() as session:
-        meshes = queries.reported(session, now - evaluating.FORGOTTEN)
+        meshes = queries.reported(session, now - evaluator.FORGOTTEN)
     for one in meshes:
-        end_s = evaluating.due_end_s(one, now.timestamp())
+        end_s = evaluator.due_end_s(one, now.timestamp())
         if end_s is None:
             continue
         try:
             with tenant_session(one.tenant_id) as session:
-                evaluating.watch(session, one.mesh_id)
-                found = evaluating.evaluate(session, one.mesh_id, end_s, now)
+                evaluator.watch(session, one.mesh_id)
+                found = evaluator.evaluate(session, one.mesh_id, end_s, now)
         except Exception:
-            evaluating.forget([one.mesh_id])  # it may have taken in what was not written down
+            evaluator.forget([one.mesh_id])  # it may have taken in what was not written down
             log.exception("mesh not evaluated", mesh=str(one.mesh_id))
             continue
         for incident_id in found.told if found else ():
@@ -42,7 +42,7 @@ def deliver_due() -> None:
     with system_session() as session:
         waiting = queries.due_deliveries(session, datetime.now(UTC), _AT_ONCE)
     for tenant_id, delivery_id in waiting:
-        sending.attempt(tenant_id, delivery_id)
+        delivery.attempt(tenant_id, delivery_id)
 
 
 @celery.task(name="alerts.look_back")
@@ -50,11 +50,11 @@ def look_back() -> None:
     """Look at windows of the past that came late, mesh by mesh."""
     now = datetime.now(UTC)
     with system_session() as session:
-        meshes = queries.watched_meshes(session, now - evaluating.FORGOTTEN)
+        meshes = queries.watched_meshes(session, now - evaluator.FORGOTTEN)
     for tenant_id, mesh_id in meshes:
         try:
             with tenant_session(tenant_id) as session:
-                looked = hindsight.look_back(session, mesh_id, now)
+                looked = late_data.look_back(session, mesh_id, now)
         except Exception:
             log.exception("late windows not looked at", mesh=str(mesh_id))
             continue

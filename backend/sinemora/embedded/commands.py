@@ -11,11 +11,11 @@ from datetime import timedelta
 from pydantic import ValidationError
 
 from sinemora.embedded.data_folder import DataFolder, RunningError
-from sinemora.embedded.launch import data_folder, require_port, up
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.logs import follow
-from sinemora.embedded.product import operator_environment
 from sinemora.embedded.service_user import service_user
-from sinemora.embedded.trouble import TroubleError
+from sinemora.embedded.services import operator_environment
+from sinemora.embedded.up import data_folder, require_port, up
 from sinemora.embedded.waiting import wait
 from sinemora.kit.config import Settings, explain, settings
 

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.service_user import ServiceUser
 from sinemora.embedded.sockets import private_dir, short_socket_dirs
-from sinemora.embedded.trouble import TroubleError
 from sinemora.kit.config import Settings
 
 MARKER = ".sinemora-data"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sinemora.embedded import ports
 from sinemora.embedded.data_folder import DataFolder, checkout
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.programs import Program
-from sinemora.embedded.trouble import TroubleError
 
 MESH = "demo"
 PROVIDER = "demo"

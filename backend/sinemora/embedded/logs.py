@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from sinemora.embedded.trouble import TroubleError
+from sinemora.embedded.errors import TroubleError
 
 _TAIL_BYTES = 4096
 _PAUSE_S = 0.3

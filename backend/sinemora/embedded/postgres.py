@@ -23,11 +23,11 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from sinemora.embedded.engine import postgres_home
+from sinemora.embedded.binaries import postgres_home
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.foreground import Foreground
 from sinemora.embedded.service_user import ServiceUser, service_user
 from sinemora.embedded.sockets import private_dir, socket_dir
-from sinemora.embedded.trouble import TroubleError
 
 SUPERUSER = "postgres"
 OWNER_ROLE = "sinemora_owner"

@@ -11,7 +11,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from sinemora.embedded.trouble import TroubleError
+from sinemora.embedded.errors import TroubleError
 
 DEFAULT_NAME = "sinemora"
 

@@ -6,8 +6,8 @@ import stat
 import tempfile
 from pathlib import Path
 
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.service_user import ServiceUser
-from sinemora.embedded.trouble import TroubleError
 
 LONGEST_PATH_BYTES = 107  # sockaddr_un.sun_path on Linux, less its closing zero
 

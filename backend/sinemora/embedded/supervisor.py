@@ -16,8 +16,8 @@ from pathlib import Path
 from types import FrameType
 
 from sinemora.embedded.data_folder import DataFolder
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.programs import Child, Program
-from sinemora.embedded.trouble import TroubleError
 
 _PR_SET_CHILD_SUBREAPER = 36
 _ALIVE_S = 1.0  # a program that cannot be asked counts as up once it has lived this long

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import redis
 
-from sinemora.embedded.engine import valkey_server
+from sinemora.embedded.binaries import valkey_server
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.foreground import Foreground
 from sinemora.embedded.service_user import ServiceUser, service_user
 from sinemora.embedded.sockets import private_dir, socket_dir
-from sinemora.embedded.trouble import TroubleError
 
 _SOCKET = "valkey.sock"
 

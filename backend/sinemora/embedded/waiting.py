@@ -8,9 +8,9 @@ from typing import Any
 from sqlalchemy.exc import SQLAlchemyError
 
 from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.product import Engines, answers, environment, local_address
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.service_user import service_user
-from sinemora.embedded.trouble import TroubleError
+from sinemora.embedded.services import Engines, answers, environment, local_address
 from sinemora.kit import config
 from sinemora.kit.config import Settings
 
@@ -57,7 +57,7 @@ def wait(settings: Settings, folder: DataFolder) -> int:
 
 
 def _not_measured(agents: int) -> str:
-    from sinemora.embedded.coverage import coverage  # loads the backend
+    from sinemora.embedded.readiness import coverage  # loads the backend
 
     try:
         found = coverage()

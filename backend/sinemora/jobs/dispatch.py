@@ -4,8 +4,8 @@ from uuid import UUID
 
 from sqlalchemy.orm import Session
 
+from sinemora.jobs.executor import run
 from sinemora.jobs.models import Job
-from sinemora.jobs.working import run
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.jobs import enqueue
 

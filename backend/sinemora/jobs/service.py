@@ -8,10 +8,10 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.jobs import queries
+from sinemora.jobs.context import CHUNK_BYTES
 from sinemora.jobs.dispatch import send
-from sinemora.jobs.kinds import Kind
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
-from sinemora.jobs.running import CHUNK_BYTES
+from sinemora.jobs.registry import Kind
 from sinemora.jobs.schemas import JobError, JobOutput, JobRead
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session

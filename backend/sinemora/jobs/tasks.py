@@ -7,7 +7,7 @@ from kombu.exceptions import OperationalError
 
 from sinemora.jobs import queries
 from sinemora.jobs.dispatch import TASKS
-from sinemora.jobs.working import SILENT_S
+from sinemora.jobs.executor import SILENT_S
 from sinemora.kit.celery import celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import IO, Any
 
 from sinemora.kit.client import Client, Refused, add_address, run
-from sinemora.measurements.questions import QUESTIONS
+from sinemora.measurements.imports.readers import TraceKind
+from sinemora.measurements.query.requests import QUESTIONS
+from sinemora.measurements.query.tables import Format
 from sinemora.measurements.schemas import TraceTimes
-from sinemora.measurements.sheets import Format
-from sinemora.measurements.traces import TraceKind
 
 
 def add(commands: Any) -> None:

@@ -3,7 +3,7 @@
 from prometheus_client import Counter, Gauge, Histogram
 
 from sinemora.kit.telemetry import WORKER
-from sinemora.measurements import fast
+from sinemora.measurements.codec import fast
 
 REPORTS = Counter(
     "sinemora_ingest_reports", "Reports by how they ended: stored or the code of the refusal.", ["outcome"]

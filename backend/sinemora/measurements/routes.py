@@ -10,9 +10,9 @@ from fastapi.responses import StreamingResponse
 from sinemora.inventory.agents import AgentDep
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.measurements import paths, service
-from sinemora.measurements.body import JSON, PROTOBUF
-from sinemora.measurements.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.ingest.payload import JSON, PROTOBUF
+from sinemora.measurements.query import matrix, paths
 from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, WorstPaths
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants.access import SignedIn, Viewer
@@ -74,7 +74,7 @@ def read_worst_paths(
     limit: Annotated[int, Query(ge=1, le=500)] = 20,
 ) -> WorstPaths:
     """The paths with the highest values now."""
-    return service.worst_paths(session, mesh_id, metric, statistic, limit)
+    return matrix.worst_paths(session, mesh_id, metric, statistic, limit)
 
 
 @router.get("/paths/{source_vm_id}/{target_vm_id}")

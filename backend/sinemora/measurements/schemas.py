@@ -6,7 +6,7 @@ from typing import Literal
 from uuid import UUID
 
 from sinemora.kit.schemas import Read
-from sinemora.measurements.matrix import Metric, State, Statistic
+from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 
 
 class By(StrEnum):

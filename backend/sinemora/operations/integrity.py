@@ -13,8 +13,8 @@ import numpy as np
 import psycopg
 from psycopg import sql
 
-from sinemora.measurements import frame
-from sinemora.measurements.frame import COUNT, MAX, MEAN, MIN, FrameError
+from sinemora.measurements.codec import frame
+from sinemora.measurements.codec.frame import COUNT, MAX, MEAN, MIN, FrameError
 from sinemora.operations.catalogue import Table, connect, tables
 
 _ROWS_AT_ONCE = 256

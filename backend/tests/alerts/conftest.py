@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from sinemora.alerts import evaluating
+from sinemora.alerts import evaluator
 from sinemora.kit.db import tenant_session
 from sinemora.meshes.plan import is_client
 from tests.callers import Member, MeshWorld
@@ -49,8 +49,8 @@ class Watched:
     def evaluate(self, ended_at_s: int, at: datetime | None = None) -> Any:
         """What the worker does when a window is due, now or at another time."""
         with tenant_session(self.owner.tenant_id) as session:
-            evaluating.watch(session, self.world.id)
-            return evaluating.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
+            evaluator.watch(session, self.world.id)
+            return evaluator.evaluate(session, self.world.id, ended_at_s, at or datetime.now(UTC))
 
     def window(self, **options: Any) -> Any:
         """A window: reported and evaluated."""
@@ -70,7 +70,7 @@ class Watched:
 @pytest.fixture
 def watched(owner: Member, make_mesh: Callable[..., MeshWorld]) -> Watched:
     """Six VMs in three zones, watched by one plain rule: above 1 ms in two of three windows."""
-    evaluating.forget()
+    evaluator.forget()
     world = make_mesh(owner, 6)
     found = Watched(world)
     for rule in owner.get("/v1/alert-rules", params={"mesh_id": str(world.id)}).json()["items"]:

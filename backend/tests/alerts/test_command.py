@@ -10,7 +10,7 @@ from sqlalchemy import select
 
 from sinemora.alerts.models import Receiver
 from sinemora.cli import main
-from sinemora.kit import config, vault
+from sinemora.kit import config, encryption
 from sinemora.kit.client import Client
 from sinemora.kit.db import system_session
 from tests.alerts.conftest import Watched
@@ -54,7 +54,7 @@ def keeps_secrets(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def kept() -> dict[str, Any]:
         with system_session() as session:
-            return {row.name: vault.unseal(row.secret) for row in session.scalars(select(Receiver))}
+            return {row.name: encryption.unseal(row.secret) for row in session.scalars(select(Receiver))}
 
     yield kept
     monkeypatch.undo()

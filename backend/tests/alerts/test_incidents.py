@@ -7,12 +7,12 @@ from uuid import uuid4
 
 from sqlalchemy import text
 
-from sinemora.alerts import evaluating, tasks
+from sinemora.alerts import evaluator, tasks
 from sinemora.alerts.queries import Reported
-from sinemora.jobs.working import run
+from sinemora.jobs.executor import run
 from sinemora.kit.db import system_session
+from sinemora.measurements.store.tiers import Tier
 from sinemora.measurements.tasks import roll_up_mesh
-from sinemora.measurements.tiers import Tier
 from tests.alerts.conftest import Watched
 from tests.callers import Member
 
@@ -57,7 +57,7 @@ def test_a_slow_way_out_is_one_incident_with_its_suspect_until_it_ends(watched: 
 def test_state_survives_a_restart_of_the_worker(watched: Watched):
     watched.slow = egress(watched, 0)
     watched.window()
-    evaluating.forget()
+    evaluator.forget()
     watched.window()
     assert len(watched.incidents()) == 1
 
@@ -103,10 +103,10 @@ def test_windows_that_were_missed_are_evaluated_and_late_ones_count(watched: Wat
 
 def test_only_what_is_due_is_evaluated_and_all_of_it_is_found(watched: Watched):
     one = Reported(uuid4(), watched.world.id, 10, 80, [(100, 2), (90, 4)])
-    assert evaluating.due_end_s(one, 100.5) == 90  # two have not reported yet
-    assert evaluating.due_end_s(one, 103.5) == 100  # they had their time
-    assert evaluating.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 90, [(100, 6)]), 100.5) == 100
-    assert evaluating.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 100, [(100, 6)]), 100.5) is None
+    assert evaluator.due_end_s(one, 100.5) == 90  # two have not reported yet
+    assert evaluator.due_end_s(one, 103.5) == 100  # they had their time
+    assert evaluator.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 90, [(100, 6)]), 100.5) == 100
+    assert evaluator.due_end_s(Reported(one.tenant_id, one.mesh_id, 10, 100, [(100, 6)]), 100.5) is None
     (rule,) = watched.rules()
     watched.owner.patch(f"/v1/alert-rules/{rule['id']}", json={"windows_x": 1, "windows_y": 1})
     watched.slow = egress(watched, 4)

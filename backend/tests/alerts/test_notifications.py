@@ -18,7 +18,7 @@ from sinemora.alerts import messages, routing, tasks
 from sinemora.alerts.models import Delivery, Receiver
 from sinemora.kit import config
 from sinemora.kit.db import system_session
-from sinemora.kit.outbound import allowed
+from sinemora.kit.egress_policy import allowed
 from tests.alerts.conftest import Watched
 from tests.alerts.mailbox import Mailbox, certificate
 from tests.alerts.test_incidents import egress

@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from sqlalchemy import text
 
-from sinemora.alerts import preview, seasons, world
+from sinemora.alerts import evaluation_input, preview, seasons
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG
 from sinemora.alerts.evaluation.judge import Season
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule
 from sinemora.alerts.seasons import WEEKS_MIN, seasons_of
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.measurements import frame, writes
-from sinemora.measurements.matrix import Metric, Statistic
-from sinemora.measurements.tiers import Tier, floor
-from sinemora.measurements.writes import FrameRow, RosterKeys
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.codec import frame
+from sinemora.measurements.store import inserts
+from sinemora.measurements.store.inserts import FrameRow, RosterKeys
+from sinemora.measurements.store.tiers import Tier, floor
 from sinemora.meshes.plan import is_client
 from sinemora.meshes.service import mesh_state
 from tests.alerts.conftest import Watched
@@ -43,7 +44,7 @@ def keep_hour(watched: Watched, at: datetime, delay_ns: int) -> None:
             text("SELECT make_measurement_partitions(:at, :at)"),
             {"at": at.date()},
         )
-        writes.store_merged(session, Tier.HOUR, rows, {}, RosterKeys())
+        inserts.store_merged(session, Tier.HOUR, rows, {}, RosterKeys())
 
 
 @pytest.mark.parametrize("weeks", [WEEKS_MIN - 1, WEEKS_MIN])
@@ -61,7 +62,7 @@ def test_the_same_hour_of_earlier_weeks_says_what_is_ordinary(watched: Watched, 
             assert found is None
             return
         assert found is not None
-        whole = world.planned(mesh.members)
+        whole = evaluation_input.planned(mesh.members)
         assert np.allclose(found.level[whole], 302_000, rtol=0.01)
         assert np.allclose(found.highest[whole], 500_000, rtol=0.01)  # the hour after it
         assert np.isnan(found.level[~whole]).all()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sinemora.embedded.coverage import Coverage
+from sinemora.embedded.readiness import Coverage
 
 
 @pytest.mark.parametrize(

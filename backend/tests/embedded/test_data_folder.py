@@ -7,8 +7,8 @@ import pytest
 
 from sinemora.embedded import sockets
 from sinemora.embedded.data_folder import DataFolder, RunningError, locate
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.service_user import ServiceUser
-from sinemora.embedded.trouble import TroubleError
 from sinemora.kit.config import Settings
 
 ME = ServiceUser("me", os.geteuid(), os.getegid())

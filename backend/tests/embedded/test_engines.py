@@ -12,8 +12,8 @@ import psycopg
 import pytest
 import redis
 
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.postgres import APP_ROLE, OWNER_ROLE, SUPERUSER, PostgresServer
-from sinemora.embedded.trouble import TroubleError
 from sinemora.embedded.valkey import ValkeyServer
 
 

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.logs import _news, follow
-from sinemora.embedded.trouble import TroubleError
 
 
 def test_each_line_is_told_once_and_only_when_whole(tmp_path: Path) -> None:

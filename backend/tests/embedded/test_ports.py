@@ -6,9 +6,9 @@ import socket
 
 import pytest
 
-from sinemora.embedded.launch import require_port
+from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.ports import tcp_free, tcp_holder, tcp_refusal, udp_free
-from sinemora.embedded.trouble import TroubleError
+from sinemora.embedded.up import require_port
 from sinemora.kit.config import Settings
 
 

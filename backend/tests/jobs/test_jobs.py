@@ -7,11 +7,11 @@ from uuid import UUID, uuid4
 import pytest
 from sqlalchemy import text
 
-from sinemora.jobs import kinds, running, service, tasks, working
+from sinemora.jobs import context, executor, registry, service, tasks
+from sinemora.jobs.context import JobLost, Running
 from sinemora.jobs.dispatch import TASKS
-from sinemora.jobs.kinds import Kind
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.running import JobLost, Running
+from sinemora.jobs.registry import Kind
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.tenants.access import Actor
@@ -31,8 +31,8 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 @pytest.fixture
 def make_kind(monkeypatch: pytest.MonkeyPatch):
     """Registers a kind of job for one test."""
-    monkeypatch.setattr(kinds, "_kinds", {})
-    return lambda work, **options: kinds.register(Kind("test.work", Queue.bulk, work, **options))
+    monkeypatch.setattr(registry, "_kinds", {})
+    return lambda work, **options: registry.register(Kind("test.work", Queue.bulk, work, **options))
 
 
 def ask(owner: Member, kind: Kind, **options) -> UUID:
@@ -59,7 +59,7 @@ def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, sent):
     assert (waiting["state"], waiting["progress"], waiting["output"]) == ("queued", None, None)
     assert owner.get(f"/v1/jobs/{job_id}/output").json()["code"] == "job_not_done"
 
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     done = found(owner, job_id)
     assert (done["state"], done["progress"], done["result"], done["attempt"]) == ("succeeded", 1, {"times": 3}, 1)
     assert done["requested_by"] == owner.email
@@ -71,14 +71,14 @@ def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, sent):
     }
     answer = owner.get(done["output"]["href"])
     assert (answer.content, answer.headers["content-type"]) == (b"a,b\nc\n" * 3, "text/csv; charset=utf-8")
-    working.run(owner.tenant_id, job_id)  # sent twice: nothing happens
+    executor.run(owner.tenant_id, job_id)  # sent twice: nothing happens
     assert found(owner, job_id)["attempt"] == 1
     assert owner.delete(f"/v1/jobs/{job_id}").status_code == 204
     assert owner.get(f"/v1/jobs/{job_id}").status_code == 404
 
 
 def test_a_large_file_is_kept_in_pieces(owner, make_kind, sent, monkeypatch):
-    monkeypatch.setattr(running, "CHUNK_BYTES", 1000)
+    monkeypatch.setattr(context, "CHUNK_BYTES", 1000)
     data = bytes(range(256)) * 20
 
     def work(job: Running):
@@ -87,7 +87,7 @@ def test_a_large_file_is_kept_in_pieces(owner, make_kind, sent, monkeypatch):
                 file.write(data[start : start + 333])
 
     job_id = ask(owner, make_kind(work))
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     with system_session() as session:
         assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 6
     answer = owner.get(f"/v1/jobs/{job_id}/output")
@@ -101,7 +101,7 @@ def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
         raise ProductError("trace_invalid", 422, "Line 7 is no number.", line=7)
 
     job_id = ask(owner, make_kind(work))
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     job = found(owner, job_id)
     assert (job["state"], job["output"]) == ("failed", None)
     assert job["error"] == {"code": "trace_invalid", "detail": "Line 7 is no number.", "extra": {"line": 7}}
@@ -114,13 +114,13 @@ def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
         raise ZeroDivisionError("secret")
 
     job_id = ask(owner, make_kind(work))
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["error"]["code"] == "internal_error"
     assert "secret" not in str(found(owner, job_id))
 
 
 def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(owner, make_kind, sent, monkeypatch):
-    monkeypatch.setattr(running, "_TOLD_S", 0.02)
+    monkeypatch.setattr(context, "_TOLD_S", 0.02)
     begun, told = threading.Event(), threading.Event()
 
     def work(job: Running):
@@ -133,11 +133,11 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
     kind = make_kind(work)
     waiting = ask(owner, kind)
     assert owner.post(f"/v1/jobs/{waiting}/cancel").json()["state"] == "cancelled"
-    working.run(owner.tenant_id, waiting)
+    executor.run(owner.tenant_id, waiting)
     assert found(owner, waiting)["attempt"] == 0
 
     job_id = ask(owner, kind)
-    thread = threading.Thread(target=working.run, args=(owner.tenant_id, job_id))
+    thread = threading.Thread(target=executor.run, args=(owner.tenant_id, job_id))
     thread.start()
     assert begun.wait(10)
     assert owner.delete(f"/v1/jobs/{job_id}").json()["code"] == "job_running"
@@ -166,12 +166,12 @@ def test_the_sweep_finds_what_nobody_works_on(owner, make_kind, sent):
     silence(job_id, 10)
     tasks.sweep()
     assert sent == []  # its worker may be alive
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["state"] == "running"  # nobody takes it from a living worker
     silence(job_id, 60)
     tasks.sweep()
     assert sent == [{"tenant_id": str(owner.tenant_id), "job_id": str(job_id)}]
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     assert (found(owner, job_id)["state"], found(owner, job_id)["attempt"]) == ("succeeded", 3)
 
 
@@ -187,10 +187,10 @@ def test_a_job_goes_on_where_its_dead_worker_stopped(owner, make_kind, sent):
 
     job_id = ask(owner, make_kind(work))
     with pytest.raises(SystemExit):
-        working.run(owner.tenant_id, job_id)
+        executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["state"] == "running"
     silence(job_id, 60)
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["result"] == {"first": 2}
 
 
@@ -201,7 +201,7 @@ def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, s
             file.write(b"late")
 
     job_id = ask(owner, make_kind(work))
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     job = found(owner, job_id)
     assert (job["state"], job["attempt"], job["output"]) == ("running", 2, None)
     with tenant_session(owner.tenant_id) as session:
@@ -215,15 +215,15 @@ def test_a_job_that_kills_its_workers_is_given_up(owner, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: None, attempts_max=2))
     silence(job_id, 60)
     silence(job_id, 60)
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["error"]["code"] == "job_worker_lost"
 
 
 def test_a_job_of_another_version_says_so(owner, make_kind, sent):
     kind = make_kind(lambda job: None)
     job_id = ask(owner, kind)
-    kinds._kinds.clear()
-    working.run(owner.tenant_id, job_id)
+    registry._kinds.clear()
+    executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["error"]["code"] == "job_kind_unknown"
 
 
@@ -239,7 +239,7 @@ def test_the_same_question_is_asked_once(owner, other_owner, make_kind, sent):
 def test_jobs_are_listed_newest_first_and_are_nobody_elses(owner, other_owner, make_kind, sent, client):
     kind = make_kind(lambda job: None)
     asked = [str(ask(owner, kind)) for _ in range(3)]
-    working.run(owner.tenant_id, UUID(asked[0]))
+    executor.run(owner.tenant_id, UUID(asked[0]))
     listed = owner.get("/v1/jobs", params={"limit": 2}).json()
     assert [one["id"] for one in listed["items"]] == asked[:0:-1]
     rest = owner.get("/v1/jobs", params={"limit": 2, "cursor": listed["next_cursor"]}).json()
@@ -266,7 +266,7 @@ def test_too_many_at_once_are_refused(owner, make_kind, sent, monkeypatch):
 
 def test_those_that_ended_long_ago_are_forgotten(owner, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: None), input=[b"bytes"])
-    working.run(owner.tenant_id, job_id)
+    executor.run(owner.tenant_id, job_id)
     tasks.sweep()
     assert found(owner, job_id)["state"] == "succeeded"
     with system_session() as session:

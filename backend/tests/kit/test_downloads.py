@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from sinemora.kit import errors
 from sinemora.kit.downloads import installs, serve_packages
-from sinemora.kit.edge import Edge
+from sinemora.kit.http_middleware import Edge
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from redis import Redis
 from redis import RedisError as RedisAway
 from sqlalchemy import text
 
-from sinemora.kit import gathered, telemetry
+from sinemora.kit import telemetry, worker_metrics
 from sinemora.kit.db import system_session
 from sinemora.kit.telemetry import WORKER
 from sinemora.tenants import tasks as tenants
@@ -28,7 +28,7 @@ def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     for collector in list(REGISTRY._collector_to_names):
         if isinstance(collector, telemetry._AtScrape):
             collector._until_s = 0.0
-    monkeypatch.setattr(gathered, "_told", {})
+    monkeypatch.setattr(worker_metrics, "_told", {})
     for metric in WORKER._collector_to_names:
         metric.clear()  # type: ignore[attr-defined]
 
@@ -52,9 +52,9 @@ def test_what_workers_count_is_told_once_however_many_there_are(client: Caller, 
     assert value(first, "sinemora_tasks_total", task="tenants.sweep", outcome="success") == 1
     assert value(first, "sinemora_task_seconds_count", task="tenants.sweep") == 1
     assert value(first, "sinemora_task_seconds_bucket", task="tenants.sweep", le="+Inf") == 1
-    gathered._told.clear()  # as if another worker had counted the same
-    gathered.tell(redis)
-    gathered.tell(redis)  # and nothing new since
+    worker_metrics._told.clear()  # as if another worker had counted the same
+    worker_metrics.tell(redis)
+    worker_metrics.tell(redis)  # and nothing new since
     tenants.sweep.apply()
     assert value(scraped(client), "sinemora_tasks_total", task="tenants.sweep", outcome="success") == 3
 
@@ -64,7 +64,7 @@ def test_counts_wait_while_redis_is_away(client: Caller, monkeypatch: pytest.Mon
         raise RedisAway("gone")
 
     with monkeypatch.context() as without:
-        without.setattr(gathered, "client", away)
+        without.setattr(worker_metrics, "client", away)
         tenants.sweep.apply()
         tenants.sweep.apply()
         assert "sinemora_tasks" not in scraped(client)

@@ -6,8 +6,8 @@ import numpy as np
 import zstandard
 from httpx2 import Response
 
-from sinemora.measurements import sketch
-from sinemora.measurements.agent_pb2 import Columns, MeshWindow, Report
+from sinemora.measurements.codec import llq16
+from sinemora.measurements.ingest.agent_pb2 import Columns, MeshWindow, Report
 from tests.callers import AgentCaller
 from tests.measurements.worlds import Raw
 
@@ -57,7 +57,7 @@ def _add(columns: Columns, direction: int, raw: Raw) -> None:
     columns.max_ns.append(max(delays, default=0))
     columns.m2.append(float(np.var(np.array(delays, np.float64)) * len(delays)) if delays else 0.0)
     columns.clock_error_ns.append(raw.clock_error_ns if delays and direction < 2 else 0)
-    words = sketch.encode(delays)
+    words = llq16.encode(delays)
     columns.sketch_words.append(words.size)
     columns.sketch += words.astype("<u2").tobytes()
 

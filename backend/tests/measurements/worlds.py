@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sinemora.measurements import frame, sketch
-from sinemora.measurements.frame import Frame, Sketches, Stats
+from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec.frame import Frame, Sketches, Stats
 
 DIRECTIONS = ("outbound", "inbound", "round_trip")
 
@@ -47,7 +47,7 @@ def frame_of(window: RawWindow) -> Frame:
                 columns[frame.CLOCK_ERROR, d, i] = 0 if d == frame.ROUND_TRIP else raw.clock_error_ns
                 m2 = float(np.var(np.array(delays, np.float64)) * len(delays))
                 columns[frame.M2, d, i] = frame.m2_bits(np.array(m2))
-            words.append(sketch.encode(delays))
+            words.append(llq16.encode(delays))
             lengths[d, i] = words[-1].size
     sketches = Sketches(lengths, np.concatenate(words) if words else np.empty(0, np.uint16))
     flows = np.array([window.peers[t].flows for t in targets], np.uint16)

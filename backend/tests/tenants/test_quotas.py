@@ -9,7 +9,7 @@ import pytest
 from sinemora.cli import main
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.allowance import Allowances
+from sinemora.measurements.ingest.rate_quota import Allowances
 from sinemora.tenants.models import Tenant, TenantQuota
 from tests.callers import enrol
 from tests.measurements.reports import report_of, send, window_start

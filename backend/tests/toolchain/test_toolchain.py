@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from sinemora.embedded import launch
+from sinemora.embedded import up
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -222,4 +222,4 @@ def test_versions_agree_with_what_says_the_same_elsewhere(common: ModuleType) ->
 
 
 def test_the_supervisor_counts_the_steps_the_toolchain_expects(scripts: None) -> None:
-    assert importlib.import_module("prepare").SUPERVISOR_STEPS == launch.STEPS
+    assert importlib.import_module("prepare").SUPERVISOR_STEPS == up.STEPS

@@ -5,13 +5,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sinemora.alerts.evaluation import culprits
+from sinemora.alerts.evaluation import root_cause
 from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, Ints
-from sinemora.alerts.evaluation.culprits import Cause, Culprit, Hypothesis, Picture, Suspect
 from sinemora.alerts.evaluation.judge import Season, Seasons, Values, judge, least_spread, magnitude
+from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, Picture, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Severity, sources
-from sinemora.alerts.evaluation.standing import Standing
-from sinemora.measurements.matrix import Metric, Statistic, positions_of
+from sinemora.alerts.evaluation.rule_state import Standing
+from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 # Of a zone's VMs (or a mesh's), silent together: it is the zone.
 _ZONE_SHARE = 0.6
@@ -205,7 +205,7 @@ def _silent(state: State, rules: Sequence[Rule], window: Window, views: Sequence
         if not gone.any():
             continue
         for culprit, members in _silent_together(gone, window.zone_of):
-            inside = culprits.explains(culprit, window.zone_of) & window.planned
+            inside = root_cause.explains(culprit, window.zone_of) & window.planned
             cells = np.zeros(0, np.int64)
             for view in views:
                 follows = view.firing & inside
@@ -247,7 +247,7 @@ def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, stat
                 bad |= view.bad
                 known |= view.known
         for at, cause in enumerate(explained):
-            inside = culprits.explains(cause.culprit, window.zone_of)
+            inside = root_cause.explains(cause.culprit, window.zone_of)
             follows = firing & (inside | inside.T)
             if follows.any():
                 explained[at] = Cause(cause.hypotheses, np.union1d(cause.cells, np.flatnonzero(follows)))
@@ -256,7 +256,7 @@ def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, stat
         picture = Picture(
             firing, bad, known, signed if chosen[0].rule.condition.directed else None, gone, window.zone_of
         )
-        explained += [_of_clock(cause) if clock else cause for cause in culprits.causes(picture)]
+        explained += [_of_clock(cause) if clock else cause for cause in root_cause.causes(picture)]
     found: list[Found] = []
     alone = 0
     for cause in explained:

@@ -7,8 +7,8 @@ from enum import StrEnum
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import Flags, Ints
-from sinemora.alerts.evaluation.culprits import OF_VM, Culprit, explains
 from sinemora.alerts.evaluation.engine import Found
+from sinemora.alerts.evaluation.root_cause import OF_VM, Culprit, explains
 
 SETTLED_S = 180
 """An incident is over when nothing of it has been seen for so long …"""

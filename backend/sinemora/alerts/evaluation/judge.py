@@ -7,7 +7,7 @@ import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Baseline, Flags, Floats
 from sinemora.alerts.evaluation.rule import Condition, Kind, Timescale
-from sinemora.measurements.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 Values = Callable[[Metric, Statistic], Floats]
 """One number of every path [source][target] of a window (ns, or a ratio), float32, NaN where there is none."""

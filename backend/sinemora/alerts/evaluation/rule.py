@@ -7,8 +7,8 @@ from math import comb
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Flags
-from sinemora.alerts.evaluation.standing import WINDOWS_MAX, Patience
-from sinemora.measurements.matrix import Metric, Statistic
+from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX, Patience
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
 class Kind(StrEnum):

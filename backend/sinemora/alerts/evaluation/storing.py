@@ -16,8 +16,8 @@ import zstandard
 
 from sinemora.alerts.evaluation.baseline import Baseline
 from sinemora.alerts.evaluation.engine import State
-from sinemora.alerts.evaluation.standing import Standing
-from sinemora.measurements.matrix import Metric, Statistic, positions_of
+from sinemora.alerts.evaluation.rule_state import Standing
+from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 _HEAD = struct.Struct("<4sI")
 _MAGIC = b"SNA1"

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.kit.errors import NotFound, ProductError
 from sinemora.measurements.pins.models import Pin
 from sinemora.measurements.pins.schemas import PinCreate, PinRead
-from sinemora.measurements.ranges import check_range
+from sinemora.measurements.query.ranges import check_range
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor

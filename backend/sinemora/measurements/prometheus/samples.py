@@ -12,11 +12,11 @@ from typing import NamedTuple
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
-from sinemora.measurements import service
-from sinemora.measurements.matrix import Metric, Statistic
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
+from sinemora.measurements.query import matrix as matrix_query
+from sinemora.measurements.query.matrix import Selection
 from sinemora.measurements.schemas import By
-from sinemora.measurements.service import Selection
 from sinemora.meshes.models import Mesh
 
 _QUANTILES = {"0.5": Statistic.P50, "0.9": Statistic.P90, "0.99": Statistic.P99}
@@ -98,7 +98,7 @@ def wanted(found: list[Mesh], selector: Selector) -> Iterator[Wanted]:
 def values(session: Session, one: Wanted, start: datetime | None, end: datetime | None) -> Vector:
     """The samples of one matrix: of the newest windows, or of those begun from `start` to `end`."""
     statistic = _QUANTILES[one.quantile] if one.quantile else Statistic.P50
-    picture = service.picture(session, one.mesh.id, Selection(By.ZONE, one.family.metric, statistic, start, end))
+    picture = matrix_query.picture(session, one.mesh.id, Selection(By.ZONE, one.family.metric, statistic, start, end))
     found: Vector = {}
     matrix, names = picture.matrix, [axis.name for axis in picture.axis]
     for row, source in enumerate(names):

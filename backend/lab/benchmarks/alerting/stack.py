@@ -1,0 +1,307 @@
+"""How long a whole product takes from the end of a window to the webhook: API, broker, worker, beat, PostgreSQL.
+
+Agents send as real ones do: a window leaves when its last exchange is decided, and each agent waits a moment of its own
+up to a second. Time counts from the end of the window that made the rule fire until the request has arrived.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from uuid import UUID, uuid4
+
+import numpy as np
+import zstandard
+from sqlalchemy import text
+
+from lab.benchmarks.alerting.load import Timed, TimedLoad
+from lab.benchmarks.storing.load import request_of
+from lab.benchmarks.storing.product import Product, World, running
+from lab.benchmarks.storing.worlds import frame_of, peers, report
+from sinemora.alerts import evaluator
+from sinemora.alerts.models import AlertRouting, AlertRule, Delivery, DeliveryState, Receiver, ReceiverKind
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.codec import frame
+from sinemora.measurements.ingest.agent_pb2 import Report
+
+WINDOW_S, SAMPLES = 10, 10
+# The deadline of an exchange and the tick that settles it, before a report can leave; then a phase of up to a second.
+DECIDED_S, PHASE_S = 1.2, 1.0
+SLOW_NS = 8_000_000
+_CELERY = (sys.executable, "-m", "celery", "--app", "sinemora.worker", "--quiet")
+_SLOW_EACH = 4
+
+
+class Listener(ThreadingHTTPServer):
+    """Takes webhooks and says when each came."""
+
+    daemon_threads = True
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), _Hook)
+        self.got: list[tuple[float, dict[str, Any]]] = []
+
+    def of(self, mesh: str, about: str) -> list[tuple[float, dict[str, Any]]]:
+        """What was told of a mesh: when (Unix s), and the body."""
+        return [(at, one) for at, one in list(self.got) if one["mesh"] == mesh and one["about"] == about]
+
+
+class _Hook(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        server: Any = self.server
+        server.got.append((time.time(), json.loads(body)))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Nothing."""
+
+
+@contextmanager
+def product() -> Iterator[tuple[Product, Listener]]:
+    """A whole product of its own, and somebody whom everything is told. It has told a first thing."""
+    listener = Listener()
+    threading.Thread(target=listener.serve_forever, daemon=True).start()
+    with running() as found, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
+        os.environ |= {"SINEMORA_RECEIVER_NETWORKS": "local"}
+        programs = [
+            [*_CELERY, "worker", "--queues=fast,bulk", "--concurrency=2", "--without-gossip", "--without-mingle"],
+            [*_CELERY, "beat", f"--schedule={folder}/beat", "--pidfile="],
+        ]
+        started = []
+        try:
+            for number, program in enumerate(programs):
+                with open(f"{folder}/celery-{number}.log", "ab") as log:
+                    started.append(subprocess.Popen(program, stdout=log, stderr=log))
+            with tenant_session(found.tenant_id) as session:
+                url = f"http://127.0.0.1:{listener.server_address[1]}/"
+                receiver = Receiver(name="bench", kind=ReceiverKind.webhook, settings={"url": url})
+                session.add_all([receiver, AlertRouting(id=uuid4(), tree={"root": {"receivers": ["bench"]}})])
+                session.flush()
+                session.add(_test(receiver.id))
+            _wait(listener, started)
+            yield found, listener
+        finally:
+            for process in reversed(started):
+                process.terminate()
+            for process in started:
+                process.wait(60)
+            listener.shutdown()
+
+
+class Agents:
+    """What the agents of a mesh measure: nothing happens, but where somebody says so."""
+
+    def __init__(self, world: World, seed: int) -> None:
+        self.world = world
+        self.rng = np.random.default_rng(seed)
+        self.base = self.rng.uniform(5e4, 5e5, (len(world.vm_keys),) * 2)
+        self.phase = DECIDED_S + PHASE_S * self.rng.random(len(world.vm_keys))
+        self._compressor = zstandard.ZstdCompressor(level=1)
+        self._at = {key: at for at, key in enumerate(world.vm_keys)}
+        self.targets = [
+            np.array([self._at[key] for key in peers(world.vm_keys, at)]) for at in range(len(world.vm_keys))
+        ]
+
+    def quiet(self, vm: int) -> Report:
+        """A window of one agent."""
+        return self._report(vm, self._delays(vm))
+
+    def slow(self, vm: int, target: int) -> Report:
+        """A window in which the way from one agent to a peer is slow."""
+        delays = self._delays(vm)
+        delays[0, self.targets[vm] == target] += SLOW_NS
+        return self._report(vm, delays)
+
+    def deaf(self, vm: int, dead: np.ndarray) -> Report:
+        """A window in which some peers answered nothing."""
+        return self._report(vm, self._delays(vm), dead[self.targets[vm]])
+
+    def request(self, vm: int, message: Report, started_at_s: int) -> Timed:
+        """When a report leaves, and as what."""
+        message.sequence, message.windows[0].started_at_s = started_at_s // WINDOW_S, started_at_s
+        body = self._compressor.compress(message.SerializeToString())
+        return started_at_s + WINDOW_S + float(self.phase[vm]), request_of(self.world.credentials[vm], body)
+
+    def _delays(self, vm: int) -> np.ndarray:
+        targets = self.targets[vm]
+        base = np.stack((self.base[vm, targets], self.base[targets, vm]))[..., None]
+        noise = 1 + 0.01 * self.rng.standard_normal((*base.shape[:2], SAMPLES))
+        return (base * noise).astype(np.int64)
+
+    def _report(self, vm: int, delays: np.ndarray, dead: np.ndarray | None = None) -> Report:
+        whole = frame_of(self.world.vm_keys[vm], [self.world.vm_keys[at] for at in self.targets[vm]], delays)
+        message = report(whole, self.world.mesh_key)
+        if dead is not None and dead.any():
+            message = report(_unanswered(whole, dead), self.world.mesh_key)
+        return message
+
+
+def _unanswered(whole: frame.Frame, dead: np.ndarray) -> frame.Frame:
+    """The frame without an answer of these peers: what was sent is known, and that nothing came back."""
+    columns, lengths = whole.stats.columns.copy(), whole.sketches.lengths.copy()
+    kept = np.repeat(np.tile(~dead, 3), lengths.reshape(-1))
+    columns[:, :, dead] = 0
+    columns[frame.SENT][:, dead] = columns[frame.LOST][:, dead] = SAMPLES
+    columns[frame.SENT, frame.INBOUND, dead] = columns[frame.LOST, frame.INBOUND, dead] = -1
+    lengths[:, dead] = 0
+    sketches = frame.Sketches(lengths, whole.sketches.words[kept])
+    stats = frame.Stats(
+        columns,
+        frame.quantile_codes(sketches),
+        whole.stats.flows,
+        whole.stats.asymmetry_source,
+        np.empty((3, 2, 0), np.int32),
+    )
+    return frame.Frame(whole.vm_key, whole.targets, stats, sketches)
+
+
+def first_window(count: int, one: Callable[[], object]) -> int:
+    """Start of the window from which on reports can be ready in time, if there are so many like this."""
+    one()
+    began = time.monotonic()
+    for _ in range(5):
+        one()
+    return math.ceil((time.time() + 15 + 2 * count * (time.monotonic() - began) / 5) / WINDOW_S) * WINDOW_S
+
+
+@contextmanager
+def sent(found: Product, requests: list[Timed], start_s: int) -> Iterator[None]:
+    """While reports are sent; exits unless all were acknowledged in time."""
+    with tempfile.TemporaryDirectory() as folder:
+        load = TimedLoad(found.port, requests, Path(folder))
+        late_s = time.time() - start_s - WINDOW_S
+        try:
+            yield
+        finally:
+            outcome = load.stop()
+    sys.stderr.write(f"{outcome}\n")
+    if late_s > 0 or outcome.refused:
+        sys.exit(f"not measured: reports were ready {late_s:.1f} s after they were due, {outcome.refused} refused")
+
+
+def evaluated_ms(mesh_id: UUID) -> int:
+    """What the newest evaluation took."""
+    with system_session() as session:
+        query = text("SELECT took_ms FROM alert_states WHERE mesh_id = :id")
+        return int(session.scalar(query, {"id": mesh_id}) or 0)
+
+
+def forget(mesh_id: UUID) -> None:
+    """Delete a mesh, so that nobody waits for its agents."""
+    with system_session() as session:
+        session.execute(text("DELETE FROM meshes WHERE id = :id"), {"id": mesh_id})
+
+
+def seconds_to_webhook(found: Product, listener: Listener, vms: int, windows: int, seed: int) -> list[float]:
+    """In each window four paths are slow that were not before, each an incident of its own: seconds until each is told.
+
+    The rules of every new mesh look on; the rule that speaks is a plain one, of one window.
+    """
+    world = found.world("latency", vms)
+    with tenant_session(found.tenant_id) as session:
+        evaluator.watch(session, world.mesh_id)
+        session.add(_above(world.mesh_id))
+    agents = Agents(world, seed)
+    start_s = first_window(vms * (windows + 3), lambda: agents.request(0, agents.quiet(0), 0))
+    pairs = {(vm, int(target)) for vm in range(vms) for target in agents.targets[vm]}
+    order = [sorted(pairs)[at] for at in np.random.default_rng(seed).permutation(len(pairs))]
+    requests, told = [], 0
+    for window in range(windows + 3):
+        chosen: dict[int, int] = {}
+        while window >= 3 and len(chosen) < _SLOW_EACH:
+            vm, target = order.pop()
+            if not {vm, target} & {*chosen, *chosen.values()}:
+                chosen[vm] = target
+        told += len(chosen)
+        for vm in range(vms):
+            message = agents.slow(vm, chosen[vm]) if vm in chosen else agents.quiet(vm)
+            requests.append(agents.request(vm, message, start_s + window * WINDOW_S))
+    deadline = start_s + (windows + 4) * WINDOW_S + 120
+    with sent(found, requests, start_s):
+        while len(listener.of("latency", "opened")) < told and time.time() < deadline:
+            time.sleep(1)
+    got = listener.of("latency", "opened")
+    sys.stderr.write(f"{len(got)} of {told} incidents told; an evaluation takes {evaluated_ms(world.mesh_id)} ms\n")
+    forget(world.mesh_id)
+    if len(got) != told:
+        sys.exit(f"{told} incidents were to be told, {len(got)} were: {[one['title'] for _, one in got]}")
+    return [at - _unix(one["opened_at"]) for at, one in got]
+
+
+def storm(found: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int]:
+    """One zone of three dies: for each notification the seconds since the end of the window that made rules fire, and
+    how many paths that is. Some windows more are waited for, so that a second notification would be seen.
+    """
+    world = found.world("storm", vms, zones=3)
+    dead = np.arange(vms) % 3 == 1
+    alive, before, after = np.flatnonzero(~dead), 3, 7
+    agents = Agents(world, seed)
+    start_s = first_window(before * vms + after * alive.size, lambda: agents.request(0, agents.deaf(0, dead), 0))
+    requests = []
+    for vm in range(vms):
+        quiet = agents.quiet(vm)
+        requests += [agents.request(vm, quiet, start_s + window * WINDOW_S) for window in range(before)]
+        if not dead[vm]:
+            deaf = agents.deaf(vm, dead)
+            requests += [
+                agents.request(vm, deaf, start_s + window * WINDOW_S) for window in range(before, before + after)
+            ]
+    died_s = start_s + before * WINDOW_S
+    with sent(found, requests, start_s):
+        while time.time() < start_s + (before + after + 1) * WINDOW_S:
+            time.sleep(5)
+            sys.stderr.write(f"{time.time() - died_s:.0f} s: evaluation {evaluated_ms(world.mesh_id)} ms\n")
+    got = [*listener.of("storm", "opened"), *listener.of("storm", "repeated")]
+    for at, one in got:
+        sys.stderr.write(f"{at - died_s:.1f} s after the zone died, {one['title']}, {one['paths']} paths\n")
+    forget(world.mesh_id)
+    return [at - _unix(one["opened_at"]) for at, one in got], max((one["paths"] for _, one in got), default=0)
+
+
+def _test(receiver_id: UUID) -> Delivery:
+    return Delivery(
+        receiver_id=receiver_id, about="test", state=DeliveryState.waiting, due_at=datetime.fromtimestamp(0, UTC)
+    )
+
+
+def _wait(listener: Listener, processes: list["subprocess.Popen[bytes]"]) -> None:
+    """Until all of it works."""
+    until_s = time.monotonic() + 300
+    while not listener.got:
+        if time.monotonic() > until_s or any(process.poll() is not None for process in processes):
+            sys.exit("worker or beat does not start")
+        time.sleep(0.2)
+
+
+def _above(mesh_id: UUID) -> AlertRule:
+    condition = {"kind": "threshold", "metric": "one_way_delay", "statistic": "p50", "above": 4e6}
+    condition |= {"deviations": 6.0, "rise_ns": 0.0, "timescale": "short"}
+    return AlertRule(
+        mesh_id=mesh_id,
+        name="Above four milliseconds",
+        enabled=True,
+        severity="warning",
+        condition=condition,
+        scope={},
+        windows_x=1,
+        windows_y=1,
+        sources_min=1,
+        hold_s=0,
+        keep_firing_s=0,
+    )
+
+
+def _unix(at: str) -> float:
+    return datetime.fromisoformat(at).timestamp()

@@ -1,0 +1,200 @@
+"""Figures of alerts: `make bench-alerts` (other noise: SEED=2; some groups: ONLY=eval,scenarios).
+
+eval        999,000 paths x 20 rules, one evaluation, on one core
+scenarios   labelled scenarios against the default rules: recall, precision, culprit, delay, notifications
+quiet       weeks in which nothing happens
+storm       a zone of 1,000 VMs dies: incidents, seconds of the evaluation
+webhook     a whole product watches 100 VMs: seconds from the end of a window to the webhook (WINDOWS=30 of them)
+outage      a whole product watches 1,000 VMs, and a zone dies: seconds to the one notification
+"""
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from lab.benchmarks.alerting.stack import product, seconds_to_webhook
+from lab.benchmarks.alerting.stack import storm as stack_storm
+from lab.incidents.command import mixed
+from lab.incidents.events import HARMLESS, Event
+from lab.incidents.network import TRACES, Mesh, coded, quiet
+from lab.incidents.trial import judge, run
+from sinemora.alerts.evaluation.engine import State, Window, step
+from sinemora.alerts.evaluation.incidents import Track, advance
+from sinemora.alerts.evaluation.rule import defaults
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+
+SEED = int(os.environ.get("SEED") or 1)
+PER_EVENT = int(os.environ.get("PER_EVENT") or 20)
+WEEKS = int(os.environ.get("WEEKS") or 2)
+VMS, ZONES = int(os.environ.get("VMS") or 1000), 3
+STACK_VMS, WINDOWS = int(os.environ.get("STACK_VMS") or 100), int(os.environ.get("WINDOWS") or 30)
+# Weekend dips take as long as all others together.
+FEWER = {Event.WEEKEND_DIP: 4}
+
+
+def figure(name: str, value: float, unit: str, **extra: object) -> None:
+    sys.stdout.write(json.dumps({"figure": name, "value": value, "unit": unit, **extra}) + "\n")
+    sys.stdout.flush()
+
+
+def say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
+
+
+class Large:
+    """Windows of a mesh of 1,000 VMs."""
+
+    def __init__(self) -> None:
+        self.rng = np.random.default_rng(SEED)
+        self.base = self.rng.uniform(5e4, 5e5, (VMS, VMS)).astype(np.float32)
+        self.zone_of = np.sort(np.arange(VMS) % ZONES)
+        self.planned = ~np.eye(VMS, dtype=bool)
+        self.none = np.zeros(VMS, bool)
+
+    def window(self, number: int, dead: np.ndarray, silent: np.ndarray) -> Window:
+        """Nothing answers that has an end in `dead`; what `dead` measured itself is missing."""
+        touched = np.logical_or.outer(dead, dead)
+        half = np.triu(np.ones((VMS, VMS), bool)) ^ (np.add.outer(np.arange(VMS), np.arange(VMS)) % 2 == 0)
+        asked_by_dead = np.where(half, dead[:, None], dead[None, :])
+        known: dict[tuple[Metric, Statistic], np.ndarray] = {}
+        for series in wanted():
+            if series[0] is Metric.LOSS:
+                values = np.zeros((VMS, VMS), np.float32)
+                values[touched] = 1.0
+                values[asked_by_dead] = np.nan
+            else:
+                values = self.base + self.rng.standard_normal((VMS, VMS), np.float32) * np.float32(5e3)
+                values[touched] = np.nan
+            np.fill_diagonal(values, np.nan)
+            known[series] = values
+        return Window(
+            number * 10, 10, np.arange(VMS), self.zone_of, self.planned, lambda *series: known[series], silent
+        )
+
+
+def wanted() -> list[tuple[Metric, Statistic]]:
+    found = [(rule.condition.metric, rule.condition.statistic) for rule in defaults()]
+    return list(dict.fromkeys([*found, (Metric.ONE_WAY_DELAY, Statistic.MAX), (Metric.LOSS, Statistic.MEAN)]))
+
+
+def evaluation() -> None:
+    large, state = Large(), State(np.arange(VMS))
+    rules = [replace(rule, id=f"{rule.id}-{number}") for rule in defaults() for number in (1, 2)]
+    spent = []
+    window = large.window(1, large.none, large.none)
+    for number in range(1, 135):  # long enough for baselines to have learnt, so that they are compared with
+        if number > 126:
+            window = large.window(number, large.none, large.none)
+        began = time.process_time()
+        step(state, rules, replace(window, ended_at_s=number * 10))
+        if number > 128:
+            spent.append(time.process_time() - began)
+    more = {"paths": VMS * (VMS - 1), "rules": len(rules), "worst": round(max(spent), 3)}
+    figure("alerts_eval_999k_x20_s", round(float(np.median(spent)), 3), "s", bar=1, **more)
+
+
+def storm() -> None:
+    large, state = Large(), State(np.arange(VMS))
+    dead = large.zone_of == 1
+    tracks: dict[str, Track] = {}
+    first_s, most, cells = 0.0, 0, 0
+    for number in range(1, 16):
+        gone = number > 5
+        window = large.window(number, dead if gone else large.none, dead if number > 9 else large.none)
+        began = time.process_time()
+        outcome = step(state, defaults(), window)
+        for change in advance(list(tracks.values()), outcome.found, large.zone_of, number * 10, 10):
+            tracks[change.track.id] = change.track
+        if tracks and not first_s:
+            first_s = time.process_time() - began
+        most, cells = max(most, len(tracks)), max(cells, outcome.firing)
+    figure("alerts_storm_incidents", most, "incidents", bar=1, paths_firing=cells)
+    figure("alerts_storm_evaluation_s", round(first_s, 3), "s", part="evaluation and grouping of the window that fires")
+
+
+def scenarios() -> None:
+    wanted = {event: FEWER.get(event, PER_EVENT) for event in Event}
+    events = found = right = incidents = wrong = told = 0
+    delays: list[int] = []
+    kinds: dict[str, list[int]] = {event.value: [0, 0, 0, 0] for event in Event}
+    began = time.monotonic()
+    for scenario in mixed(wanted, SEED):
+        score = judge(scenario, run(scenario.mesh, scenario.windows, defaults(scenario.mesh.window_s)))
+        kind = kinds[scenario.truth.event]
+        events += score.found is not None
+        found += bool(score.found)
+        right += bool(score.right)
+        incidents, wrong, told = incidents + score.incidents, wrong + score.wrong, told + score.told
+        delays += [] if score.windows is None else [score.windows]
+        for at, value in enumerate((1, bool(score.found), bool(score.right), score.wrong)):
+            kind[at] += value
+        if scenario.truth.event not in HARMLESS and (not score.found or not score.right or score.wrong):
+            say(f"{scenario.truth} found {score.found} right {score.right} wrong {score.wrong}")
+    say(f"{sum(wanted.values())} scenarios in {time.monotonic() - began:.0f} s")
+    say(f"made, found, right, wrong of each: {kinds}")
+    more = {"scenarios": sum(wanted.values()), "seed": SEED}
+    figure("alerts_recall", round(found / events, 4), "ratio", bar=0.95, **more)
+    figure("alerts_precision", round((incidents - wrong) / max(incidents, 1), 4), "ratio", bar=0.95, **more)
+    figure("alerts_culprit_accuracy", round(right / max(found, 1), 4), "ratio", bar=0.9, **more)
+    figure("alerts_detection_windows_p50", float(np.percentile(delays, 50)), "windows", bar=2, **more)
+    figure("alerts_detection_windows_p90", float(np.percentile(delays, 90)), "windows", bar=3, **more)
+    figure("alerts_notifications_per_incident", round(told / max(incidents, 1), 3), "notifications", bar=1.2, **more)
+
+
+def quiet_weeks() -> None:
+    false, days = 0, 7
+    chosen = np.random.default_rng(SEED).permutation(len(TRACES))[:WEEKS].tolist()
+    for number in chosen:
+        mesh = Mesh(TRACES[number], np.repeat(np.arange(3), 3))
+        windows = quiet(mesh, days * 8640, np.random.default_rng([SEED, number]))
+        windows.median_ns, windows.max_ns = coded(windows.median_ns), coded(windows.max_ns)
+        found = run(mesh, windows, defaults())
+        say(
+            f"{mesh.trace.name}: {len(found)} incidents in {days} days {[(one.opened, one.first) for one in found[:4]]}"
+        )
+        false += len(found)
+    figure(
+        "alerts_false_incidents_per_mesh_week",
+        round(false / WEEKS, 2),
+        "incidents",
+        bar=1,
+        weeks=WEEKS,
+        paths=72,
+        seed=SEED,
+    )
+
+
+def webhook() -> None:
+    with product() as (found, listener):
+        spent = seconds_to_webhook(found, listener, STACK_VMS, WINDOWS, SEED)
+    more = {"vms": STACK_VMS, "notifications": len(spent), "seed": SEED}
+    p50, p99 = np.percentile(spent, (50, 99)).round(2).tolist()
+    figure("alerts_window_to_webhook_p99_s", p99, "s", bar=5, p50=p50, worst=round(max(spent), 2), **more)
+
+
+def outage() -> None:
+    with product() as (found, listener):
+        told, paths = stack_storm(found, listener, VMS, SEED)
+    if not told:
+        sys.exit("nobody was told that a zone died")
+    figure("alerts_storm_s", round(told[0], 2), "s", bar=10, vms=VMS, paths=paths)
+    figure("alerts_storm_notifications", len(told), "notifications", bar=1, vms=VMS)
+
+
+GROUPS = {
+    "webhook": webhook,
+    "outage": outage,
+    "eval": evaluation,
+    "storm": storm,
+    "scenarios": scenarios,
+    "quiet": quiet_weeks,
+}
+
+if __name__ == "__main__":
+    only = (os.environ.get("ONLY") or ",".join(GROUPS)).split(",")
+    for name in only:
+        GROUPS[name]()

@@ -1,0 +1,330 @@
+"""How well curves are recovered from noisy samples: one JSON object a figure. `SEED=` chooses the noise.
+
+A case is one published curve, sampled at 5 to 30 latencies (equal steps, steps that double, or at random, in turn) with
+noise of 1 to 10 % (proportional to performance or the same everywhere, in turn) against a stated baseline. Curves with
+a formula and DNS (lines between stated points) take part; of the others the sources say too little to have a shape.
+`ONLY=profiler,speed` runs some groups.
+"""
+
+import json
+import os
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
+from multiprocessing import get_context
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+from scipy.optimize import curve_fit
+
+from sinemora.curves.core.curve import Curve, Floats
+from sinemora.curves.core.fit import Fit, Threshold, fit
+from sinemora.curves.core.library import LIBRARY, Published, published
+from sinemora.curves.core.observations import Metric, Samples, normalise
+from sinemora.curves.core.table import tabulate
+from sinemora.profiler.journal import Journal
+from sinemora.profiler.machine import awake
+from sinemora.profiler.network import open_network
+from sinemora.profiler.profile import Profile, Settings, make
+from sinemora.profiler.quiet import QUIET_BELOW
+from sinemora.profiler.recipes import RECIPES, ProfileError, Recipe
+from sinemora.profiler.recipes import found as installed
+from sinemora.profiler.sweep import Plan, latencies
+
+TRUTHS = tuple(published(key) for key in ("memcached-server", "strads-lasso", "spark-glm", "tensorflow-mnist", "dns"))
+CASES, OTHER_CASES, THRESHOLD_CASES, RANDOM_INPUTS = 600, 90, 300, 10_000
+# As printed in UCAM-CL-TR-937, equations 5.4 to 5.7: threshold, then the powers of x.
+PRINTED = {
+    "memcached-server": (40, ("1.067", "-3.093e-3", "4.084e-6", "-1.898e-9")),
+    "strads-lasso": (20, ("1.009", "-2.095e-3", "2.571e-6", "-1.232e-9")),
+    "spark-glm": (200, ("1.0199", "-1.161e-4")),
+    "tensorflow-mnist": (40, ("1.005", "-5.146e-4", "5.837e-7", "-3.46e-10")),
+}
+
+
+Given, Found = TypeVar("Given"), TypeVar("Found")
+_kept: dict[str, ProcessPoolExecutor] = {}
+
+
+@dataclass(frozen=True)
+class Case:
+    truth: Published
+    noise: float
+    added_us: Floats
+    performance: Floats
+
+    def grid(self) -> Floats:
+        return np.linspace(0, self.added_us[-1], 201)
+
+    def rmse(self, curve: Curve | np.polynomial.Polynomial) -> float:
+        at = self.grid()
+        return float(np.sqrt(np.mean((curve(at) - self.truth.curve(at)) ** 2)))
+
+
+def main(seed: int, only: set[str]) -> None:
+    warnings.filterwarnings("ignore", message="Covariance of the parameters could not be estimated")
+    groups = {
+        "formulas": lambda _: formulas(),
+        "recovery": recovery,
+        "thresholds": thresholds,
+        "violations": violations,
+        "speed": speed,
+        "profiler": lambda _: profiler(seed),
+    }
+    if unknown := only - groups.keys():
+        sys.exit(f"ONLY: {', '.join(sorted(unknown))} is none of {', '.join(groups)}")
+    for number, (name, measure) in enumerate(groups.items()):
+        if not only or name in only:
+            measure(np.random.default_rng((seed, number)))
+
+
+def formulas() -> None:
+    report("curves_formula_max_abs_error", formula_error(), "≤ 1e-12", lambda v: v <= 1e-12)
+    stated_points()
+
+
+def report(figure: str, value: float, bar: str, met: object = None, **detail: object) -> None:
+    verdict = met(value) if callable(met) else None
+    line = {
+        "figure": figure,
+        "value": float(f"{value:.6g}"),
+        "unit": unit(figure),
+        "bar": bar,
+        "met": verdict,
+        **detail,
+    }
+    sys.stdout.write(json.dumps(line, ensure_ascii=False) + "\n")
+    sys.stdout.flush()
+
+
+def unit(figure: str) -> str:
+    """From the name of a figure."""
+    ends = {"_percent": "%", "_us": "µs", "_per_s": "1/s"}
+    return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
+
+
+def formula_error() -> float:
+    """Largest difference to the printed formulas in exact fractions, inside the domain and beyond."""
+    worst = 0.0
+    for key, (threshold, powers) in PRINTED.items():
+        curve = published(key).curve
+        exact = [Fraction(power) for power in powers]
+        for tenth in range(0, 10_001):
+            x = Fraction(tenth, 10)
+            wanted = sum((c * x**k for k, c in enumerate(exact)), Fraction(0)) if x >= threshold else Fraction(1)
+            worst = max(worst, abs(float(Fraction(float(curve(float(x)))) - wanted)))
+        worst = max(worst, abs(float(curve(5000.0)) - float(wanted)))
+    return worst
+
+
+def stated_points() -> None:
+    errors, points = [], []
+    sys.stderr.write(f"{'curve':18} {'µs':>5}   {'stated':>7} {'ours':>6}  words\n")
+    for entry in LIBRARY:
+        for point in entry.stated:
+            ours = float(entry.curve(point.added_us))
+            counts = entry.basis == "formula" and point.relation in "=≈" and not point.setup
+            if counts:
+                errors.append(ours - point.performance)
+            points.append([entry.key, point.added_us, point.relation, round(point.performance, 4), round(ours, 4)])
+            words = point.words + (f" ({point.setup})" if point.setup else "") + ("" if counts else " [not counted]")
+            sys.stderr.write(
+                f"{entry.key:18} {point.added_us:5.0f} {point.relation} {point.performance:7.3f} {ours:6.3f}  {words}\n"
+            )
+    value = float(np.sqrt(np.mean(np.square(errors))))
+    report("curves_stated_points_rmse", value, "print", counted=len(errors), points=points)
+
+
+def shared(work: Callable[[Given], Found], given: list[Given]) -> list[Found]:
+    """What `work` makes of each, in their order; by as many processes as there are processors."""
+    if "pool" not in _kept:
+        # Each process is to keep to one processor; read when it loads numpy.
+        os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
+        _kept["pool"] = ProcessPoolExecutor(len(os.sched_getaffinity(0)), get_context("spawn"))
+    return list(_kept["pool"].map(work, given, chunksize=max(1, len(given) // 200)))
+
+
+def cases(rng: np.random.Generator, count: int, samples: int | None, noise: float | None) -> Iterator[Case]:
+    for index in range(count):
+        truth = TRUTHS[index % len(TRUTHS)]
+        n = samples or int(rng.integers(5, 31))
+        level = noise or float(np.exp(rng.uniform(np.log(0.01), np.log(0.1))))
+        end = truth.curve.end_us
+        x = np.unique(
+            [
+                np.linspace(0, end, n + 1)[1:],
+                np.geomspace(2, end, n),
+                rng.uniform(1, end, n),
+            ][index // len(TRUTHS) % 3]
+        )
+        p = truth.curve(x)
+        scale = p if index // (3 * len(TRUTHS)) % 2 else np.ones(x.size)
+        yield Case(truth, level, x, np.maximum(p + level * scale * rng.standard_normal(x.size), 1e-3))
+
+
+def fitted(case: Case) -> Fit:
+    return fit(normalise(case.added_us, case.performance, baseline=1.0))
+
+
+def recovery(rng: np.random.Generator) -> None:
+    made = list(cases(rng, CASES, None, None))
+    errors, cubic, covered = zip(*shared(recovered, made), strict=True)
+    by_truth = {truth.key: [at for at, case in enumerate(made) if case.truth is truth] for truth in TRUTHS}
+    medians = {key: round(float(np.median(np.take(errors, part))), 3) for key, part in by_truth.items()}
+    report("curves_refit_rmse", float(np.median(errors)), "≤ 0.5 × noise", lambda v: v <= 0.5, by_curve=medians)
+    ratio = float(np.median(errors) / np.median(cubic))
+    report("curves_refit_rmse_ratio_to_cubic", ratio, "≤ 0.8", lambda v: v <= 0.8, cubic=round(np.median(cubic), 3))
+    shares = {key: round(100 * float(np.mean(np.take(covered, part))), 1) for key, part in by_truth.items()}
+    value = 100 * float(np.mean(covered))
+    also = {name: other(rng, name) for name in ("measured baseline", "3 repeats", "5000 rows")}
+    report("curves_band_coverage_percent", value, "93-97", lambda v: 93 <= v <= 97, by_curve=shares, also=also)
+
+
+def recovered(case: Case) -> tuple[float, float, float]:
+    """Error of the fit and of a plain cubic, in units of the noise, and the share of the truth in the band."""
+    found = fitted(case)
+    scale = case.added_us / 1000
+    plain, _ = curve_fit(lambda u, a, b, c, d: a + u * (b + u * (c + u * d)), scale, case.performance)
+    cubic = case.rmse(np.polynomial.Polynomial(plain, domain=[0, 1000], window=[0, 1])) / case.noise
+    at = case.grid()
+    truth, band = case.truth.curve(at), found.at(at)
+    # The curve's own knots are rounded in the last digits.
+    inside = (band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)
+    return case.rmse(found.curve) / case.noise, cubic, float(np.mean(inside))
+
+
+def other(rng: np.random.Generator, name: str) -> dict[str, float]:
+    """The same for rows as tenants have them: a baseline as noisy as the rest, repeats, or natural variation."""
+    rows = []
+    for case in cases(rng, OTHER_CASES, None, None):
+        curve = case.truth.curve
+        x = np.concatenate(([0.0], case.added_us))
+        if name == "3 repeats":
+            x = np.repeat(x, 3)
+        elif name == "5000 rows":
+            x = np.concatenate(([0.0], np.minimum(rng.gamma(2, curve.end_us / 10, 5000), curve.end_us)))
+        y = 1e5 * np.maximum(curve(x) * (1 + case.noise * rng.standard_normal(x.size)), 1e-3)
+        rows.append((case, x, y, 1e5 if name == "5000 rows" else None))
+    errors, covered = zip(*shared(of_rows, rows), strict=True)
+    return {"rmse": round(float(np.median(errors)), 3), "coverage_percent": round(100 * float(np.mean(covered)), 1)}
+
+
+def of_rows(given: tuple[Case, Floats, Floats, float | None]) -> tuple[float, float]:
+    """Error in units of the noise and share of the truth in the band, for rows in the unit of an application."""
+    case, x, y, baseline = given
+    found = fit(normalise(x, y, baseline=baseline))
+    at = np.linspace(0, found.curve.end_us, 201)
+    truth, band = case.truth.curve(at), found.at(at)
+    error = float(np.sqrt(np.mean((band.performance - truth) ** 2))) / case.noise
+    return error, float(np.mean((band.low <= truth + 1e-9) & (truth <= band.high + 1e-9)))
+
+
+def thresholds(rng: np.random.Generator) -> None:
+    errors: dict[str, list[float]] = {truth.key: [] for truth in TRUTHS}
+    inside = []
+    made = list(cases(rng, THRESHOLD_CASES, 20, 0.05))
+    for case, found in zip(made, shared(threshold, made), strict=True):
+        errors[case.truth.key].append(abs(found.at_us - case.truth.flat_until_us))
+        inside.append(found.low_us <= case.truth.flat_until_us <= found.high_us)
+    value = float(np.median(np.concatenate(list(errors.values()))))
+    medians = {key: round(float(np.median(part)), 1) for key, part in errors.items()}
+    covered = round(100 * float(np.mean(inside)), 1)
+    report("curves_threshold_error_us", value, "≤ 20", lambda v: v <= 20, by_curve=medians, interval_percent=covered)
+
+
+def threshold(case: Case) -> Threshold:
+    """The one found."""
+    return fitted(case).threshold
+
+
+def violations(rng: np.random.Generator) -> None:
+    """Inputs nobody should send: rising, scattered over orders of magnitude, few points, with and without spread."""
+    made = []
+    for _ in range(RANDOM_INPUTS):
+        n = int(rng.integers(3, 25))
+        x = rng.uniform(0, 10 ** rng.uniform(0, 5), n)
+        y = 10 ** rng.normal(0, rng.choice([0.01, 0.1, 0.5, 2]), n) * np.exp(rng.normal() * x / x.max())
+        spread = y * rng.uniform(0, 0.3, n) if rng.random() < 0.3 else None
+        baseline = float(10 ** rng.normal(0, 0.3)) if rng.random() < 0.7 else None
+        if baseline is None:
+            x[0] = 0.0
+        metric: Metric = "rate" if rng.random() < 0.5 else "duration"
+        at = np.sort(np.concatenate((np.linspace(0, 1.5 * x.max(), 400), rng.uniform(0, x.max(), 100))))
+        made.append((normalise(x, y, metric=metric, spread=spread, baseline=baseline), at))
+    broken = sum(shared(unlawful, made))
+    report("curves_violations", broken, "0", lambda v: v == 0, inputs=RANDOM_INPUTS)
+
+
+def unlawful(given: tuple[Samples, Floats]) -> int:
+    """How many of the curve, the ends of its band and their order break the law at these latencies."""
+    samples, at = given
+    found = fit(samples)
+    broken = 0
+    for curve in (found.curve, found.low, found.high):
+        p = curve(at)
+        broken += not bool((p > 0).all() and (p <= 1).all() and (np.diff(p) <= 0).all())
+    band = found.at(at[at <= found.curve.end_us])
+    return broken + (not bool((band.low <= band.performance).all() and (band.performance <= band.high).all()))
+
+
+def speed(rng: np.random.Generator) -> None:
+    """10,000 curves at 1,000,000 latencies, in batches that reuse their memory; one core."""
+    curves = [entry.curve for entry in LIBRARY] * (10_000 // len(LIBRARY))
+    table = tabulate(curves)
+    latencies = rng.uniform(0, 1100, 1_000_000)
+    batch = 250
+    out = np.empty((batch, len(curves)))
+    started = time.perf_counter()
+    for start in range(0, latencies.size, batch):
+        table.linear(latencies[start : start + batch], out)
+    taken = time.perf_counter() - started
+    value = latencies.size * len(curves) / taken
+    report("curves_eval_per_s", value, "≥ 5e7", lambda v: v >= 5e7, curves=len(curves), latencies=latencies.size)
+
+
+def profiler(seed: int) -> None:
+    """Two real sweeps of memcached: how much of the second lies where the first foresees it."""
+    try:
+        recipe = installed(RECIPES["memcached"])
+        first, second = (swept(recipe, number) for number in (seed, seed + 1))
+    except ProfileError as error:
+        sys.stderr.write(f"curves_profiler_in_band_percent cannot be measured: {error}\n")
+        return
+    foreseen = first.fit.observation(second.fit.samples.added_us[1:])
+    seen = second.fit.samples.performance[1:]
+    inside = (foreseen.low <= seen) & (seen <= foreseen.high)
+    detail = {
+        "added_us": second.fit.samples.added_us[1:].tolist(),
+        "low": np.round(foreseen.low, 3).tolist(),
+        "seen": np.round(seen, 3).tolist(),
+        "high": np.round(foreseen.high, 3).tolist(),
+        "noise": round(first.fit.noise, 4),
+        "disturbed_runs": sum((run.others or 0) > QUIET_BELOW for run in (*first.runs, *second.runs)),
+    }
+    report("curves_profiler_in_band_percent", 100 * float(np.mean(inside)), "≥ 90", lambda v: v >= 90, **detail)
+
+
+def say(text: str) -> None:
+    sys.stderr.write(text + "\n")
+
+
+def swept(recipe: Recipe, seed: int) -> Profile:
+    """A short profile: 10 latencies to 1 ms, 3 runs of a second each."""
+    plan = Plan(latencies(1000, 10), (4,), repeats_min=3, repeats_max=3, seed=seed)
+    between = open_network("auto", None)
+    try:
+        with tempfile.TemporaryDirectory() as folder, awake():
+            kept = Journal(Path(folder), {"seed": seed})
+            return make(recipe, plan, Settings(1, 2), between, kept, say)
+    finally:
+        between.close()
+
+
+if __name__ == "__main__":
+    main(int(os.environ.get("SEED") or "1"), set(filter(None, os.environ.get("ONLY", "").split(","))))

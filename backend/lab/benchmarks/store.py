@@ -1,0 +1,406 @@
+"""Figures of the store, on a product of its own: one JSON object a figure, commentary on stderr.
+
+A pair-window is the summary of one directed path over one window: a report about 99 peers holds 198. Everything goes
+through real HTTP to committed frames; databases are durable (fsync on). Each figure names its bar, and where a plain
+table with a row per path and window can do the same, what that does in the same run (`rows_…`).
+
+    make bench-store                   everything; the memory figure alone takes 10 minutes
+    make bench-store ONLY=ingest,rss   some groups: ingest queries large unaligned rollup load error rss
+    make bench-store SECONDS=60        a shorter memory run
+"""
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from statistics import median, quantiles
+
+import numpy as np
+import zstandard
+from sqlalchemy import text
+
+from lab.benchmarks.storing import rows
+from lab.benchmarks.storing.load import Load, Outcome, request_of
+from lab.benchmarks.storing.product import Product, World, running
+from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, report, window
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.measurements.aggregate import rollup
+from sinemora.measurements.codec import fast, frame, llq16
+from sinemora.measurements.store import inserts
+from sinemora.measurements.store.inserts import RosterKeys
+from sinemora.measurements.store.tiers import Tier, floor
+
+GROUPS = ("ingest", "queries", "large", "unaligned", "rollup", "load", "error", "rss")
+STARTED = int(time.time())
+NOW = STARTED // 86_400 * 86_400
+REPEATED = 7
+
+
+def tell(figure: str, value: float, unit: str, bar: float, better: str, **more: object) -> None:
+    """One figure."""
+    said = {"figure": figure, "value": round(value, 3), "unit": unit, "bar": bar, "better": better, **more}
+    sys.stdout.write(json.dumps(said) + "\n")
+    sys.stdout.flush()
+
+
+def note(words: str) -> None:
+    """Something on the way."""
+    sys.stderr.write(words + "\n")
+
+
+def requests(world: World, senders: int, windows: int, before_s: int) -> list[bytes]:
+    """Reports of the first `senders` VMs about all others, `windows` each, ending `before_s` ago, oldest first."""
+    rng = np.random.default_rng(1)
+    compressor = zstandard.ZstdCompressor(level=3)
+    found: list[list[bytes]] = []
+    end = STARTED // 10 * 10 - before_s
+    for i in range(senders):
+        others = [key for key in world.vm_keys if key != world.vm_keys[i]]
+        message = report(window(rng, world.vm_keys[i], others), world.mesh_key)
+        mine = []
+        for n in range(windows):
+            message.sequence, message.windows[0].started_at_s = n + 1, end - 10 * (windows - n)
+            mine.append(request_of(world.credentials[i], compressor.compress(message.SerializeToString())))
+        found.append(mine)
+    return [mine[n] for n in range(windows) for mine in found]
+
+
+def stored_frames(world: World) -> int:
+    """Blocks of a mesh that are committed."""
+    with system_session() as session:
+        found = session.scalar(text("SELECT count(*) FROM probe_frames WHERE mesh_key = :key"), {"key": world.mesh_key})
+    return int(found or 0)
+
+
+def ingest(product: Product) -> float:
+    """How fast reports are committed, 99 and 999 peers each; returns reports a second of 99."""
+    rate = 0.0
+    # As many connections as in the measurements the bars come from.
+    for peers_each, senders, windows, connections, bar in ((99, 100, 100, 512, 190_000), (999, 24, 60, 64, 550_000)):
+        world = product.world(f"ingest-{peers_each}", peers_each + 1)
+        blocks = -(-peers_each // 256)
+        Load(product.port, requests(world, senders, 4, 20_000)).wait()  # warm
+        speeds: list[float] = []
+        outcome: Outcome | None = None
+        for turn in range(3):
+            sending = requests(world, senders, windows, 21_000 + turn * 10 * windows)
+            cpu_s, database_s, before = product.cpu_s(), product.database_cpu_s(), stored_frames(world)
+            outcome = Load(product.port, sending, connections=connections).wait()
+            cpu_s, database_s = product.cpu_s() - cpu_s, product.database_cpu_s() - database_s
+            stored = stored_frames(world) - before
+            if outcome.refused or stored != outcome.acknowledged * blocks:
+                sys.exit(f"{outcome} but {stored} blocks are stored: acknowledged is not committed")
+            speeds.append(outcome.acknowledged / outcome.seconds)
+        assert outcome is not None
+        rate = rate or median(speeds)
+        extra: dict[str, object] = {
+            "connections": connections,
+            "reports_per_s": round(median(speeds), 1),
+            "api_cpu_ms_per_report": round(cpu_s / outcome.acknowledged * 1000, 3),
+            "database_cpu_ms_per_report": round(database_s / outcome.acknowledged * 1000, 3),
+            "generator_cpu_ms_per_report": round(outcome.generator_cpu_s / outcome.acknowledged * 1000, 3),
+        }
+        if peers_each == 99:
+            rng = np.random.default_rng(2)
+            parts = [window(rng, key, peers(world.vm_keys, i)) for i, key in enumerate(world.vm_keys)]
+            at = datetime.fromtimestamp(NOW - 86_400, UTC)
+            plain = [(part, (at + timedelta(seconds=10 * n)).isoformat()) for n in range(3) for part in parts]
+            speed, size = rows.ingest(product.postgres.dsn("postgres", "sinemora"), plain)
+            extra["rows_copy_per_s"] = round(speed)
+            _sizes(world, size)
+        tell(
+            f"store_ingest_{peers_each}_per_s", median(speeds) * 2 * peers_each, "pair-windows/s", bar, "more", **extra
+        )
+    return rate
+
+
+def _sizes(world: World, row_bytes: float) -> None:
+    """Bytes on disk of a pair-window and a pair-minute, everything that belongs to the table counted."""
+    while tasks.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)):
+        pass
+    for figure, table, bar in (
+        ("store_bytes_per_window", "probe_frames", 30),
+        ("store_bytes_per_minute", "probe_frames_1m", 45),
+    ):
+        with system_session() as session:
+            paths = session.scalar(text(f"SELECT 2 * sum(n) FROM {table}"))
+            size = session.scalar(
+                text(
+                    "SELECT sum(pg_total_relation_size(inhrelid)) FROM pg_inherits"
+                    " WHERE inhparent = CAST(:table AS regclass)"
+                ),
+                {"table": table},
+            )
+        assert paths is not None
+        assert size is not None
+        tell(figure, float(size) / float(paths), "bytes", bar, "less", rows_bytes=round(row_bytes, 1))
+
+
+def fill(world: World, tier: Tier, starts: list[int], samples: int) -> None:
+    """Store frames of all VMs at each start, as the tier keeps them."""
+    known = RosterKeys()
+    batch: list[inserts.FrameRow] = []
+
+    def store() -> None:
+        with system_session() as session:
+            if tier is Tier.RAW:
+                learnt = inserts.store_frames(session, batch, known)[1]
+            else:
+                learnt = inserts.store_merged(session, tier, batch, {}, known)
+        known.learn(learnt)
+        batch.clear()
+
+    for row in mesh_rows(3, world.tenant_key, world.mesh_key, world.vm_keys, starts, tier.step_s, samples):
+        batch.append(row)
+        if len(batch) >= 500:
+            store()
+    if batch:
+        store()
+
+
+def fill_zones(world: World, tier: Tier, starts: list[int], samples: int) -> None:
+    """Store the frames between the zones of a mesh at each start: one payload for all."""
+    rng = np.random.default_rng(4)
+    with system_session() as session:
+        of_vms = text("SELECT DISTINCT z.key FROM zones z JOIN vms v ON v.zone_id = z.id WHERE v.key = ANY(:keys)")
+        zones = sorted(session.scalars(of_vms, {"keys": world.vm_keys}))
+        parts = [window(rng, zone, zones[i:], samples) for i, zone in enumerate(zones)]
+        found = [
+            inserts.FrameRow(
+                world.tenant_key, world.mesh_key, start, part.vm_key, 0, tier.step_s, part.targets,
+                frame.encode_stats(part.stats), frame.encode_sketches(part.sketches, part.stats),
+            )
+            for start in starts
+            for part in parts
+        ]  # fmt: skip
+        inserts.store_merged_zones(session, tier, found, {}, RosterKeys())
+
+
+def timed(ask: Callable[[int], object], times: int = REPEATED) -> float:
+    """Median ms of `ask`, called with 0, 1, 2 … after one call to warm up."""
+    ask(0)
+    spent = []
+    for turn in range(1, times + 1):
+        began_s = time.perf_counter()
+        ask(turn)
+        spent.append((time.perf_counter() - began_s) * 1000)
+    return median(spent)
+
+
+def ask_matrix(product: Product, world: World, start: int | None, end: int | None, by: str = "vm") -> None:
+    """p50 and p99 of a range in one answer, as binary; without a range: the newest p50."""
+    when = "" if start is None else f"&more=p99&from={_iso(start)}&to={_iso(end or 0)}"
+    body = product.get(f"/v1/meshes/{world.mesh_id}/matrix?by={by}&statistic=p50{when}")
+    size = len(world.vm_keys) if by == "vm" else 8
+    whole = 24 + 3 * size * size
+    if len(body) != whole * (1 if start is None else 2):
+        sys.exit(f"{len(body)} bytes are no whole matrices")
+    for first in range(0, len(body), whole):
+        codes = np.frombuffer(body, "<u2", size * size, first + 24)
+        if np.count_nonzero(codes) < size * (size - 1):
+            sys.exit(f"the matrix lacks values: {np.count_nonzero(codes)} of {size * (size - 1)}")
+
+
+def _iso(at_s: int) -> str:
+    return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def queries(product: Product) -> World:
+    """Reading a mesh of 100 VMs; ranges end at any minute."""
+    world = product.world("queries", 100)
+    end = NOW - 3 * 3600 + 7 * 60  # at seven minutes past an hour: no tier's step ends there
+    hour = floor(datetime.fromtimestamp(end, UTC), 3600)
+    last = int(hour.timestamp())
+    fill(world, Tier.MINUTE, [*range(end - 45 * 60, end + 600, 60), *range(end - 86_400, end - 86_400 + 3600, 60)], 60)
+    fill(world, Tier.QUARTER, [*range(last - 3600, last, 900), *range(last - 86_400, last - 82_800, 900)], 900)
+    fill(world, Tier.HOUR, list(range(last - 86_400, last, 3600)), 3600)
+    fill(world, Tier.DAY, [NOW - 2 * 86_400], 10_000)
+    fill_zones(world, Tier.HOUR, list(range(last - 31 * 86_400, last, 3600)), 3600)
+    fill_zones(world, Tier.DAY, list(range(NOW - 31 * 86_400, NOW - 86_400, 86_400)), 10_000)
+    spent = timed(lambda n: ask_matrix(product, world, end - 900 - 60 * (n % 3), end - 60 * (n % 3)))
+    rng = np.random.default_rng(5)
+    part = [window(rng, key, peers(world.vm_keys, i), 60) for i, key in enumerate(world.vm_keys)]
+    plain = [(one, _iso(end - 60 * n)) for n in range(1, 16) for one in part]
+    dsn = product.postgres.dsn("postgres", "sinemora")
+    rows.ingest(dsn, plain)
+    row_ms = median(rows.matrix_ms(dsn, _iso(end - 900), _iso(end)) for _ in range(3))
+    tell("store_matrix_100_15m_ms", spent, "ms", 100, "less", rows_ms=round(row_ms, 1), ends="at any minute")
+    spent = timed(lambda n: ask_matrix(product, world, end - 86_400 + 60 * (n % 3), end + 60 * (n % 3)))
+    tell("store_matrix_100_24h_ms", spent, "ms", 500, "less", ends="at any minute")
+    spent = timed(lambda n: ask_matrix(product, world, last - 30 * 86_400, last, "zone"))
+    tell("store_zone_30d_ms", spent, "ms", 200, "less", ends="at any hour")
+    path = f"/v1/meshes/{world.mesh_id}/paths/{world.vm_ids[3]}/{world.vm_ids[5]}/series"
+    for resolution, figure in (("15m", "store_series_24h_ms"), ("1m", "store_series_24h_by_minute_ms")):
+        if resolution == "1m":
+            fill(world, Tier.MINUTE, list(range(end - 86_400, end, 60)), 60)
+        when = f"?from={_iso(end - 86_400)}&to={_iso(end)}&resolution={resolution}"
+        spent = timed(lambda _, when=when: product.get(path + when, "application/json"))  # type: ignore[misc]
+        tell(figure, spent, "ms", 60, "less", resolution=resolution)
+    return world
+
+
+def large(product: Product) -> None:
+    """Reading a mesh of 1,000 VMs: 999,000 paths."""
+    world = product.world("large", 1000)
+    quarter = NOW - 4 * 3600
+    note("filling 1,000 VMs")
+    fill(world, Tier.QUARTER, [quarter - 900], 900)
+    fill(world, Tier.DAY, [NOW - 86_400], 10_000)
+    spent = timed(lambda _: ask_matrix(product, world, quarter - 900, quarter))
+    tell("store_matrix_1000_15m_ms", spent, "ms", 1000, "less", ends="at a quarter of an hour")
+    spent = timed(lambda _: ask_matrix(product, world, NOW - 86_400, NOW))
+    tell("store_matrix_1000_24h_ms", spent, "ms", 3000, "less", ends="at midnight UTC")
+    fill(world, Tier.RAW, [int(time.time()) // 10 * 10 - 10], 10)
+    spent = timed(lambda _: ask_matrix(product, world, None, None))
+    tell("store_latest_1000_ms", spent, "ms", 100, "less")
+
+
+def unaligned(product: Product) -> None:
+    """A quarter of an hour of 1,000 VMs that ends at any minute: fifteen million sketches of minutes, really merged."""
+    world = product.world("unaligned", 1000)
+    end = NOW - 5 * 3600 + 7 * 60
+    note("filling fifteen minutes of 1,000 VMs")
+    fill(world, Tier.MINUTE, list(range(end - 900, end, 60)), 60)
+    spent = timed(lambda _: ask_matrix(product, world, end - 900, end), 3)
+    tell("store_matrix_1000_15m_any_minute_ms", spent, "ms", 1000, "less", ends="at any minute")
+
+
+def rolled(product: Product) -> None:
+    """One minute of 1,000 VMs merged and stored, zones too, by one process."""
+    world = product.world("rolled", 1000)
+    minute = NOW - 7200
+    note("filling a minute of 1,000 VMs")
+    fill(world, Tier.RAW, [minute + 10 * n for n in range(6)], 10)
+    fast.load()
+    cpu_s, began_s = time.process_time(), time.perf_counter()
+    if tasks.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
+        sys.exit("the minute was not merged")
+    wall_s = time.perf_counter() - began_s
+    tell(
+        "store_rollup_minute_1000_s", wall_s, "s", 15, "less", process_cpu_s=round(time.process_time() - cpu_s, 2),
+        pair_windows=999_000 * 6,
+    )  # fmt: skip
+
+
+def merged_sketch(pieces: list[frame.Sketches]) -> frame.Sketches:
+    """Sketches of one target each, merged."""
+    merged = rollup.merge_sketches(pieces, np.zeros(len(pieces), np.int64), 1)[1]
+    assert merged is not None
+    return merged
+
+
+def error() -> None:
+    """Quantiles of frames merged four times over, against the exact ones of all raw values, heavy tails."""
+    rng = np.random.default_rng(6)
+    worst, checked = 0.0, 0
+    for tail in (1.1, 1.5, 2.5):
+        values = (80_000 * (1 + rng.pareto(tail, (4, 60_000)))).clip(0, 2e9).astype(np.int64)
+        values[0] = delays(rng, (1, 60_000))[0]
+        pieces = [
+            frame.Sketches(np.array([[words.size], [0], [0]]), words)
+            for part in np.array_split(values, 6_000, axis=1)
+            for words in [llq16.encode(part[0])]
+        ]
+        for size in (6, 15, 4, 24):  # windows to minutes to quarters to hours to a day
+            pieces = [merged_sketch(pieces[i : i + size]) for i in range(0, len(pieces), size)]
+        whole = pieces[0] if len(pieces) == 1 else merged_sketch(pieces)
+        ordered = np.sort(values[0])
+        for at in (0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999):
+            exact = int(ordered[max(1, int(np.ceil(at * ordered.size))) - 1])
+            (bin_at,) = llq16.quantiles(whole.words, whole.lengths[0], [at])[:, 0]
+            worst = max(worst, abs(int(llq16.VALUE_OF_BIN[bin_at]) - exact) / exact)
+            checked += 1
+        values[0] = values[1]
+    tell("store_percentile_error_percent", worst * 100, "%", 0.8, "less", checked=checked)
+
+
+def under_load(product: Product, per_s: float, world: World) -> None:
+    """The 15-minute matrix of 100 VMs, idle and while reports come at half of what is possible."""
+    end = NOW - 3 * 3600 + 7 * 60
+
+    def p95_ms() -> float:
+        spent = []
+        for _ in range(40):
+            began_s = time.perf_counter()
+            ask_matrix(product, world, end - 900, end)
+            spent.append((time.perf_counter() - began_s) * 1000)
+            time.sleep(0.02)
+        return quantiles(spent, n=20)[-1]
+
+    p95_ms()
+    idle = p95_ms()
+    sender = product.world("under-load", 100)
+    load = Load(product.port, requests(sender, 100, max(20, int(per_s * 60 / 100)), 40_000), per_s / 2)
+    time.sleep(2)
+    busy = p95_ms()
+    outcome = load.stop()
+    tell(
+        "store_query_under_load_ratio", busy / idle, "ratio", 3, "less", idle_p95_ms=round(idle, 1),
+        busy_p95_ms=round(busy, 1), reports_per_s=round(outcome.acknowledged / outcome.seconds, 1),
+    )  # fmt: skip
+
+
+def memory(product: Product, seconds: float) -> None:
+    """Growth of the API's memory over the load of 99 peers, from its first tenth on."""
+    world = product.world("memory", 100)
+    began_s = time.monotonic()
+    first: list[int] = []
+    last: list[int] = []
+    turn = 0
+    while (passed_s := time.monotonic() - began_s) < seconds:
+        load = Load(product.port, requests(world, 100, 40, 45_000 + turn * 400 % 150_000))
+        outcome = load.wait()
+        if outcome.refused:
+            sys.exit(f"{outcome}")
+        turn += 1
+        if passed_s > seconds * 0.9:
+            last.append(product.rss_kb())
+        elif seconds * 0.1 < passed_s < seconds * 0.2:
+            first.append(product.rss_kb())
+    growth = (median(last) / median(first) - 1) * 100
+    tell(
+        "store_ingest_rss_growth_percent", growth, "%", 5, "less", seconds=seconds, rss_mb=round(median(last) / 1024),
+        reports=turn * 4000,
+    )  # fmt: skip
+
+
+def main() -> None:
+    """The groups asked for."""
+    wanted = [name for name in os.environ.get("ONLY", "").split(",") if name] or list(GROUPS)
+    if unknown := set(wanted) - set(GROUPS):
+        sys.exit(f"no groups: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")
+    seconds = float(os.environ.get("SECONDS_OF_LOAD") or 600)
+    if "error" in wanted:
+        error()
+    if wanted == ["error"]:
+        return
+    with running() as product:
+        with system_session() as session:
+            today = datetime.now(UTC).date()
+            session.execute(
+                text("SELECT make_measurement_partitions(:first, :last)"),
+                {"first": today - timedelta(days=40), "last": today},
+            )
+        product.await_loops()
+        rate, world = 0.0, None
+        if {"ingest", "load"} & set(wanted):
+            rate = ingest(product)
+        if {"queries", "load"} & set(wanted):
+            world = queries(product)
+        if "load" in wanted and world is not None:
+            under_load(product, rate, world)
+        if "large" in wanted:
+            large(product)
+        if "unaligned" in wanted:
+            unaligned(product)
+        if "rollup" in wanted:
+            rolled(product)
+        if "rss" in wanted:
+            memory(product, seconds)
+
+
+if __name__ == "__main__":
+    main()

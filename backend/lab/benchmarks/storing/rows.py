@@ -1,0 +1,67 @@
+"""The yardstick: a plain table with a row per path and window, in the same database."""
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+import psycopg
+
+from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec.frame import Frame
+
+TABLE = """
+CREATE TABLE bench_rows (
+    source int, target int, started_at timestamptz, count int, sent int, lost int, min_ns int, mean_ns int, max_ns int,
+    clock_error_ns int, m2 real, sketch bytea, PRIMARY KEY (source, started_at, target))
+"""
+COPY = "COPY bench_rows FROM STDIN"
+
+
+def rows_of(whole: Frame, started_at: str) -> Iterator[tuple[object, ...]]:
+    """Both directed paths of every pair of a frame."""
+    cuts = np.concatenate(([0], np.cumsum(whole.sketches.lengths.reshape(-1)))).tolist()
+    n = whole.targets.size
+    for direction in (frame.OUTBOUND, frame.INBOUND):
+        columns = whole.stats.columns[:7, direction].T.tolist()
+        m2 = whole.stats.m2[direction].tolist()
+        for i, target in enumerate(whole.targets.tolist()):
+            at = direction * n + i
+            words = whole.sketches.words[cuts[at] : cuts[at + 1]].tobytes()
+            ends = (whole.vm_key, target) if direction == frame.OUTBOUND else (target, whole.vm_key)
+            yield (*ends, started_at, *columns[i], m2[i], words)
+
+
+def ingest(dsn: str, frames: list[tuple[Frame, str]]) -> tuple[float, float]:
+    """Rows a second by COPY, a commit each 100 frames; bytes a row, index included. The rows are made beforehand."""
+    batches = [
+        [row for part in frames[first : first + 100] for row in rows_of(*part)] for first in range(0, len(frames), 100)
+    ]
+    with psycopg.connect(dsn, autocommit=True) as connection:
+        connection.execute("DROP TABLE IF EXISTS bench_rows")
+        connection.execute(TABLE)
+        began_s = time.perf_counter()
+        for batch in batches:
+            with connection.transaction(), connection.cursor().copy(COPY) as copy:
+                for row in batch:
+                    copy.write_row(row)
+        seconds = time.perf_counter() - began_s
+        size = connection.execute("SELECT pg_total_relation_size('bench_rows')").fetchone()
+    total = sum(map(len, batches))
+    assert size is not None
+    return total / seconds, size[0] / total
+
+
+def matrix_ms(dsn: str, start: str, end: str) -> float:
+    """p50 and p99 of every path of a range: sketches of each path joined in SQL, then read and merged at once."""
+    began_s = time.perf_counter()
+    with psycopg.connect(dsn) as connection, connection.cursor(binary=True) as cursor:
+        cursor.execute(
+            "SELECT source, target, string_agg(sketch, ''::bytea) FROM bench_rows"
+            " WHERE started_at >= %s AND started_at < %s GROUP BY 1, 2",
+            (start, end),
+        )
+        found = cursor.fetchall()
+    lengths = np.array([len(row[2]) // 2 for row in found], np.int64)
+    words = np.frombuffer(b"".join(row[2] for row in found), np.uint16)
+    llq16.quantiles(words, lengths, (0.5, 0.99))
+    return (time.perf_counter() - began_s) * 1000

@@ -1,0 +1,210 @@
+"""What goes wrong in a mesh, and the truth about it."""
+
+from dataclasses import asdict, dataclass, field
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lab.incidents.network import EXCHANGES, Flags, Mesh, Windows, coded, make_mesh, quiet
+from sinemora.alerts.evaluation.root_cause import Culprit, Suspect, explains
+
+
+class Event(StrEnum):
+    """Kinds of scenarios. In the last three nothing is wrong."""
+
+    SICK_VM = "sick_vm"
+    ZONE_PAIR = "zone_pair"
+    ZONE = "zone"
+    ONE_DIRECTION = "one_direction"
+    PATH = "path"
+    LOSS_ONLY = "loss_only"
+    CLOCK_STEP = "clock_step"
+    AGENT_GONE = "agent_gone"
+    SLOW_DRIFT = "slow_drift"
+    WEEKEND_DIP = "weekend_dip"
+    CORRELATED_NOISE = "correlated_noise"
+    NOTHING = "nothing"
+
+
+HARMLESS = (Event.WEEKEND_DIP, Event.CORRELATED_NOISE, Event.NOTHING)
+DEVIATIONS = (3.0, 12.0)
+"""How large events are, in standard deviations of the trace; equally likely on a logarithmic scale."""
+WARM_UP_S = 4200
+# What creeps up is known by what was before; a weekend comes after days.
+_WARM_UP_S = {Event.SLOW_DRIFT: 6 * 3600, Event.WEEKEND_DIP: 30 * 3600}
+_AFTER_S = 900
+_PATIENCE_S = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Truth:
+    """What happened: from window `start` to before `end`; `detectable` is the first in which it is 3 deviations.
+
+    `culprit` by position of VMs or zones; None where nothing is wrong.
+    """
+
+    event: Event
+    start: int
+    end: int
+    detectable: int
+    deviations: float
+    culprit: Culprit | None
+
+
+@dataclass(slots=True)
+class Scenario:
+    """A mesh, its windows, and the truth about them."""
+
+    seed: int
+    mesh: Mesh
+    windows: Windows
+    truth: Truth
+    words: dict[str, Any] = field(default_factory=dict)
+
+    def described(self) -> dict[str, Any]:
+        """The truth as JSON."""
+        told = asdict(self.truth)
+        return {
+            "seed": self.seed,
+            "trace": self.mesh.trace.name,
+            "window_s": self.mesh.window_s,
+            "zone_of": self.mesh.zone_of.tolist(),
+            "windows": int(self.windows.median_ns.shape[0]),
+            "truth": told,
+        }
+
+
+def make(event: Event, seed: int) -> Scenario:
+    """The scenario of a kind and a seed; the same whenever it is made."""
+    rng = np.random.default_rng([seed, list(Event).index(event)])
+    mesh = make_mesh(rng, 60 if event is Event.WEEKEND_DIP else 10)
+    warm_up = _WARM_UP_S.get(event, WARM_UP_S) // mesh.window_s
+    lasts_s = _lasts_s(event, rng)
+    start = warm_up + int(rng.integers(0, 60))
+    end = start + lasts_s // mesh.window_s
+    steps = end + _AFTER_S // mesh.window_s
+    windows = quiet(mesh, steps, rng)
+    deviations = float(np.exp(rng.uniform(*np.log(DEVIATIONS))))
+    sd_ns = mesh.trace.sd_us * 1000
+    detectable = start
+    culprit: Culprit | None = None
+    if event is Event.CLOCK_STEP:
+        culprit = Culprit(Suspect.CLOCK, int(rng.integers(mesh.size)))
+        _step_clock(windows, culprit.at, start, end, deviations * sd_ns, rng)
+    elif event is Event.AGENT_GONE:
+        culprit = Culprit(Suspect.AGENT, int(rng.integers(mesh.size)))
+        _remove_agent(mesh, windows, culprit.at, start, end, rng)
+    elif event is Event.WEEKEND_DIP:
+        _dip(mesh, windows, start, end, rng)
+    elif event is Event.CORRELATED_NOISE:
+        _shake(windows, start, end, sd_ns, rng)
+    elif event is not Event.NOTHING:
+        culprit = _culprit(event, mesh, rng)
+        where = explains(culprit, mesh.zone_of)
+        if event is Event.LOSS_ONLY:
+            _lose(windows, where, start, end, float(rng.uniform(0.15, 0.5)), rng)
+        else:
+            shape = np.ones(end - start)
+            if event is Event.SLOW_DRIFT:
+                shape = np.minimum(1.0, np.arange(1, end - start + 1) / (0.8 * (end - start)))
+                deviations = max(deviations, 5.0)
+                detectable = start + int(np.argmax(shape * deviations >= DEVIATIONS[0]))
+            _delay(windows, where, start, deviations * sd_ns * shape, rng)
+    windows.median_ns, windows.max_ns = coded(windows.median_ns), coded(np.maximum(windows.max_ns, windows.median_ns))
+    return Scenario(seed, mesh, windows, Truth(event, start, end, detectable, deviations, culprit))
+
+
+def _lasts_s(event: Event, rng: np.random.Generator) -> int:
+    if event is Event.WEEKEND_DIP:
+        return int(rng.integers(44, 52)) * 3600
+    if event is Event.SLOW_DRIFT:
+        return int(rng.integers(3600, 9000))
+    return int(rng.integers(600, 2400))
+
+
+def _culprit(event: Event, mesh: Mesh, rng: np.random.Generator) -> Culprit:
+    vm, other = (int(one) for one in rng.choice(mesh.size, 2, replace=False))
+    zone, second = (int(one) for one in rng.choice(int(mesh.zone_of.max()) + 1, 2, replace=False))
+    offered = {
+        Event.SICK_VM: [Culprit(Suspect.VM, vm)],
+        Event.ONE_DIRECTION: [Culprit(Suspect.EGRESS, vm), Culprit(Suspect.INGRESS, vm)],
+        Event.ZONE_PAIR: [Culprit(Suspect.ZONE_PAIR, zone, second)],
+        Event.ZONE: [Culprit(Suspect.ZONE, zone)],
+        Event.PATH: [Culprit(Suspect.PATH, vm, other)],
+        Event.LOSS_ONLY: [
+            Culprit(Suspect.EGRESS, vm),
+            Culprit(Suspect.VM, vm),
+            Culprit(Suspect.ZONE_PAIR, zone, second),
+            Culprit(Suspect.PATH, vm, other),
+        ],
+        Event.SLOW_DRIFT: [Culprit(Suspect.VM, vm), Culprit(Suspect.ZONE_PAIR, zone, second)],
+    }[event]
+    return offered[int(rng.integers(len(offered)))]
+
+
+def _delay(
+    windows: Windows, where: Flags, start: int, rise_ns: npt.NDArray[np.floating], rng: np.random.Generator
+) -> None:
+    """Add to the paths, each by a little more or less than the others, and unsteadily."""
+    paths = np.flatnonzero(where)
+    own = rng.uniform(0.85, 1.15, paths.size)
+    unsteady = 1 + 0.1 * rng.standard_normal((rise_ns.size, paths.size))
+    added = (rise_ns[:, None] * own * unsteady).astype(np.float32)
+    for array in (windows.median_ns, windows.max_ns):
+        flat = array.reshape(array.shape[0], -1)
+        flat[start : start + rise_ns.size, paths] += added
+
+
+def _lose(windows: Windows, where: Flags, start: int, end: int, share: float, rng: np.random.Generator) -> None:
+    paths = np.flatnonzero(where)
+    flat = windows.loss.reshape(windows.loss.shape[0], -1)
+    lost = rng.binomial(EXCHANGES, share, (end - start, paths.size)).astype(np.float32) / EXCHANGES
+    flat[start:end, paths] = np.where(np.isnan(flat[start:end, paths]), np.nan, lost)
+
+
+def _step_clock(windows: Windows, vm: int, start: int, end: int, step_ns: float, rng: np.random.Generator) -> None:
+    """A VM's clock jumps; agents follow it within minutes, and say that they know less meanwhile."""
+    step_ns *= float(rng.choice([-1.0, 1.0]))
+    left = step_ns * np.exp(-np.arange(end - start) * 10 / 600)
+    for array in (windows.median_ns, windows.max_ns):
+        array[start:end, vm, :] -= left[:, None].astype(np.float32)
+        array[start:end, :, vm] += left[:, None].astype(np.float32)
+        np.maximum(array, 100, out=array)
+    wider = (0.3 * np.abs(left))[:, None].astype(np.float32)
+    windows.clock_error_ns[start:end, vm, :] += wider
+    windows.clock_error_ns[start:end, :, vm] += wider
+
+
+def _remove_agent(mesh: Mesh, windows: Windows, vm: int, start: int, end: int, rng: np.random.Generator) -> None:
+    """What it measured is missing; others send to it and hear nothing; after a while it counts as silent."""
+    client = rng.random(mesh.size) < 0.5
+    for array in (windows.median_ns, windows.max_ns, windows.clock_error_ns):
+        array[start:end, vm, :] = array[start:end, :, vm] = np.nan
+    for other in range(mesh.size):
+        if other != vm:
+            value = np.nan if client[other] else 1.0
+            windows.loss[start:end, vm, other] = windows.loss[start:end, other, vm] = value
+    windows.silent[start + _PATIENCE_S // mesh.window_s : end, vm] = True
+
+
+def _dip(mesh: Mesh, windows: Windows, start: int, end: int, rng: np.random.Generator) -> None:
+    """For a weekend a zone is faster by 50 to 100 µs (a third of its delay at most), with edges of half an hour."""
+    zone = int(rng.integers(int(mesh.zone_of.max()) + 1))
+    where = np.outer(mesh.zone_of == zone, mesh.zone_of == zone)
+    depth = min(float(rng.uniform(50, 100)), mesh.trace.p50_us / 3) * 1000
+    edge = 1800 // mesh.window_s
+    shape = np.minimum(1.0, np.minimum(np.arange(1, end - start + 1), np.arange(end - start, 0, -1)) / edge)
+    _delay(windows, where, start, -depth * shape, rng)
+
+
+def _shake(windows: Windows, start: int, end: int, sd_ns: float, rng: np.random.Generator) -> None:
+    """All paths wander together for a while, by less than an event."""
+    steps = end - start
+    course = np.cumsum(rng.standard_normal(steps)) / np.sqrt(steps)
+    course *= rng.uniform(0.5, 1.2) / max(1e-9, float(np.abs(course).max()))
+    ends = np.minimum(1.0, np.minimum(np.arange(steps), np.arange(steps)[::-1]) / 12)
+    added = (course * ends * sd_ns).astype(np.float32)[:, None, None]
+    windows.median_ns[start:end] += added
+    windows.max_ns[start:end] += added

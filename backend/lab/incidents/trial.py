@@ -1,0 +1,122 @@
+"""Scenarios put to the rules, and how the incidents compare with the truth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lab.incidents.events import Scenario
+from lab.incidents.network import Mesh, Windows
+from sinemora.alerts.evaluation.baseline import Floats
+from sinemora.alerts.evaluation.engine import State, Window, step
+from sinemora.alerts.evaluation.incidents import Track, Turn, advance
+from sinemora.alerts.evaluation.root_cause import Culprit
+from sinemora.alerts.evaluation.rule import Rule
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """What the rules made of it: from window `opened` to `ended`; the culprit as told first, and as known at the end.
+
+    `told` counts how often a receiver without settings of its own would hear of it, the end not counted.
+    """
+
+    opened: int
+    ended: int
+    first: Culprit
+    last: Culprit
+    rules: tuple[str, ...]
+    told: int
+
+
+def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
+    """The incidents of a mesh over its windows."""
+    size = mesh.size
+    state = State(np.arange(size))
+    planned = ~np.eye(size, dtype=bool)
+    tracks: dict[str, Track] = {}
+    told: dict[str, tuple[Culprit, tuple[str, ...], int]] = {}
+    for at in range(windows.median_ns.shape[0]):
+        ended_at_s = (at + 1) * mesh.window_s
+        window = Window(
+            ended_at_s,
+            mesh.window_s,
+            state.keys,
+            mesh.zone_of,
+            planned,
+            lambda metric, statistic, at=at: _value(windows, at, metric, statistic),  # type: ignore[misc]
+            windows.silent[at],
+        )
+        outcome = step(state, rules, window)
+        if not outcome.found and not tracks:
+            continue
+        alive = [one for one in tracks.values() if one.ended_at_s is None or ended_at_s - one.ended_at_s <= 1800]
+        for change in advance(alive, outcome.found, mesh.zone_of, ended_at_s, mesh.window_s):
+            track = change.track
+            tracks[track.id] = track
+            if change.turn is Turn.OPENED and change.found is not None:
+                told[track.id] = (track.culprit, tuple(change.found.rules), 1)
+            elif change.turn is Turn.REOPENED:
+                culprit, speaking, times = told[track.id]
+                told[track.id] = (culprit, speaking, times + 1)
+            elif change.turn is Turn.MERGED and change.into is not None:
+                del tracks[track.id]
+                told[change.into] = (*told[change.into][:2], told[change.into][2] + told[track.id][2])
+    return [
+        Incident(
+            track.opened_at_s // mesh.window_s - 1,
+            (track.ended_at_s or track.seen_at_s) // mesh.window_s - 1,
+            told[track.id][0],
+            track.culprit,
+            told[track.id][1],
+            told[track.id][2],
+        )
+        for track in sorted(tracks.values(), key=lambda one: one.opened_at_s)
+    ]
+
+
+def _value(windows: Windows, at: int, metric: Metric, statistic: Statistic) -> Floats:
+    one_way = windows.max_ns[at] if statistic is Statistic.MAX else windows.median_ns[at]
+    found: Floats
+    match metric:
+        case Metric.LOSS:
+            found = windows.loss[at]
+        case Metric.CLOCK_ERROR:
+            found = windows.clock_error_ns[at]
+        case Metric.ROUND_TRIP:
+            found = one_way + one_way.T
+        case Metric.ASYMMETRY:
+            found = one_way - one_way.T
+        case _:
+            found = one_way
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Score:
+    """One scenario judged: `wrong` incidents belong to nothing that happened, or repeat what was told already."""
+
+    found: bool | None
+    right: bool | None
+    windows: int | None
+    incidents: int
+    wrong: int
+    told: int
+
+
+def judge(scenario: Scenario, incidents: Sequence[Incident]) -> Score:
+    """Compare with the truth; `found`, `right` and `windows` (of detection) are None where nothing was wrong."""
+    truth = scenario.truth
+    if truth.culprit is None:
+        return Score(None, None, None, len(incidents), len(incidents), sum(one.told for one in incidents))
+    own = [one for one in incidents if truth.start <= one.opened <= truth.end + 3]
+    delay = max(1, own[0].opened - truth.detectable + 1) if own else None
+    return Score(
+        bool(own),
+        own[0].last == truth.culprit if own else None,
+        delay,
+        len(incidents),
+        len(incidents) - bool(own),
+        sum(one.told for one in incidents),
+    )

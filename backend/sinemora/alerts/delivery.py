@@ -1,0 +1,194 @@
+"""Sending notifications: one task each, tried again with growing pauses, every attempt in the log of deliveries."""
+
+import smtplib
+import ssl
+import time
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import unquote, urlsplit
+from uuid import UUID
+
+import structlog
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import messages, queries
+from sinemora.alerts.messages import Notification
+from sinemora.alerts.models import AlertRule, Delivery, DeliveryState, Incident, Receiver, ReceiverKind
+from sinemora.kit import egress_policy, encryption
+from sinemora.kit.celery import ROUTES, celery
+from sinemora.kit.config import settings
+from sinemora.kit.db import tenant_session
+from sinemora.kit.egress_policy import OutboundError, RefusedError
+from sinemora.kit.errors import ProductError
+
+log = structlog.get_logger(__name__)
+
+PAUSES_S = (2, 10, 30, 120, 600, 1800, 3600)
+_PAGERDUTY = "https://events.pagerduty.com/v2/enqueue"
+_SMTP_S = 15.0
+
+
+class GivenUpError(Exception):
+    """It cannot be sent, however often it is tried."""
+
+
+class LaterError(Exception):
+    """It could not be sent now; `after_s` if the other side said when."""
+
+    def __init__(self, why: str, after_s: int | None = None) -> None:
+        super().__init__(why)
+        self.after_s = after_s
+
+
+@celery.task(name="alerts.deliver")
+def deliver(tenant_id: str, delivery_id: str) -> None:
+    """Send one notification; a sweep calls this again for those that could not be sent."""
+    attempt(UUID(tenant_id), UUID(delivery_id))
+
+
+ROUTES[deliver.name] = {"queue": "fast"}
+
+
+def attempt(tenant_id: UUID, delivery_id: UUID) -> None:
+    """Try a delivery that is due, and write down what came of it."""
+    try:
+        with tenant_session(tenant_id) as session:
+            row = queries.locked_delivery(session, delivery_id)
+            now = datetime.now(UTC)
+            if row is None or row.state != DeliveryState.waiting or row.due_at > now:
+                return
+            row.attempts += 1
+            try:
+                row.answer = transmit(session, row)
+                row.state, row.sent_at = DeliveryState.sent, datetime.now(UTC)
+            except LaterError as error:
+                row.answer = str(error)[:500]
+                if row.attempts > len(PAUSES_S):
+                    row.state = DeliveryState.failed
+                else:
+                    pause_s = max(PAUSES_S[row.attempts - 1], min(error.after_s or 0, 3600))
+                    row.due_at = now + timedelta(seconds=pause_s)
+            except (GivenUpError, ProductError) as error:
+                row.answer, row.state = str(error)[:500], DeliveryState.failed
+    except LookupError:  # the tenant is gone
+        return
+
+
+def transmit(session: Session, row: Delivery) -> str:
+    """Send a delivery; what the other side said. Raises `LaterError`, `GivenUpError`, ProductError of secrets."""
+    receiver = session.get_one(Receiver, row.receiver_id)
+    told = notification(session, row)
+    secret = encryption.unseal(receiver.secret)
+    match ReceiverKind(receiver.kind):
+        case ReceiverKind.email:
+            return _mail(told, receiver.settings)
+        case ReceiverKind.webhook:
+            body, headers = messages.webhook(told, secret.get("key"), int(time.time()))
+            return _post(str(receiver.settings["url"]), body, headers)
+        case ReceiverKind.slack:
+            return _post(secret["url"], messages.slack(told))
+        case ReceiverKind.teams:
+            return _post(secret["url"], messages.teams(told))
+        case ReceiverKind.pagerduty:
+            url = str(receiver.settings.get("url") or _PAGERDUTY)
+            return _post(url, messages.pagerduty(told, secret["routing_key"]))
+
+
+def notification(session: Session, row: Delivery) -> Notification:
+    """What a delivery says."""
+    public = settings().public_url
+    incident = None if row.incident_id is None else session.get(Incident, row.incident_id)
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    if incident is None:
+        return Notification(
+            str(row.id),
+            None,
+            "test",
+            "This is a test",
+            "info",
+            "Sinemora",
+            "path",
+            (),
+            0,
+            now,
+            now,
+            None,
+            (),
+            (),
+            public,
+        )
+    ids = [UUID(one["id"]) for one in incident.rules]
+    runbooks = [rule.runbook_url for id in ids if (rule := session.get(AlertRule, id)) and rule.runbook_url]
+    return Notification(
+        id=str(row.id),
+        incident_id=str(incident.id),
+        about=row.about,
+        title=incident.title,
+        severity=str(incident.severity),
+        mesh=incident.mesh.name,
+        suspect=incident.suspect,
+        rules=tuple(one["name"] for one in incident.rules),
+        paths=int(incident.evidence.get("paths", 0)),
+        onset_at=incident.onset_at.isoformat(timespec="seconds"),
+        opened_at=incident.opened_at.isoformat(timespec="seconds"),
+        ended_at=None if incident.ended_at is None else incident.ended_at.isoformat(timespec="seconds"),
+        applications=tuple(_affected(one) for one in incident.applications),
+        runbooks=tuple(dict.fromkeys(runbooks)),
+        url=f"{public}/incidents/{incident.id}",
+        heatmap=tuple(tuple(line) for line in incident.evidence.get("heatmap", {}).get("values", ())),
+        others=queries.found_late_with(session, incident) if row.about == "late" else 0,
+    )
+
+
+def _affected(one: dict[str, Any]) -> str:
+    keeps = one["performance"]
+    return str(one["name"]) if keeps is None else f"{one['name']}: predicted {100 * keeps:.1f} % of its best"
+
+
+def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
+    try:
+        answer = egress_policy.post(
+            url, body, headers or {"Content-Type": "application/json"}, settings().receiver_networks
+        )
+    except RefusedError as error:
+        raise GivenUpError(str(error)) from None
+    except OutboundError as error:
+        raise LaterError(str(error)) from None
+    said = f"{answer.status} {answer.body[:200].decode(errors='replace')}".strip()
+    if answer.status in (408, 425, 429) or answer.status >= 500:
+        raise LaterError(said, answer.retry_after_s)
+    if not 200 <= answer.status < 300:
+        raise GivenUpError(said)
+    return said
+
+
+def _mail(told: Notification, said: dict[str, Any]) -> str:
+    given = settings().smtp_url
+    if given is None:
+        raise GivenUpError("No mail server: the operator has not set SINEMORA_SMTP_URL.")
+    server = urlsplit(given.get_secret_value())
+    made = messages.email(told, settings().smtp_from, said["to"])
+    host, secure = server.hostname or "", server.scheme == "smtps"
+    try:
+        if secure:
+            client: smtplib.SMTP = smtplib.SMTP_SSL(
+                host, server.port or 465, timeout=_SMTP_S, context=ssl.create_default_context()
+            )
+        else:
+            client = smtplib.SMTP(host, server.port or 587, timeout=_SMTP_S)
+        with client:
+            if not secure and client.ehlo() and client.has_extn("starttls"):
+                client.starttls(context=ssl.create_default_context())
+                client.ehlo()
+                secure = True
+            if server.username and not secure:
+                raise GivenUpError(f"{host} offers no encryption: a password is not sent in the clear.")
+            if server.username:
+                client.login(unquote(server.username), unquote(server.password or ""))
+            refused = client.send_message(made)
+    except smtplib.SMTPResponseException as error:
+        text = f"{error.smtp_code} {error.smtp_error!r}"
+        raise (GivenUpError if error.smtp_code >= 550 else LaterError)(text) from None
+    except (OSError, smtplib.SMTPException) as error:
+        raise LaterError(f"{host}: {error}") from None
+    return f"accepted, refused for {', '.join(refused)}" if refused else "accepted"

@@ -1,0 +1,194 @@
+"""A mesh as evaluation sees it: rules from rows, windows from frames."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import queries
+from sinemora.alerts.evaluation.baseline import Flags, Floats, Ints
+from sinemora.alerts.evaluation.engine import Window
+from sinemora.alerts.evaluation.judge import Seasons, Values
+from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Severity, Timescale
+from sinemora.alerts.models import AlertRule
+from sinemora.applications import queries as applications
+from sinemora.applications import reading
+from sinemora.applications.models import Application
+from sinemora.inventory.status import AgentStatus, status_of
+from sinemora.kit.config import settings
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.aggregate import matrix, merge
+from sinemora.measurements.aggregate.matrix import Cells, Metric, State, Statistic
+from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store import corrections, frames
+from sinemora.measurements.store.tiers import Stretch, Tier
+from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.service import zone_runs
+
+
+def zone_of(mesh: MeshState) -> Ints:
+    """The zone of each member by position in `zone_runs`."""
+    runs = zone_runs(mesh)
+    return np.repeat(np.arange(len(runs)), [run.count for run in runs])
+
+
+def window(
+    session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
+) -> Window:
+    """What the frames of one window say."""
+    cells = cells_of(session, mesh, Stretch(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
+    return replace(window_of(mesh, cells, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
+
+
+def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
+    """Cells as a window in which nobody is silent."""
+    nobody = np.zeros(len(mesh.members), np.bool_)
+    values = values_of(cells)
+    return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, nobody, seasons=seasons)
+
+
+def cells_of(session: Session, mesh: MeshState, stretch: Stretch) -> Cells:
+    """The paths of a mesh as the frames of one window, or of one step of a tier, say."""
+    stored = [one for chunk in frames.frames(session, mesh.key, [stretch], sketches=False) for one in chunk]
+    shifts = corrections.known(session, mesh.key, stretch.start, stretch.end)
+    pairs, _ = merge.newest(stored, corrections=shifts)
+    return matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, None, settings().stale_windows)
+
+
+def values_of(cells: Cells) -> Values:
+    """Matrices of cells as evaluation asks for them, each made once. Where nothing came back all is lost."""
+    made: dict[tuple[Metric, Statistic], Floats] = {}
+
+    def values(metric: Metric, statistic: Statistic) -> Floats:
+        found = made.get((metric, statistic))
+        if found is None:
+            measured = matrix.measure(cells, metric, statistic)
+            found = np.where(measured.valued, measured.values, np.nan).astype(np.float32)
+            if metric is Metric.LOSS:
+                found[~measured.valued & (measured.states == State.LOST)] = 1.0
+            made[metric, statistic] = found
+        return found
+
+    return values
+
+
+def silent_members(session: Session, mesh: MeshState, since: datetime, at: datetime) -> Flags:
+    """Whose agent should have reported by now, to somebody who has listened since then, and has not."""
+    gone = {
+        key
+        for key, last_at, every_s in queries.last_reports(session, mesh.id)
+        if status_of(None, last_at and max(last_at, since), every_s, at, settings().stale_windows) is AgentStatus.silent
+    }
+    return np.array([member.key in gone for member in mesh.members], np.bool_)
+
+
+def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
+    """By how much each application that states an objective is below it (NaN: cannot be told), by name."""
+    found = {}
+    for application in applications.applications_of(session, mesh.id):
+        if application.objective is not None:
+            predicted = performance_of(session, application)
+            found[application.name] = float("nan") if predicted is None else application.objective - predicted
+    return found
+
+
+def performance_of(session: Session, application: Application) -> float | None:
+    """What an application is predicted to keep of its performance now; None when that cannot be told."""
+    try:
+        return reading.performance(session, application, Statistic.P50).performance
+    except ProductError:
+        return None
+
+
+def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
+    """A row as a rule."""
+    return Rule(
+        str(row.id),
+        row.name,
+        condition_of(row.condition),
+        Severity(row.severity),
+        row.windows_x,
+        row.windows_y,
+        row.sources_min,
+        row.hold_s,
+        row.keep_firing_s,
+        scope,
+    )
+
+
+def condition_of(said: dict[str, object]) -> Condition:
+    """The JSON of a condition as one."""
+    return Condition(
+        kind=Kind(str(said["kind"])),
+        metric=Metric(str(said["metric"])),
+        statistic=Statistic(str(said["statistic"])),
+        above=float(str(said["above"])),
+        deviations=float(str(said["deviations"])),
+        rise_ns=float(str(said["rise_ns"])),
+        timescale=Timescale(str(said["timescale"])),
+    )
+
+
+def condition_said(condition: Condition) -> dict[str, object]:
+    """A condition as JSON."""
+    names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale")
+    return {name: getattr(condition, name) for name in names}
+
+
+def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> Flags | None:
+    """Which paths a scope names, None for all."""
+    said = {name: value for name, value in scope.items() if value}
+    if not said:
+        return None
+    names = [member.name for member in mesh.members]
+    zones = [member.zone_name for member in mesh.members]
+    mask = np.ones((len(names),) * 2, np.bool_)
+    if some := said.get("zones"):
+        mask &= _either(zones, some)
+    if some := said.get("vms"):
+        mask &= _either(names, some)
+    for kind, axis in (("zone_pair", zones), ("path", names)):
+        if pair := said.get(kind):
+            source, target = list(pair)  # type: ignore[call-overload]
+            mask &= np.outer([one == source for one in axis], [one == target for one in axis])
+    if labels := said.get("labels"):
+        mask &= _labelled(session, mesh.members, queries.labels_of_vms(session, mesh.id), dict(labels))  # type: ignore[call-overload]
+    if name := said.get("application"):
+        application = applications.application_named(session, str(name))
+        vms = set() if application is None else {task.vm_id for task in application.tasks}
+        own = np.array([member.id in vms for member in mesh.members], np.bool_)
+        mask &= np.outer(own, own)
+    return mask
+
+
+def _either(axis: Sequence[str], wanted: object) -> Flags:
+    chosen = np.array([one in list(wanted) for one in axis], np.bool_)  # type: ignore[call-overload]
+    found: Flags = chosen[:, None] | chosen[None, :]
+    return found
+
+
+def _labelled(
+    session: Session, members: Sequence[Member], labels: dict[int, dict[str, str]], wanted: dict[str, str]
+) -> Flags:
+    chosen = np.array(
+        [all(labels.get(member.key, {}).get(name) == value for name, value in wanted.items()) for member in members],
+        np.bool_,
+    )
+    found: Flags = chosen[:, None] | chosen[None, :]
+    return found
+
+
+def late_windows(session: Session, mesh: MeshState, ended_at_s: int, looked_at: datetime, at_most: int) -> list[int]:
+    """Ends of earlier windows of which something came since a look at them."""
+    end = utc(ended_at_s - mesh.window_s)
+    start = end - timedelta(seconds=at_most * mesh.window_s)
+    found = queries.late_frames(session, mesh.key, start, end, looked_at)
+    return [started_at_s + mesh.window_s for started_at_s in found]
+
+
+def now() -> datetime:
+    """The time."""
+    return datetime.now(UTC)

@@ -1,0 +1,180 @@
+"""Evaluating the windows of meshes: what is due, what it means, what is written down of it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from time import perf_counter
+from uuid import UUID, uuid4
+
+import numpy as np
+import structlog
+from sqlalchemy import insert
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import evaluation_input, incident_store, queries, seasons
+from sinemora.alerts.evaluation import storing
+from sinemora.alerts.evaluation.engine import Outcome, State, amend, step
+from sinemora.alerts.evaluation.incidents import REOPENED_S, advance
+from sinemora.alerts.evaluation.rule import Kind, Rule, defaults
+from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
+from sinemora.alerts.models import AlertRule, AlertState
+from sinemora.alerts.queries import Reported
+from sinemora.measurements.query.ranges import utc
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import get_mesh, mesh_state
+
+log = structlog.get_logger(__name__)
+
+GRACE_S = 3.0
+"""How long after its end a window waits for agents that have not reported it."""
+FORGOTTEN = timedelta(days=1)
+_CATCH_UP = 6
+_STALE_WINDOWS = 3
+# Baselines of small meshes are kept with each window; those of large ones every five minutes.
+_SMALL_VMS = 128
+_BASELINES_EVERY = timedelta(minutes=5)
+_MEMORY_MAX = 64
+# Nobody looked for so long: the backend was away, and no agent could report to it.
+_AWAY = timedelta(minutes=1)
+
+_memory: dict[UUID, State] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluated:
+    """What an evaluation came to: the mesh, the end of its newest window (Unix s), what it found."""
+
+    mesh: MeshState
+    ended_at_s: int
+    outcome: Outcome
+    told: list[UUID]
+
+
+def due_end_s(one: Reported, now_s: float) -> int | None:
+    """End of the newest window of a mesh that is to be evaluated now: all have reported it, or waited long enough."""
+    newest, blocks = one.ends[0]
+    if one.evaluated_s is None:
+        return newest
+    expected = sum(count for end, count in one.ends if end > newest - _STALE_WINDOWS * one.window_s)
+    due = int((now_s - GRACE_S) // one.window_s) * one.window_s
+    if blocks >= expected and newest > due:
+        due = newest
+    return due if due > one.evaluated_s else None
+
+
+def watch(session: Session, mesh_id: UUID) -> None:
+    """Give a mesh the default rules, once."""
+    mesh = get_mesh(session, mesh_id)
+    if session.get(AlertState, mesh_id) is not None:
+        return
+    session.add(AlertState(mesh_id=mesh_id))
+    session.flush()
+    tenant_id = session.info["tenant_id"]
+    session.execute(
+        insert(AlertRule),
+        [
+            {
+                "id": uuid4(),
+                "tenant_id": tenant_id,
+                "mesh_id": mesh_id,
+                "version": 1,
+                "name": rule.name,
+                "enabled": True,
+                "severity": rule.severity,
+                "condition": evaluation_input.condition_said(rule.condition),
+                "scope": {},
+                "windows_x": rule.x,
+                "windows_y": rule.y,
+                "sources_min": rule.sources_min,
+                "hold_s": rule.hold_s,
+                "keep_firing_s": rule.keep_firing_s,
+                "origin": rule.id,
+            }
+            for rule in defaults(mesh.window_s)
+        ],
+    )
+
+
+def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> Evaluated | None:
+    """Evaluate a mesh up to a window, and those before that were missed; None when somebody else does."""
+    began = perf_counter()
+    row = queries.locked_state(session, mesh_id)
+    if row is None or (row.evaluated_until is not None and row.evaluated_until >= utc(ended_at_s)):
+        return None
+    mesh = mesh_state(session, mesh_id)
+    if len(mesh.members) < 2:
+        row.evaluated_until = utc(ended_at_s)
+        return None
+    away = _AWAY + timedelta(seconds=_STALE_WINDOWS * mesh.window_s)
+    if row.watched_since is None or row.looked_at is None or at - row.looked_at > away:
+        row.watched_since = at
+    rules = rules_of(session, mesh)
+    state = _remembered(row)
+    ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s)
+    if row.looked_at is not None and state.ended_at_s is not None:
+        for late_s in evaluation_input.late_windows(session, mesh, state.ended_at_s, row.looked_at, WINDOWS_MAX):
+            amend(state, rules, evaluation_input.window(session, mesh, late_s, _nobody(mesh), {}, ordinary))
+    first_s = ended_at_s
+    if state.ended_at_s is not None:
+        first_s = max(state.ended_at_s + mesh.window_s, ended_at_s - (_CATCH_UP - 1) * mesh.window_s)
+    below: dict[str, float] = {}
+    if any(rule.condition.kind is Kind.PERFORMANCE for rule in rules):
+        below = evaluation_input.below_objective(session, mesh)
+    told: list[UUID] = []
+    outcome = Outcome([], 0, 0)
+    for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
+        newest = end_s == ended_at_s
+        silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _nobody(mesh)
+        window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, ordinary)
+        outcome = step(state, rules, window)
+        rows = queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))
+        if outcome.found or rows:
+            known = incident_store.tracks_of(rows, mesh)
+            ids = [str(uuid4()) for _ in outcome.found]
+            changes = advance(known, outcome.found, window.zone_of, end_s, mesh.window_s, ids)
+            told += incident_store.write(session, mesh, rules, changes, rows, state, window, at)
+    _keep(row, state, mesh, ended_at_s, at)
+    row.firing, row.took_ms = outcome.firing, round((perf_counter() - began) * 1000)
+    return Evaluated(mesh, ended_at_s, outcome, told)
+
+
+def rules_of(session: Session, mesh: MeshState) -> list[Rule]:
+    """The rules of a mesh that are switched on."""
+    return [
+        evaluation_input.rule_of(row, evaluation_input.scope_mask(session, mesh, row.scope))
+        for row in queries.rules_of(session, mesh.id)
+        if row.enabled
+    ]
+
+
+def _nobody(mesh: MeshState) -> np.ndarray:
+    return np.zeros(len(mesh.members), np.bool_)
+
+
+def _remembered(row: AlertState) -> State:
+    """The state of a mesh: that of this process if it evaluated the last window, else what was stored."""
+    kept = _memory.get(row.mesh_id)
+    if kept is not None and row.evaluated_until is not None and kept.ended_at_s == row.evaluated_until.timestamp():
+        return kept
+    try:
+        return storing.decode(row.standings, row.baselines)
+    except storing.StateError as error:
+        log.warning("state of alerts cannot be read; it is learnt anew", mesh=str(row.mesh_id), error=str(error))
+        return State(np.zeros(0, np.int64))
+
+
+def _keep(row: AlertState, state: State, mesh: MeshState, ended_at_s: int, at: datetime) -> None:
+    row.evaluated_until, row.looked_at = utc(ended_at_s), at
+    row.standings = storing.encode(state, baselines=False)
+    small = len(mesh.members) <= _SMALL_VMS
+    if small or row.baselines_at is None or at - row.baselines_at >= _BASELINES_EVERY:
+        row.baselines, row.baselines_at = storing.encode(state, baselines=True), at
+    while len(_memory) >= _MEMORY_MAX and row.mesh_id not in _memory:
+        _memory.pop(next(iter(_memory)))
+    _memory[row.mesh_id] = state
+
+
+def forget(meshes: Sequence[UUID] | None = None) -> None:
+    """Let the next evaluation begin from what was stored."""
+    for mesh_id in list(_memory) if meshes is None else meshes:
+        _memory.pop(mesh_id, None)

@@ -1,0 +1,182 @@
+"""Culprits by name, evidence as people see it, and back from rows to what evaluation follows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sinemora.alerts.evaluation import root_cause
+from sinemora.alerts.evaluation.baseline import SHORT, Floats, Ints
+from sinemora.alerts.evaluation.engine import Found, State, Window
+from sinemora.alerts.evaluation.incidents import Track
+from sinemora.alerts.evaluation.root_cause import Culprit, Hypothesis, Suspect
+from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule
+from sinemora.alerts.models import Incident
+from sinemora.measurements.aggregate.matrix import NONE, Metric, Statistic, positions_of
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import zone_runs
+
+HEATMAP_MAX = 24
+_OF_ZONES = (Suspect.ZONE, Suspect.ZONE_PAIR)
+# From this share of lost packets on a rule is about paths on which nothing arrives.
+_NOTHING_ARRIVES = 0.9
+_MESH_WIDE = {
+    Metric.ONE_WAY_DELAY: "the whole mesh is slower",
+    Metric.ROUND_TRIP: "the whole mesh is slower",
+    Metric.ASYMMETRY: "directions differ in the whole mesh",
+    Metric.LOSS: "packets are lost in the whole mesh",
+    Metric.CLOCK_ERROR: "clocks of the whole mesh are worse",
+    Metric.JITTER: "delays vary more in the whole mesh",
+}
+
+
+def culprit_said(culprit: Culprit, mesh: MeshState, application: str | None) -> dict[str, Any]:
+    """A culprit as JSON: `suspect`, `at` and `other` (id and name), `words`."""
+    runs = zone_runs(mesh)
+    places = runs if culprit.suspect in _OF_ZONES else mesh.members
+    named: list[dict[str, str] | None] = [None, None]
+    if culprit.suspect not in (Suspect.MESH, Suspect.APPLICATION):
+        named = [
+            None if at < 0 else {"id": str(places[at].id), "name": places[at].name}
+            for at in (culprit.at, culprit.other)
+        ]
+    words = root_cause.name(culprit, [member.name for member in mesh.members], [run.name for run in runs])
+    if application is not None:
+        words = f"application {application}"
+    return {"suspect": culprit.suspect.value, "at": named[0], "other": named[1], "words": words}
+
+
+def title_of(culprit: Mapping[str, Any], found: Found, rules: Mapping[str, Rule], mesh: MeshState) -> str:
+    """What an incident is called: its culprit, and where that is all of the mesh, what is wrong with it.
+
+    Of several rules the one that fires on most paths says it, of those the gravest.
+    """
+    speaking = [rules[id] for id in found.rules if id in rules]
+    if culprit["suspect"] != Suspect.MESH.value or not speaking:
+        return str(culprit["words"])
+    rule = max(speaking, key=lambda one: (found.rules[one.id], SEVERITIES.index(one.severity)))
+    condition = rule.condition
+    if condition.kind is Kind.SILENT:
+        everyone = found.cause.hypotheses[0].bad == len(mesh.members)
+        return "every agent of the mesh is silent" if everyone else "most agents of the mesh are silent"
+    if condition.kind is Kind.SPIKE:
+        return "spikes again and again in the whole mesh"
+    if condition.metric is Metric.LOSS and condition.above >= _NOTHING_ARRIVES:
+        return "nothing arrives in the whole mesh"
+    return _MESH_WIDE[condition.metric]
+
+
+def hypothesis_said(one: Hypothesis, mesh: MeshState) -> dict[str, Any]:
+    """A hypothesis as JSON."""
+    said = culprit_said(one.culprit, mesh, None)
+    return {**said, "score": round(one.score, 2), "bad": one.bad, "known": one.known}
+
+
+def track_of(row: Incident, mesh: MeshState) -> Track | None:
+    """What evaluation follows of a row; None when its culprit has left the mesh."""
+    suspect = Suspect(row.suspect)
+    runs = zone_runs(mesh)
+    ids = [run.id for run in runs] if suspect in _OF_ZONES else [member.id for member in mesh.members]
+    places = {str(identity): at for at, identity in enumerate(ids)}
+    at, other = (
+        places.get(one["id"], NONE) if one else NONE for one in (row.culprit.get("at"), row.culprit.get("other"))
+    )
+    if suspect in (Suspect.MESH, Suspect.APPLICATION):
+        at = 0
+    elif at == NONE:
+        return None
+    return Track(
+        str(row.id),
+        Culprit(suspect, at, other),
+        cells_of(row.paths, mesh),
+        row.score,
+        round(row.opened_at.timestamp()),
+        round(row.seen_at.timestamp()),
+        None if row.ended_at is None else round(row.ended_at.timestamp()),
+        row.evidence.get("application"),
+    )
+
+
+def paths_said(cells: Ints, mesh: MeshState) -> bytes:
+    """Paths (flat) as pairs of VM keys, int32, little-endian."""
+    keys = np.array([member.key for member in mesh.members], "<i4")
+    return keys[np.stack((cells // keys.size, cells % keys.size), axis=1)].tobytes() if cells.size else b""
+
+
+def cells_of(paths: bytes, mesh: MeshState) -> Ints:
+    """The inverse, without paths whose VMs have left."""
+    keys = np.array([member.key for member in mesh.members], np.int64)
+    ends = positions_of(keys, np.frombuffer(paths, "<i4").astype(np.int64)).reshape(-1, 2)
+    known = (ends != NONE).all(axis=1)
+    found: Ints = np.unique(ends[known, 0] * keys.size + ends[known, 1])
+    return found
+
+
+def labels_of(row: Incident, mesh: MeshState) -> dict[str, list[str]]:
+    """Labels of an incident, for silences and routes."""
+    size = len(mesh.members)
+    cells = cells_of(row.paths, mesh)
+    touched = np.unique(np.concatenate((cells // max(size, 1), cells % max(size, 1)))) if cells.size else cells
+    members = [mesh.members[at] for at in touched.tolist()]
+    culprit = [one for one in (row.culprit.get("at"), row.culprit.get("other")) if one]
+    of_zones = row.suspect in [one.value for one in _OF_ZONES]
+    names = [one["name"] for one in culprit]
+    application = row.evidence.get("application")
+    return {
+        "mesh": [mesh.name],
+        "severity": [row.severity],
+        "suspect": [row.suspect],
+        "rule": [one["name"] for one in row.rules],
+        "vm": [] if of_zones else (names or [member.name for member in members]),
+        "zone": names if of_zones else sorted({member.zone_name for member in members}),
+        "application": [application] if application else [one["name"] for one in row.applications],
+    }
+
+
+def evidence_of(found: Found, mesh: MeshState, state: State, window: Window) -> dict[str, Any]:
+    """What speaks for a cause: its hypotheses, and the paths around the culprit as they are now."""
+    cells, size = found.cause.cells, len(mesh.members)
+    signed, unit = _deviations(state, window), "deviations"
+    if signed is None or not np.isfinite(signed.reshape(-1)[cells]).any():
+        signed, unit = window.values(Metric.LOSS, Statistic.MEAN), "loss"
+    chosen = _around(cells, size)
+    part = signed[np.ix_(chosen, chosen)]
+    return {
+        "hypotheses": [hypothesis_said(one, mesh) for one in found.cause.hypotheses],
+        "heatmap": {
+            "names": [mesh.members[at].name for at in chosen.tolist()],
+            "unit": unit,
+            "values": [[None if np.isnan(one) else round(float(one), 2) for one in row] for row in part],
+        },
+        "paths": int(cells.size),
+        "rise_ns": _rise_ns(cells, state, window),
+        "application": found.application,
+    }
+
+
+def _deviations(state: State, window: Window) -> Floats | None:
+    for (metric, statistic), baseline in state.baselines.items():
+        if metric is Metric.ONE_WAY_DELAY:
+            return baseline.deviations(window.values(metric, statistic), SHORT)
+    return None
+
+
+def _rise_ns(cells: Ints, state: State, window: Window) -> int | None:
+    """Median of how far one-way delays of the paths are above what is usual."""
+    for (metric, statistic), baseline in state.baselines.items():
+        if metric is Metric.ONE_WAY_DELAY and cells.size:
+            rise = (window.values(metric, statistic) - baseline.level[SHORT]).reshape(-1)[cells]
+            known = rise[np.isfinite(rise) & baseline.known(SHORT).reshape(-1)[cells]]
+            return round(float(np.median(known))) if known.size else None
+    return None
+
+
+def _around(cells: Ints, size: int) -> Ints:
+    """The VMs that have most of the paths, and others to compare with, in the order of the mesh."""
+    if size <= HEATMAP_MAX:
+        return np.arange(size)
+    weight = np.bincount(np.concatenate((cells // size, cells % size)), minlength=size)
+    most = np.argsort(-weight, kind="stable")[: HEATMAP_MAX - 4]
+    others = np.setdiff1d(np.arange(size), most)[:: max(1, (size - most.size) // 4)][:4]
+    found: Ints = np.sort(np.concatenate((most, others)))
+    return found

@@ -1,0 +1,179 @@
+"""Use cases of notifications: receivers, their log of deliveries, and the routes that say which hears of what."""
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlsplit
+from uuid import UUID, uuid4
+
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import dispatch, queries
+from sinemora.alerts.models import AlertRouting, Delivery, Receiver, ReceiverKind
+from sinemora.alerts.schemas import (
+    DeliveryRead,
+    ReceiverFields,
+    ReceiverRead,
+    ReceiverUpdate,
+    Route,
+    RoutingRead,
+    RoutingWrite,
+)
+from sinemora.kit import encryption
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.etag import IfMatch
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+_SECRETS = {
+    ReceiverKind.email: (),
+    ReceiverKind.webhook: (),
+    ReceiverKind.slack: ("url",),
+    ReceiverKind.teams: ("url",),
+    ReceiverKind.pagerduty: ("routing_key",),
+}
+
+
+def get_receiver(session: Session, receiver_id: UUID) -> Receiver:
+    """The tenant's receiver. ProductError `receiver_unknown`."""
+    found = session.get(Receiver, receiver_id)
+    if found is None:
+        raise NotFound("receiver")
+    return found
+
+
+def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Receiver:
+    """A new receiver. ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`."""
+    _receiver_name_free(session, body.name)
+    _check(body.kind, body.settings, body.secret)
+    sealed = encryption.seal(body.secret) if body.secret else None
+    row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=sealed)
+    audit.created(session, actor, "receiver", row)
+    return row
+
+
+def update_receiver(
+    session: Session, actor: Actor, receiver_id: UUID, body: ReceiverUpdate, precondition: IfMatch
+) -> Receiver:
+    """Change a receiver. ProductError `receiver_unknown`, `receiver_name_taken`, `receiver_invalid`."""
+    row = get_receiver(session, receiver_id)
+    precondition.check(row)
+    if body.name is not None and body.name != row.name:
+        _receiver_name_free(session, body.name)
+        _reroute(session, row.name, body.name)
+        row.name = body.name
+    secret = encryption.unseal(row.secret) if body.secret is None else body.secret
+    settings = row.settings if body.settings is None else body.settings
+    _check(ReceiverKind(row.kind), settings, secret)
+    row.settings = settings
+    if body.secret is not None:
+        row.secret = encryption.seal(secret) if secret else None
+    session.flush()
+    audit.record(session, actor, "receiver.updated", row.id, row.name)
+    return row
+
+
+def delete_receiver(session: Session, actor: Actor, receiver_id: UUID, precondition: IfMatch) -> None:
+    """Delete a receiver with its deliveries and its places in the routes. ProductError `receiver_unknown`."""
+    row = get_receiver(session, receiver_id)
+    precondition.check(row)
+    _reroute(session, row.name, None)
+    session.delete(row)
+    audit.record(session, actor, "receiver.deleted", row.id, row.name)
+
+
+def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> DeliveryRead:
+    """Send a test to a receiver. ProductError `receiver_unknown`."""
+    row = get_receiver(session, receiver_id)
+    made = dispatch.send(session, row.id, None, "test")
+    session.refresh(made)
+    audit.record(session, actor, "receiver.tested", row.id, row.name)
+    return delivery_read(made, row.name)
+
+
+def receiver_read(row: Receiver) -> ReceiverRead:
+    """A receiver as it goes over the wire."""
+    names = ("id", "name", "kind", "settings", "version", "created_at")
+    return ReceiverRead(**{name: getattr(row, name) for name in names}, has_secret=row.secret is not None)
+
+
+def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[DeliveryRead]:
+    """Deliveries as they go over the wire."""
+    return [delivery_read(row, session.get_one(Receiver, row.receiver_id).name) for row in rows]
+
+
+def delivery_read(row: Delivery, receiver: str) -> DeliveryRead:
+    """A delivery as it goes over the wire."""
+    names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at")
+    return DeliveryRead(**{name: getattr(row, name) for name in names}, receiver=receiver)
+
+
+def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
+    """The tree of routes; an empty one until it is written."""
+    row = queries.routing(session)
+    if row is None:
+        return None, RoutingRead(root=Route(), version=0)
+    return row, RoutingRead(root=Route.model_validate(row.tree["root"]), version=row.version)
+
+
+def write_routing(session: Session, actor: Actor, body: RoutingWrite, precondition: IfMatch) -> AlertRouting:
+    """Replace the tree. ProductError `receiver_unknown`."""
+    names = _receivers_of(body.root)
+    known = queries.receivers_named(session, names)
+    if missing := [name for name in names if name not in known]:
+        raise ProductError("receiver_unknown", 404, f"There is no receiver named {', '.join(missing)}.")
+    row = queries.routing(session)
+    tree = body.model_dump(mode="json")
+    if row is None:
+        row = AlertRouting(id=uuid4(), tree=tree)
+        session.add(row)
+    else:
+        precondition.check(row)
+        row.tree = tree
+    session.flush()
+    audit.record(session, actor, "alert_routing.written", row.id, "routes")
+    return row
+
+
+def _receivers_of(route: Route) -> list[str]:
+    return [*route.receivers, *(name for branch in route.routes for name in _receivers_of(branch))]
+
+
+def _reroute(session: Session, name: str, to: str | None) -> None:
+    """Call a receiver by its new name wherever routes name it, or no more at all."""
+    row, shown = routing_read(session)
+    if row is not None and name in _receivers_of(shown.root):
+        row.tree = {**row.tree, "root": _renamed(shown.root, name, to).model_dump(mode="json")}
+
+
+def _renamed(route: Route, name: str, to: str | None) -> Route:
+    named = [to if one == name else one for one in route.receivers]
+    return route.model_copy(
+        update={
+            "receivers": [one for one in named if one is not None],
+            "routes": [_renamed(branch, name, to) for branch in route.routes],
+        }
+    )
+
+
+def _receiver_name_free(session: Session, name: str) -> None:
+    if queries.receiver_named(session, name):
+        raise ProductError("receiver_name_taken", 409, f"There is a receiver named {name} already.")
+
+
+def _check(kind: ReceiverKind, settings: dict[str, Any], secret: dict[str, str]) -> None:
+    for name in _SECRETS[kind]:
+        if not secret.get(name):
+            raise ProductError("receiver_invalid", 422, f"A receiver of kind {kind} needs `secret.{name}`.")
+    if kind is ReceiverKind.email:
+        to = settings.get("to")
+        if not isinstance(to, list) or not to or not all(isinstance(one, str) and _address(one) for one in to):
+            raise ProductError("receiver_invalid", 422, "`settings.to` is a list of addresses, such as a@example.com.")
+    urls = [settings.get("url")] if kind is ReceiverKind.webhook else [settings.get("url"), secret.get("url")]
+    for url in urls if kind is ReceiverKind.webhook else [one for one in urls if one]:
+        if not isinstance(url, str) or urlsplit(url).scheme not in ("http", "https") or not urlsplit(url).hostname:
+            raise ProductError("receiver_invalid", 422, "An address looks like https://example.com/hooks/1.")
+
+
+def _address(text: str) -> bool:
+    name, _, domain = text.partition("@")
+    return bool(name and domain) and not any(one.isspace() or one in '<>,;:"\\()[]' for one in text)

@@ -1,0 +1,67 @@
+"""Stored windows gone through again, one after the other, as evaluation would have: for back-tests and for what came
+late. Nothing is written down, and the state of the present is not touched.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from uuid import uuid4
+
+from sqlalchemy.orm import Session
+
+from sinemora.alerts import evaluation_input, seasons
+from sinemora.alerts.evaluation.engine import State, Window, step
+from sinemora.alerts.evaluation.incidents import REOPENED_S, Change, Track, Turn, advance
+from sinemora.alerts.evaluation.rule import Rule
+from sinemora.measurements.query.ranges import utc
+from sinemora.measurements.store.tiers import Stretch, Tier
+from sinemora.meshes.plan import MeshState
+
+Completing = Callable[[Window], Window]
+"""Adds to a window what frames alone do not say: who is silent, which application is below its objective."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Windows, or steps of a tier: those that end from `first_s` to `last_s` (Unix s), one every `step_s`."""
+
+    tier: Tier
+    first_s: int
+    last_s: int
+    step_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One window with what it changed; `tracks`: incidents so far, by id, those merged into others left out."""
+
+    window: Window
+    changes: list[Change]
+    tracks: dict[str, Track]
+
+
+def replay(
+    session: Session, mesh: MeshState, rules: Sequence[Rule], state: State, span: Span, complete: Completing
+) -> Iterator[Step]:
+    """Evaluate one window after the other; `state` takes them in, baselines learn from them."""
+    tracks: dict[str, Track] = {}
+    hours = seasons.Memory()
+    for ended_at_s in range(span.first_s, span.last_s + 1, span.step_s):
+        ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s, hours)
+        stretch = Stretch(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))
+        cells = evaluation_input.cells_of(session, mesh, stretch)
+        window = complete(evaluation_input.window_of(mesh, cells, ended_at_s, span.step_s, ordinary))
+        outcome = step(state, rules, window)
+        alive = [one for one in tracks.values() if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REOPENED_S]
+        ids = [str(uuid4()) for _ in outcome.found]
+        changes = advance(alive, outcome.found, window.zone_of, ended_at_s, span.step_s, ids)
+        for change in changes:
+            tracks[change.track.id] = change.track
+            if change.turn is Turn.MERGED:
+                del tracks[change.track.id]
+        yield Step(window, changes, tracks)
+
+
+def in_steps(rule: Rule, windows: float) -> Rule:
+    """The rule where one step holds so many windows: X of Y in about the same time, at least one of one."""
+    x, y = (max(1, -int(-one // windows)) for one in (rule.x, rule.y))
+    return replace(rule, x=x, y=y)

@@ -1,0 +1,138 @@
+"""SQL of applications."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from uuid import UUID
+
+from sqlalchemy import ColumnElement, and_, func, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import Session, defaultload
+
+from sinemora.applications.models import Application, ApplicationZone, Separation, Task, VmCapacity
+from sinemora.curves.models import CurveVersion, StoredCurve
+from sinemora.inventory.models import Vm, Zone
+from sinemora.meshes.models import Mesh, MeshVm
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """A VM with what it can carry: the defaults where nothing was declared. `slots_taken` by tasks of the tenant."""
+
+    vm_id: UUID
+    vm_key: int
+    vm_name: str
+    slots: int
+    slots_taken: int
+    cpu_millicores: int | None
+    memory_mib: int | None
+    price_per_hour: Decimal | None
+    host: str | None
+
+
+def application_named(session: Session, name: str) -> Application | None:
+    """The tenant's application of this name."""
+    return session.scalars(select(Application).where(Application.name == name)).one_or_none()
+
+
+def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
+    """All applications on a mesh, by name; what they only refer to (VMs, zones, others) is read when asked for."""
+    found = (
+        select(Application)
+        .where(Application.mesh_id == mesh_id)
+        .order_by(Application.name)
+        .options(
+            defaultload(Application.tasks).lazyload(Task.vm),
+            defaultload(Application.zones).lazyload(ApplicationZone.zone),
+            defaultload(Application.apart_from).lazyload(Separation.other),
+        )
+    )
+    return list(session.scalars(found))
+
+
+def locked(session: Session, application_id: UUID) -> Application | None:
+    """The tenant's application; others who change it wait."""
+    found = select(Application).where(Application.id == application_id).with_for_update()
+    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+
+
+def mesh_named(session: Session, name: str) -> Mesh | None:
+    """The tenant's mesh of this name."""
+    return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
+
+
+def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Vm]:
+    """The tenant's VMs of these names or ids."""
+    return list(session.scalars(select(Vm).where(Vm.name.in_(names) | Vm.id.in_(ids))))
+
+
+def members(session: Session, mesh_id: UUID) -> set[UUID]:
+    """Ids of the VMs of a mesh."""
+    return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
+
+
+def zones_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Zone]:
+    """The tenant's zones of these names or ids."""
+    return list(session.scalars(select(Zone).where(Zone.name.in_(names) | Zone.id.in_(ids))))
+
+
+def applications_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Application]:
+    """The tenant's applications of these names or ids."""
+    return list(session.scalars(select(Application).where(Application.name.in_(names) | Application.id.in_(ids))))
+
+
+def curve_of_version(session: Session, version_ids: Iterable[UUID]) -> dict[UUID, tuple[StoredCurve, CurveVersion]]:
+    """The curve and version behind each version id."""
+    rows = session.execute(
+        select(StoredCurve, CurveVersion)
+        .join(
+            CurveVersion,
+            and_(CurveVersion.tenant_id == StoredCurve.tenant_id, CurveVersion.curve_id == StoredCurve.id),
+        )
+        .where(CurveVersion.id.in_(set(version_ids)))
+    )
+    return {version.id: (curve, version) for curve, version in rows}
+
+
+def carriers(session: Session, mesh_id: UUID) -> list[Carrier]:
+    """The VMs of a mesh with what they can carry."""
+    return _carriers(session, Vm.id.in_(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
+
+
+def carrier(session: Session, vm_id: UUID) -> Carrier | None:
+    """The tenant's VM with what it can carry."""
+    return next(iter(_carriers(session, Vm.id == vm_id)), None)
+
+
+def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
+    taken = (
+        select(Task.vm_id, func.sum(Task.slots).label("slots"))
+        .where(Task.vm_id.is_not(None))
+        .group_by(Task.vm_id)
+        .subquery()
+    )
+    found = (
+        select(
+            Vm.id,
+            Vm.key,
+            Vm.name,
+            func.coalesce(VmCapacity.slots, 1),
+            func.coalesce(taken.c.slots, 0),
+            VmCapacity.cpu_millicores,
+            VmCapacity.memory_mib,
+            VmCapacity.price_per_hour,
+            VmCapacity.host,
+        )
+        .outerjoin(VmCapacity, and_(VmCapacity.tenant_id == Vm.tenant_id, VmCapacity.vm_id == Vm.id))
+        .outerjoin(taken, taken.c.vm_id == Vm.id)
+        .where(which)
+    )
+    return [Carrier(*row) for row in session.execute(found)]
+
+
+def ensure_capacity(session: Session, vm_id: UUID) -> VmCapacity:
+    """What a VM was declared to carry, locked; made with the default when nothing was."""
+    session.execute(
+        insert(VmCapacity).values(tenant_id=session.info["tenant_id"], vm_id=vm_id, slots=1).on_conflict_do_nothing()
+    )
+    return session.scalars(select(VmCapacity).where(VmCapacity.vm_id == vm_id).with_for_update()).one()

@@ -1,0 +1,126 @@
+"""HTTP of applications and of what VMs can carry."""
+
+from typing import Annotated, Any
+from uuid import UUID
+
+from fastapi import APIRouter, Body, Query, Request, Response
+from sqlalchemy import select
+
+from sinemora.applications import manifest, reading, service
+from sinemora.applications.models import Application
+from sinemora.applications.schemas import (
+    ApplicationCreate,
+    ApplicationPerformance,
+    ApplicationRead,
+    ApplicationUpdate,
+    CapacityRead,
+    CapacityUpdate,
+    ManifestResult,
+)
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.measurements.aggregate.matrix import Statistic
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["applications"],
+    responses=responses(401, 403, 429),
+)
+
+YAML = "application/yaml"
+_YAML_ANSWER: dict[int | str, dict[str, Any]] = {200: {"content": {YAML: {"schema": {"type": "string"}}}}}
+_YAML_BODY = {"requestBody": {"content": {YAML: {"schema": {"type": "string"}}}, "required": True}}
+InMesh = Annotated[UUID | None, Query(description="Only applications on this mesh")]
+
+
+@router.get("/applications", response_model=Page[ApplicationRead])
+def list_applications(
+    session: SessionDep, actor: Viewer, page: Paging, mesh_id: InMesh = None
+) -> Slice[ApplicationRead]:
+    """The tenant's applications by name."""
+    found = select(Application) if mesh_id is None else select(Application).where(Application.mesh_id == mesh_id)
+    rows = paginate(session, found, page, Application.name)
+    return Slice(reading.shown(session, list(rows.items)), rows.next_cursor)
+
+
+@router.post("/applications", status_code=201, responses=responses(409, 422))
+def create_application(
+    request: Request, body: ApplicationCreate, session: SessionDep, actor: Editor
+) -> ApplicationRead:
+    """Declare an application: its mesh, its curve, its tasks and where they run."""
+    return _shown(request, session, service.create_application(session, actor, body))
+
+
+@router.get("/applications/manifest", response_class=Response, responses=_YAML_ANSWER)
+def export_applications(session: SessionDep, actor: Viewer, mesh_id: InMesh = None) -> Response:
+    """All applications as one YAML document, which `POST /v1/applications/manifest` takes back."""
+    found = select(Application).order_by(Application.name)
+    rows = session.scalars(found if mesh_id is None else found.where(Application.mesh_id == mesh_id))
+    return Response(manifest.written(reading.shown(session, list(rows))), media_type=YAML)
+
+
+@router.post("/applications/manifest", openapi_extra=_YAML_BODY, responses=responses(409, 413, 422))
+def import_applications(
+    session: SessionDep, actor: Editor, body: Annotated[bytes, Body(media_type=YAML)]
+) -> ManifestResult:
+    """Make applications what a YAML document says: new ones are made, others changed, those it omits stay."""
+    return manifest.bring(session, actor, body)
+
+
+@router.get("/applications/{application_id}", responses=responses(404))
+def read_application(request: Request, application_id: UUID, session: SessionDep, actor: Viewer) -> ApplicationRead:
+    """One application."""
+    return _shown(request, session, service.get_application(session, application_id))
+
+
+@router.patch("/applications/{application_id}", responses=responses(404, 409, 412, 422, 428))
+def update_application(
+    request: Request,
+    application_id: UUID,
+    body: ApplicationUpdate,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> ApplicationRead:
+    """Change an application; tasks and edges are replaced as a whole."""
+    return _shown(request, session, service.update_application(session, actor, application_id, body, precondition))
+
+
+@router.delete("/applications/{application_id}", status_code=204, responses=responses(404, 412))
+def delete_application(application_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Forget an application; its VMs stay."""
+    service.delete_application(session, actor, application_id, precondition)
+
+
+@router.get("/applications/{application_id}/performance", responses=responses(404))
+def read_application_performance(
+    application_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    statistic: Annotated[Statistic, Query(description="Of the round trips of the newest windows")] = Statistic.P50,
+) -> ApplicationPerformance:
+    """What the application reaches under the newest round trips, link by link."""
+    return reading.performance(session, service.get_application(session, application_id), statistic)
+
+
+@router.get("/vms/{vm_id}/capacity", responses=responses(404))
+def read_vm_capacity(vm_id: UUID, session: SessionDep, actor: Viewer) -> CapacityRead:
+    """What a VM can carry; one task unless somebody said otherwise."""
+    return reading.capacity_read(service.capacity_of(session, vm_id))
+
+
+@router.patch("/vms/{vm_id}/capacity", responses=responses(404, 422))
+def update_vm_capacity(vm_id: UUID, body: CapacityUpdate, session: SessionDep, actor: Editor) -> CapacityRead:
+    """Say what a VM can carry, what it costs and which host it is on."""
+    return reading.capacity_read(service.update_capacity(session, actor, vm_id, body))
+
+
+def _shown(request: Request, session: SessionDep, application: Application) -> ApplicationRead:
+    tag(request, application)
+    return reading.shown(session, [application])[0]

@@ -1,0 +1,263 @@
+"""Shapes of applications on the wire, the same as JSON and as YAML. Performance is a share: 1 is the best possible."""
+
+from collections import Counter
+from datetime import datetime
+from decimal import Decimal
+from enum import StrEnum
+from typing import Annotated, Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from sinemora.curves.schemas import Description, Origin
+from sinemora.inventory.schemas import Name, VmName
+from sinemora.kit.schemas import Read, Write
+from sinemora.measurements.schemas import Span, StateName
+
+TASKS_MAX = 2_000
+EDGES_MAX = 20_000
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Share = Annotated[float, Field(gt=0, le=1)]
+Millicores = Annotated[int, Field(ge=0, le=10_000_000)]
+Mebibytes = Annotated[int, Field(ge=0, le=1_000_000_000)]
+
+
+class Shape(StrEnum):
+    """Who talks to whom: everybody to the root, or as the edges say."""
+
+    STAR = "star"
+    GRAPH = "graph"
+
+
+class TaskWrite(Write):
+    """A task. `vm` is the VM's name or id; without one the task waits to be placed. Its name is the VM's by default."""
+
+    name: Name | None = None
+    vm: Annotated[str, Field(max_length=100)] | None = None
+    root: bool = False
+    pinned: bool = False
+    slots: Count = 1
+    cpu_millicores: Millicores = 0
+    memory_mib: Mebibytes = 0
+
+    @model_validator(mode="after")
+    def _called(self) -> Self:
+        if self.name is None:
+            if self.vm is None:
+                raise ValueError("a task needs a name, a vm or both")
+            self.name = self.vm
+        return self
+
+
+class EdgeWrite(Write):
+    """Two tasks, by name, that talk to each other; the more it counts, the greater its weight."""
+
+    source: Name
+    target: Name
+    weight: Annotated[float, Field(gt=0, le=1e6)] = 1
+
+
+class _Declared(Write):
+    """What an application is, apart from its name."""
+
+    description: Description = ""
+    mesh: Annotated[str, Field(max_length=100, description="Name or id of the mesh its VMs are in")]
+    curve: Annotated[str, Field(max_length=100, description="Key of a published curve, or name or id of your own")]
+    curve_number: Annotated[
+        int | None, Field(ge=1, description="Version of an own curve; the newest when left out, and kept from then on")
+    ] = None
+    reference_us: Annotated[
+        float | None, Field(ge=0, le=60e6, description="Round trip the curve counts from, µs; the curve's by default")
+    ] = None
+    tasks: Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)]
+    edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] = Field(default_factory=list)
+    objective: Annotated[Share | None, Field(description="Performance it must not fall below")] = None
+    moves_max: Annotated[int | None, Field(ge=0, description="Most moves a recommendation may ask for")] = None
+    move_cost: Annotated[
+        float, Field(ge=0, le=1, description="What one move must gain at least, as a share of performance")
+    ] = 0
+    zones: Annotated[list[str], Field(max_length=1_000, description="Names or ids; anywhere when empty")] = Field(
+        default_factory=list
+    )
+    per_vm_max: Count | None = None
+    per_host_max: Count | None = None
+    per_zone_max: Count | None = None
+    apart_from: Annotated[
+        list[str], Field(max_length=100, description="Applications, by name or id, that must not share a VM with it")
+    ] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        names = Counter(task.name for task in self.tasks)
+        if twice := [name for name, count in names.items() if count > 1]:
+            raise ValueError(f"two tasks are named {twice[0]}; give each a name of its own")
+        roots = [task for task in self.tasks if task.root]
+        if len(roots) > 1:
+            raise ValueError(f"{roots[0].name} and {roots[1].name} are both root; a star has one")
+        if bool(roots) == bool(self.edges):
+            raise ValueError("mark one task as root (a star), or give edges (a graph), not both and not neither")
+        pairs = set()
+        for edge in self.edges:
+            for end in (edge.source, edge.target):
+                if end not in names:
+                    raise ValueError(f"an edge names {end}, which is no task here")
+            pair = frozenset((edge.source, edge.target))
+            if len(pair) == 1:
+                raise ValueError(f"an edge leads from {edge.source} to itself")
+            if pair in pairs:
+                raise ValueError(f"two edges join {edge.source} and {edge.target}; add up their weights")
+            pairs.add(pair)
+        return self
+
+
+class ApplicationCreate(_Declared):
+    """An application as its owner declares it: name, mesh, curve and tasks are enough."""
+
+    name: Name
+
+
+class ApplicationUpdate(Write):
+    """What may change of an application; what is left out stays. `tasks` and `edges` are replaced as a whole."""
+
+    name: Name | None = None
+    description: Description | None = None
+    curve: Annotated[str, Field(max_length=100)] | None = None
+    curve_number: Annotated[int, Field(ge=1)] | None = None
+    reference_us: Annotated[float, Field(ge=0, le=60e6)] | None = None
+    tasks: Annotated[list[TaskWrite], Field(min_length=2, max_length=TASKS_MAX)] | None = None
+    edges: Annotated[list[EdgeWrite], Field(max_length=EDGES_MAX)] | None = None
+    objective: Share | None = None
+    moves_max: Annotated[int, Field(ge=0)] | None = None
+    move_cost: Annotated[float, Field(ge=0, le=1)] | None = None
+    zones: Annotated[list[str], Field(max_length=1_000)] | None = None
+    per_vm_max: Count | None = None
+    per_host_max: Count | None = None
+    per_zone_max: Count | None = None
+    apart_from: Annotated[list[str], Field(max_length=100)] | None = None
+
+
+class CurveAttached(Read):
+    """The curve version an application is attached to; `newest` is larger when there is a newer one."""
+
+    id: str
+    origin: Origin
+    name: str
+    number: int
+    newest: int
+
+
+class TaskRead(Read):
+    """A task and where it runs; `vm` is null while it waits."""
+
+    id: UUID
+    name: str
+    vm: VmName | None
+    root: bool
+    pinned: bool
+    slots: int
+    cpu_millicores: int
+    memory_mib: int
+
+
+class EdgeRead(Read):
+    """Two tasks that talk to each other."""
+
+    source: str
+    target: str
+    weight: float
+
+
+class Named(Read):
+    """Something with a name."""
+
+    id: UUID
+    name: str
+
+
+class ApplicationRead(Read):
+    """An application as it is declared."""
+
+    id: UUID
+    name: str
+    description: str
+    shape: Shape
+    mesh: Named
+    curve: CurveAttached
+    reference_us: float | None
+    objective: float | None
+    moves_max: int | None
+    move_cost: float
+    zones: list[Named]
+    per_vm_max: int | None
+    per_host_max: int | None
+    per_zone_max: int | None
+    apart_from: list[Named]
+    tasks: list[TaskRead]
+    edges: list[EdgeRead]
+    version: int
+    created_at: datetime
+
+
+class LinkPerformance(Read):
+    """What one pair of tasks that talk keeps: its round trip (ns, null while unknown), why, and the performance."""
+
+    source: str
+    target: str
+    weight: float
+    state: StateName
+    round_trip_ns: int | None
+    performance: float | None
+    low: float | None
+    high: float | None
+    extrapolated: bool
+
+
+class ApplicationPerformance(Read):
+    """How an application does now: the mean over its links by weight, and its worst link.
+
+    `measured` of `links` are measured; null when none is. `below_objective` is null when that cannot be told.
+    """
+
+    application_id: UUID
+    name: str
+    window: Span
+    statistic: str
+    performance: float | None
+    low: float | None
+    high: float | None
+    worst: float | None
+    objective: float | None
+    below_objective: bool | None
+    links: int
+    measured: int
+    detail: list[LinkPerformance]
+
+
+class CapacityUpdate(Write):
+    """What a VM can carry; what is left out stays, null takes it away."""
+
+    slots: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
+    cpu_millicores: Millicores | None = None
+    memory_mib: Mebibytes | None = None
+    price_per_hour: Annotated[Decimal, Field(ge=0, le=1_000_000, decimal_places=6)] | None = None
+    host: Name | None = None
+
+
+class CapacityRead(Read):
+    """What a VM can carry, how much of it is taken, what it costs an hour, and the host it shares hardware on."""
+
+    vm: VmName
+    slots: int
+    slots_taken: int
+    cpu_millicores: int | None
+    memory_mib: int | None
+    price_per_hour: Decimal | None
+    host: str | None
+
+
+class ManifestResult(Read):
+    """What bringing a manifest did: names of applications made, changed, and found as they were."""
+
+    created: list[str]
+    changed: list[str]
+    unchanged: list[str]

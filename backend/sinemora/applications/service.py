@@ -1,0 +1,266 @@
+"""Use cases of applications: declaring, changing, how they do now, what VMs can carry."""
+
+from collections.abc import Callable, Collection, Sequence
+from datetime import UTC, datetime
+from typing import Any, Protocol, TypeVar
+from uuid import UUID
+
+from sqlalchemy.orm import Session
+
+from sinemora.applications import attach, queries
+from sinemora.applications.models import Application, ApplicationZone, Edge, Separation, Task
+from sinemora.applications.schemas import ApplicationCreate, ApplicationUpdate, CapacityUpdate, EdgeWrite, TaskWrite
+from sinemora.curves.catalogue import Entry
+from sinemora.inventory.models import Vm
+from sinemora.inventory.service import get_vm
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.etag import IfMatch
+from sinemora.meshes.models import Mesh
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+
+class _Named(Protocol):
+    @property
+    def id(self) -> Any: ...
+    @property
+    def name(self) -> Any: ...
+
+
+Thing = TypeVar("Thing", bound=_Named)
+_PLAIN = ("description", "objective", "moves_max", "move_cost", "per_vm_max", "per_host_max", "per_zone_max")
+
+
+def get_application(session: Session, application_id: UUID) -> Application:
+    """The tenant's application. ProductError `application_unknown`."""
+    found = session.get(Application, application_id)
+    if found is None:
+        raise NotFound("application")
+    return found
+
+
+def create_application(session: Session, actor: Actor, body: ApplicationCreate) -> Application:
+    """Declare an application.
+
+    ProductError `application_name_taken`, `mesh_unknown`, `curve_unknown`, `curve_version_unknown`, `vm_unknown`,
+    `vm_not_in_mesh`, `zone_unknown`, `application_unknown`.
+    """
+    _name_free(session, body.name)
+    application = Application(
+        name=body.name,
+        mesh_id=_mesh(session, body.mesh).id,
+        reference_us=body.reference_us,
+        **{field: getattr(body, field) for field in _PLAIN},
+    )
+    _attach(application, attach.by_reference(session, body.curve, body.curve_number))
+    _set_tasks(session, application, body.tasks, body.edges)
+    _set_zones(session, application, body.zones)
+    _set_apart(session, application, body.apart_from)
+    audit.created(session, actor, "application", application)
+    return application
+
+
+def update_application(
+    session: Session, actor: Actor, application_id: UUID, body: ApplicationUpdate, precondition: IfMatch
+) -> Application:
+    """Change an application; what is not said stays. ProductErrors of `create_application`, `version_changed`."""
+    application = queries.locked(session, application_id)
+    if application is None:
+        raise NotFound("application")
+    precondition.check(application)
+    said = body.model_dump(exclude_unset=True)
+    if said.get("name") and said["name"] != application.name:
+        _name_free(session, said["name"])
+        application.name = said["name"]
+    for field in (*_PLAIN, "reference_us"):
+        if field in said and (said[field] is not None or field not in ("description", "move_cost")):
+            setattr(application, field, said[field])
+    if body.curve is not None or body.curve_number is not None:
+        reference = body.curve or attach.entries(session, [application])[application.id].id
+        _attach(application, attach.by_reference(session, reference, body.curve_number))
+    if body.tasks is not None or body.edges is not None:
+        _replace_tasks(session, application, body)
+    if body.zones is not None:
+        application.zones.clear()
+        session.flush()
+        _set_zones(session, application, body.zones)
+    if body.apart_from is not None:
+        application.apart_from.clear()
+        session.flush()
+        _set_apart(session, application, body.apart_from)
+    # A change of its parts alone is a change of the application too.
+    application.updated_at = datetime.now(UTC)
+    session.flush()
+    session.expire(application)
+    session.refresh(application)
+    audit.record(session, actor, "application.updated", application.id, application.name, fields=sorted(said))
+    return application
+
+
+def delete_application(session: Session, actor: Actor, application_id: UUID, precondition: IfMatch) -> None:
+    """Forget an application; its VMs stay. ProductError `application_unknown`."""
+    application = get_application(session, application_id)
+    precondition.check(application)
+    session.delete(application)
+    audit.record(session, actor, "application.deleted", application.id, application.name)
+
+
+def update_capacity(session: Session, actor: Actor, vm_id: UUID, body: CapacityUpdate) -> queries.Carrier:
+    """Say what a VM can carry. ProductError `vm_unknown`."""
+    vm = get_vm(session, vm_id)
+    capacity = queries.ensure_capacity(session, vm.id)
+    said = body.model_dump(exclude_unset=True)
+    for field, value in said.items():
+        setattr(capacity, field, 1 if field == "slots" and value is None else value)
+    session.flush()
+    audit.record(session, actor, "vm.capacity_updated", vm.id, vm.name, fields=sorted(said))
+    return capacity_of(session, vm.id)
+
+
+def capacity_of(session: Session, vm_id: UUID) -> queries.Carrier:
+    """What a VM can carry. ProductError `vm_unknown`."""
+    found = queries.carrier(session, vm_id)
+    if found is None:
+        raise NotFound("vm")
+    return found
+
+
+def _attach(application: Application, found: Entry) -> None:
+    if found.stored is None:
+        application.curve_key, application.curve_version_id = found.id, None
+    else:
+        application.curve_key, application.curve_version_id = None, found.stored[1].id
+
+
+def _replace_tasks(session: Session, application: Application, body: ApplicationUpdate) -> None:
+    """New tasks, edges or both, checked together as if declared anew."""
+    tasks = body.tasks or [_task_written(task) for task in application.tasks]
+    names = {task.id: task.name for task in application.tasks}
+    edges = body.edges
+    if edges is None:
+        starry = any(task.root for task in tasks)
+        edges = [] if starry else [_edge_written(edge, names) for edge in application.edges]
+    try:
+        checked = ApplicationCreate.model_validate(
+            {"name": application.name, "mesh": str(application.mesh_id), "curve": "-", "tasks": tasks, "edges": edges}
+        )
+    except ValueError as error:
+        message = (
+            str(error.errors()[0]["msg"]).removeprefix("Value error, ") if hasattr(error, "errors") else str(error)
+        )
+        raise ProductError(
+            "request_invalid",
+            422,
+            "The request is not well formed.",
+            errors=[{"pointer": "#/tasks", "message": message}],
+        ) from None
+    application.edges.clear()
+    session.flush()
+    application.tasks.clear()
+    session.flush()
+    _set_tasks(session, application, checked.tasks, checked.edges)
+
+
+def _task_written(task: Task) -> TaskWrite:
+    fields = ("name", "root", "pinned", "slots", "cpu_millicores", "memory_mib")
+    vm = None if task.vm_id is None else str(task.vm_id)
+    return TaskWrite(vm=vm, **{field: getattr(task, field) for field in fields})
+
+
+def _edge_written(edge: Edge, names: dict[UUID, str]) -> EdgeWrite:
+    return EdgeWrite(source=names[edge.source_task_id], target=names[edge.target_task_id], weight=edge.weight)
+
+
+def _set_tasks(
+    session: Session, application: Application, tasks: Sequence[TaskWrite], edges: Sequence[EdgeWrite]
+) -> None:
+    vms = _found(
+        [task.vm for task in tasks], lambda names, ids: queries.vms_named(session, names, ids), "vm", "#/tasks/{}/vm"
+    )
+    _in_mesh(session, application.mesh_id, vms)
+    application.tasks = [
+        Task(
+            position=position,
+            vm_id=None if vm is None else vm.id,
+            # A VM may be given by its id; what is called after it is called by its name.
+            **task.model_dump(exclude={"vm"}) | ({"name": vm.name} if vm is not None and task.name == task.vm else {}),
+        )
+        for position, (task, vm) in enumerate(zip(tasks, vms, strict=True))
+    ]
+    if not edges:
+        return
+    session.add(application)
+    session.flush()
+    ids = {given.name: task.id for given, task in zip(tasks, application.tasks, strict=True)}
+    application.edges = [
+        Edge(source_task_id=ids[edge.source], target_task_id=ids[edge.target], weight=edge.weight) for edge in edges
+    ]
+
+
+def _in_mesh(session: Session, mesh_id: UUID, vms: Sequence[Vm | None]) -> None:
+    members = queries.members(session, mesh_id)
+    strangers = [
+        {"pointer": f"#/tasks/{position}/vm", "message": f"{vm.name} is no member of the mesh; add it there first"}
+        for position, vm in enumerate(vms)
+        if vm is not None and vm.id not in members
+    ]
+    if strangers:
+        raise ProductError("vm_not_in_mesh", 409, "Latency is known only between VMs of the mesh.", errors=strangers)
+
+
+def _set_zones(session: Session, application: Application, given: Sequence[str]) -> None:
+    zones = _found(given, lambda names, ids: queries.zones_named(session, names, ids), "zone", "#/zones/{}")
+    application.zones = [ApplicationZone(zone_id=zone_id) for zone_id in {zone.id: None for zone in zones if zone}]
+
+
+def _set_apart(session: Session, application: Application, given: Sequence[str]) -> None:
+    others = _found(
+        given, lambda names, ids: queries.applications_named(session, names, ids), "application", "#/apart_from/{}"
+    )
+    application.apart_from = [Separation(other_id=other) for other in {other.id: None for other in others if other}]
+
+
+def _found(
+    given: Sequence[str | None],
+    find: Callable[[Collection[str], Collection[UUID]], list[Thing]],
+    what: str,
+    pointer: str,
+) -> list[Thing | None]:
+    """What each name or id stands for. ProductError `<what>_unknown` names all that are unknown."""
+    ids = {text: identifier for text in given if text is not None and (identifier := _uuid(text))}
+    known: dict[str, Thing] = {}
+    for thing in find([text for text in given if text is not None], list(ids.values())):
+        known[str(thing.id)] = known[thing.name] = thing
+    missing = [
+        {"pointer": pointer.format(position), "message": f"there is no {what} {text}"}
+        for position, text in enumerate(given)
+        if text is not None and text not in known
+    ]
+    if missing:
+        raise ProductError(f"{what}_unknown", 422, f"{missing[0]['message'].capitalize()}.", errors=missing)
+    return [None if text is None else known[text] for text in given]
+
+
+def _mesh(session: Session, given: str) -> Mesh:
+    identifier = _uuid(given)
+    mesh = session.get(Mesh, identifier) if identifier else queries.mesh_named(session, given)
+    if mesh is None:
+        raise ProductError(
+            "mesh_unknown",
+            422,
+            f"There is no mesh {given}.",
+            errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
+        )
+    return mesh
+
+
+def _uuid(text: str) -> UUID | None:
+    try:
+        return UUID(text)
+    except ValueError:
+        return None
+
+
+def _name_free(session: Session, name: str) -> None:
+    if queries.application_named(session, name):
+        raise ProductError("application_name_taken", 409, f"There is an application named {name} already.")

@@ -1,0 +1,226 @@
+"""Curves as readers see them, whether published or a tenant's own."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sinemora.curves.core.curve import Curve, Floats, through
+from sinemora.curves.core.fit import Fit
+from sinemora.curves.core.library import Basis, Published
+from sinemora.curves.models import CurveVersion, StoredCurve
+from sinemora.curves.schemas import (
+    CandidateRead,
+    CurveDetail,
+    CurvePoints,
+    CurveRead,
+    CurveVersionDetail,
+    CurveVersionRead,
+    CurveWarning,
+    Origin,
+    SampleRead,
+    StatedRead,
+    ThresholdRead,
+    Waiting,
+)
+
+_OUTLINE = 48
+_BASIS: dict[Basis, str] = {
+    "formula": "The formula its authors fitted to their measurements, as they printed it.",
+    "points": "Straight lines between the points its authors state; they give no formula.",
+    "bound": "A straight line to the only bound its authors state.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A version of a curve, ready to be evaluated; `stored` is None for a published one."""
+
+    id: str
+    curve: Curve
+    band: tuple[Curve, Curve] | None
+    waiting: Waiting
+    published: Published | None
+    stored: tuple[StoredCurve, CurveVersion] | None
+
+    @property
+    def number(self) -> int:
+        return 1 if self.stored is None else self.stored[1].number
+
+    @property
+    def reference_us(self) -> float:
+        """The round trip that the curve counts from, as far as it is known."""
+        return 0.0 if self.stored is None else self.stored[1].latency_offset_us
+
+    def points(self, at_us: Floats) -> CurvePoints:
+        """The curve and its band at these latencies."""
+        low, high = (None, None) if self.band is None else (part(at_us).tolist() for part in self.band)
+        return CurvePoints(added_us=at_us.tolist(), performance=self.curve(at_us).tolist(), low=low, high=high)
+
+    def read(self) -> CurveRead:
+        """As an item of the gallery."""
+        return CurveRead(**self._about(), version=CurveVersionRead(**self._version()))
+
+    def detail(self, newest: int) -> CurveDetail:
+        """With everything that is needed to judge it."""
+        samples, candidates, stated = [], [], []
+        if self.stored is not None:
+            samples = _samples(self.stored[1])
+            candidates = [CandidateRead(**one) for one in self.stored[1].candidates]
+        if self.published is not None:
+            stated = [
+                StatedRead(
+                    added_us=one.added_us,
+                    relation=one.relation,
+                    performance=one.performance,
+                    curve=float(self.curve(one.added_us)),
+                    words=one.words,
+                    source=one.source,
+                    setup=one.setup,
+                )
+                for one in self.published.stated
+            ]
+        version = CurveVersionDetail(**self._version(), samples=samples, candidates=candidates, stated=stated)
+        return CurveDetail(**self._about(), newest=newest, version=version)
+
+    def version_read(self) -> CurveVersionRead:
+        """As an item of the list of versions."""
+        return CurveVersionRead(**self._version())
+
+    def _about(self) -> dict[str, Any]:
+        common = {"id": self.id, "outline": self.points(outline_us(self.curve))}
+        if self.stored is not None:
+            curve = self.stored[0]
+            names = ("name", "description", "metric", "unit", "created_at", "updated_at")
+            return common | {"origin": Origin.OWN} | {name: getattr(curve, name) for name in names}
+        assert self.published is not None
+        return common | {
+            "origin": Origin.PUBLISHED,
+            "name": self.published.name,
+            "description": self.published.role,
+            "metric": "rate" if self.published.falls else "duration",
+            "unit": self.published.metric,
+            "created_at": None,
+            "updated_at": None,
+        }
+
+    def _version(self) -> dict[str, Any]:
+        common = {"number": self.number, "domain_us": self.curve.end_us, "smallest": self.curve.smallest}
+        if self.stored is not None:
+            return common | _own_version(self.stored[1])
+        assert self.published is not None
+        flat = self.published.flat_until_us
+        return common | {
+            "source": self.published.source,
+            "made_by": None,
+            "created_at": None,
+            "family": self.published.basis,
+            "formula": self.published.formula,
+            "reason": _BASIS[self.published.basis],
+            "baseline": self.published.baseline,
+            "latency_offset_us": 0.0,
+            "threshold": ThresholdRead(at_us=flat, low_us=None, high_us=None) if flat else None,
+            "noise": None,
+            "rows": None,
+            "warnings": [],
+        }
+
+
+def of_published(published: Published) -> Entry:
+    """The entry of a published curve."""
+    waiting = Waiting.REQUESTS if published.falls else Waiting.ROUNDS
+    return Entry(published.key, published.curve, None, waiting, published, None)
+
+
+def of_stored(curve: StoredCurve, version: CurveVersion) -> Entry:
+    """The entry of a tenant's own curve at one version."""
+    waiting = Waiting.REQUESTS if curve.metric == "rate" else Waiting.ROUNDS
+    mean, low, high = (through(version.knots_us, part) for part in (version.performance, version.low, version.high))
+    return Entry(str(curve.id), mean, (low, high), waiting, None, (curve, version))
+
+
+def columns_of(fit: Fit) -> dict[str, Any]:
+    """What of a fit a `CurveVersion` keeps."""
+    knots = np.append(fit.curve.starts_us, fit.curve.end_us)
+    threshold = fit.threshold
+    known = bool(np.isfinite(threshold.at_us))
+    samples = fit.samples
+    return {
+        "rows": samples.rows,
+        "samples": {
+            "added_us": samples.added_us.tolist(),
+            "performance": samples.performance.tolist(),
+            "repeats": samples.repeats.tolist(),
+            "errors": None if samples.errors is None else samples.errors.tolist(),
+            "fitted": fit.fitted.tolist(),
+            "residuals": fit.residuals.tolist(),
+            "standardised": fit.standardised.tolist(),
+        },
+        "baseline": samples.baseline,
+        "baseline_measured": samples.measured,
+        "baseline_factor": fit.baseline_factor,
+        "latency_offset_us": samples.latency_offset_us,
+        "family": fit.chosen,
+        "reason": fit.reason,
+        "candidates": [
+            {name: getattr(one, name) for name in ("family", "words", "weight", "log_score", "error", "formula")}
+            for one in fit.candidates
+        ],
+        "noise": fit.noise,
+        "threshold_us": threshold.at_us if known else None,
+        "threshold_low_us": threshold.low_us if known else None,
+        "threshold_high_us": threshold.high_us if known else None,
+        "warnings": [{"code": one.code, "message": one.message} for one in fit.warnings],
+        "domain_us": fit.curve.end_us,
+        "knots_us": knots.tolist(),
+        "performance": knot_values(fit.curve),
+        "low": knot_values(fit.low),
+        "high": knot_values(fit.high),
+    }
+
+
+def knot_values(curve: Curve) -> list[float]:
+    """Performance at the knots of a curve of straight lines: where each begins, and the end of the last."""
+    values: list[float] = [*curve.coefficients[:, 0].tolist(), curve.smallest]
+    return values
+
+
+def outline_us(curve: Curve) -> Floats:
+    """Few latencies (µs) that show the whole curve: evenly spread, and both sides of every step."""
+    steps = curve.starts_us[1:] if curve.starts_us.size <= _OUTLINE else np.empty(0)
+    parts = (np.linspace(0, curve.end_us, _OUTLINE), steps, np.nextafter(steps, 0))
+    return np.unique(np.concatenate(parts))
+
+
+def _own_version(version: CurveVersion) -> dict[str, Any]:
+    at_us = version.threshold_us
+    threshold = None
+    if at_us is not None:
+        threshold = ThresholdRead(at_us=at_us, low_us=version.threshold_low_us, high_us=version.threshold_high_us)
+    names = ("source", "made_by", "created_at", "family", "reason", "baseline", "latency_offset_us", "noise", "rows")
+    return {name: getattr(version, name) for name in names} | {
+        "formula": version.candidates[0]["formula"],
+        "threshold": threshold,
+        "warnings": [CurveWarning(**one) for one in version.warnings],
+    }
+
+
+def _samples(version: CurveVersion) -> list[SampleRead]:
+    kept = version.samples
+    errors = kept["errors"] or [None] * len(kept["added_us"])
+    factor = version.baseline_factor
+    columns = (kept[name] for name in ("added_us", "performance", "repeats", "fitted", "residuals", "standardised"))
+    return [
+        SampleRead(
+            added_us=at_us,
+            performance=performance / factor,
+            repeats=repeats,
+            error=None if error is None else error / factor,
+            fitted=fitted,
+            residual=residual,
+            standardised=standardised,
+        )
+        for (at_us, performance, repeats, fitted, residual, standardised), error in zip(
+            zip(*columns, strict=True), errors, strict=True
+        )
+    ]

@@ -1,0 +1,93 @@
+"""How well curves explain samples, with what nobody measured (noise, an uncertain baseline) integrated out."""
+
+import numpy as np
+from scipy.special import gammaln
+
+from sinemora.curves.core.curve import Floats
+from sinemora.curves.core.observations import Samples
+
+# Noise nobody measured: around 3 % with the weight of one observation. Noise given as spread: right up to a factor,
+# with the weight of six, because runs of one hour agree better among themselves than with those of the next.
+_NOISE, _NOISE_WEIGHT = 0.03, 1.0
+_SCALE_WEIGHT = 6.0
+
+
+def log_likelihood(samples: Samples, p: Floats) -> Floats:
+    """Log marginal likelihood (m,) of each curve p (m, n), performance at the samples' latencies.
+
+    When the noise is not known it is the same everywhere or proportional to performance, one as likely as the other.
+    """
+    return _log(samples, p, each=False)[:, 0]
+
+
+def log_without_each(samples: Samples, p: Floats) -> Floats:
+    """The same without the first, the second … sample, shape (m, n)."""
+    return _log(samples, p, each=True)[:, 1:]
+
+
+def _log(samples: Samples, p: Floats, each: bool) -> Floats:
+    if samples.errors is not None:
+        return _marginal(samples, p, samples.errors**-2.0, False, 1.0, _SCALE_WEIGHT, each)
+    even = _marginal(samples, p, samples.repeats, False, _NOISE, _NOISE_WEIGHT, each)
+    proportional = _marginal(samples, p, samples.repeats, True, _NOISE, _NOISE_WEIGHT, each)
+    return np.asarray(np.logaddexp(even, proportional) - np.log(2))
+
+
+def _marginal(
+    samples: Samples, p: Floats, w: Floats, proportional: bool, scale: float, weight: float, each: bool
+) -> Floats:
+    """With weights w (n,), divided by p² when noise is `proportional`, and noise of `scale`, known as well as from
+    `weight` observations: of all samples in column 0, then, for `each`, of all but one."""
+    y = samples.performance
+    prior = weight * scale**2
+    # Sums over samples are products with the weights: of matrices as narrow as these, sums by rows are slow.
+    log_w = _totals(np.log(p), np.full(w.size, -1.0), each) if proportional else np.zeros((1, 1 + each * w.size))
+    log_w = log_w + _totals(0.5 * np.log(w)[None, :], np.ones(w.size), each)
+    freedom = np.full(log_w.shape[1], y.size + weight)
+    freedom[1:] -= 1
+    if samples.measured:
+        # The baseline has an error of its own: its factor is integrated out, which costs one degree of freedom.
+        against = y / p if proportional else y[None, :]
+        pp = _totals(np.ones((1, w.size)) if proportional else p * p, w, each)
+        py = _totals(against if proportional else against * p, w, each)
+        pp = np.maximum(pp, 1e-300)
+        chi2 = _totals(against * against, w, each) - py**2 / pp
+        log_w = log_w - 0.5 * np.log(pp)
+        freedom -= 1
+    else:
+        off = y / p - 1 if proportional else y - p
+        chi2 = _totals(off * off, w, each)
+    constant = gammaln(freedom / 2) - 0.5 * (freedom - weight) * np.log(np.pi) + 0.5 * weight * np.log(prior)
+    return np.asarray(log_w + constant - 0.5 * freedom * np.log(prior + np.maximum(chi2, 0)))
+
+
+def _totals(terms: Floats, w: Floats, each: bool) -> Floats:
+    """Sums of w times the terms (m, n) by row, shape (m, 1); for `each`, then those without each of them."""
+    total = (terms @ w)[:, None]
+    return np.concatenate((total, total - terms * w), axis=1) if each else total
+
+
+def baseline_factor(samples: Samples, p: Floats) -> Floats:
+    """What the samples' baseline must be multiplied with to suit each curve p (m, n), shape (m,); 1 when exact."""
+    if not samples.measured:
+        return np.ones(len(p))
+    y = samples.performance
+    w = samples.repeats if samples.errors is None else samples.errors**-2.0
+    return np.asarray(p @ (w * y) / ((p * p) @ w))
+
+
+def noise_scale(samples: Samples, p: Floats) -> float:
+    """Noise around the curve p (n,): relative to 1 for one run, or as a multiple of the given errors."""
+    y = samples.performance / baseline_factor(samples, p[None, :])
+    if samples.errors is not None:
+        weight, squares = _SCALE_WEIGHT, _SCALE_WEIGHT + (((y - p) / samples.errors) ** 2).sum()
+    else:
+        weight, squares = _NOISE_WEIGHT, _NOISE_WEIGHT * _NOISE**2 + (samples.repeats * (y - p) ** 2 / p).sum()
+    return float(np.sqrt(squares / (y.size + weight)))
+
+
+def errors_of(samples: Samples, p: Floats) -> Floats:
+    """Standard error (n,) of each sample around the curve p (n,): given, or the noise found, between even and
+    proportional."""
+    scale = noise_scale(samples, p)
+    return np.asarray(scale * (samples.errors if samples.errors is not None else np.sqrt(p / samples.repeats)))

@@ -1,0 +1,213 @@
+"""Measurements as people have them: CSV with a header, or JSON.
+
+CSV: separated by comma, semicolon or tab; with semicolons a comma may stand in for the decimal point; empty lines and
+lines that begin with ``#`` are skipped. The header names a latency column (``added_us`` or ``measured_us``, also
+``…_ns``, ``…_ms``, ``…_s``), a performance column (``rate`` or ``duration``), and perhaps ``spread`` and ``repeats``.
+
+JSON: ``{"metric": "rate", "latency": "added", "baseline": 990000, "rows": [{"latency_us": 0, "performance": 990000,
+"spread": 4000, "repeats": 5}, …]}``; all but `rows` may be left out.
+"""
+
+import csv
+import io
+import json
+import re
+from dataclasses import dataclass, fields
+from typing import cast, get_args
+
+from sinemora.curves.core.observations import ROWS_MAX, LatencyKind, Metric, ObservationError, Samples, normalise
+
+_LATENCY = re.compile(r"(added|measured|latency|added_latency|measured_latency|rtt|round_trip)_(ns|us|µs|ms|s)")
+_US_PER = {"ns": 1e-3, "us": 1.0, "µs": 1.0, "ms": 1e3, "s": 1e6}
+_RATES = ("rate", "performance", "throughput", "qps", "rps", "ops", "tps", "queries_per_s", "requests_per_s")
+_DURATIONS = ("duration", "duration_s", "duration_ms", "time", "time_s", "time_ms", "runtime", "runtime_s")
+_SPREADS = ("spread", "sd", "std", "stdev", "standard_deviation")
+_REPEATS = ("repeats", "runs", "repetitions")
+_ROW = ("latency_us", "performance", "spread", "repeats")
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows as given, not yet checked: arguments of `normalise`."""
+
+    latency_us: list[float]
+    performance: list[float]
+    metric: Metric = "rate"
+    latency: LatencyKind = "added"
+    spread: list[float] | None = None
+    repeats: list[float] | None = None
+    baseline: float | None = None
+
+    def samples(self) -> Samples:
+        """Checked and normalised. Raises `ObservationError`."""
+        arguments = {field.name: getattr(self, field.name) for field in fields(self)}
+        return normalise(arguments.pop("latency_us"), arguments.pop("performance"), **arguments)
+
+
+def parse(content: bytes) -> Table:
+    """The table in a file, JSON when it begins like it. Raises `ObservationError` with the place of the first fault."""
+    text = text_of(content)
+    return parse_json(text) if _is_json(text) else parse_csv(text)
+
+
+def text_of(content: bytes) -> str:
+    """The text of a file. Raises `ObservationError` when it is not UTF-8."""
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ObservationError("", f"byte {error.start} is not UTF-8; save the file as UTF-8") from None
+
+
+def line_of(text: str, pointer: str) -> int | None:
+    """Line (from 1) of a CSV file on which the row of a pointer like ``/rows/3/performance`` stands, if it has one."""
+    match = re.match(r"/rows/(\d+)", pointer)
+    lines = [] if _is_json(text) else _lines(text)
+    row = int(match[1]) + 1 if match else len(lines)
+    return lines[row][0] if row < len(lines) else None
+
+
+def of_rows(
+    rows: list[dict[str, float]], metric: Metric = "rate", latency: LatencyKind = "added", baseline: float | None = None
+) -> Table:
+    """The table of rows as in JSON. Raises `ObservationError` when one lacks what the first one has."""
+    return _of_rows(cast(list[object], rows), metric, latency, baseline)
+
+
+def _is_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("{", "[")
+
+
+def _lines(text: str) -> list[tuple[int, str]]:
+    """Lines that count, with their numbers from 1."""
+    return [(n, line) for n, line in enumerate(text.splitlines(), 1) if line.strip() and not line.startswith("#")]
+
+
+def parse_csv(text: str, baseline: float | None = None) -> Table:
+    """The table of a CSV file. Raises `ObservationError`; its message tells the line."""
+    lines = _lines(text)
+    if not lines:
+        raise ObservationError("", "the file is empty; begin with a header: added_us,rate")
+    delimiter = max(";\t,", key=lines[0][1].count)
+    try:
+        header, *rows = csv.reader(io.StringIO("\n".join(line for _, line in lines)), delimiter=delimiter)
+    except csv.Error as error:
+        raise ObservationError("", f"cannot be read as CSV: {error}") from None
+    header = [re.sub(r"[\s\-]+", "_", name.strip().lower()) for name in header]
+    columns, unit, metric, latency = _columns(header)
+    found: dict[str, list[float]] = {name: [] for name in columns}
+    for index, ((line, _), row) in enumerate(zip(lines[1:], rows, strict=False)):
+        if index == ROWS_MAX:
+            raise ObservationError("/rows", f"more than {ROWS_MAX} rows; average repeats first")
+        for name, position in columns.items():
+            cell = row[position].strip() if position < len(row) else ""
+            try:
+                number = float(cell.replace(",", ".") if delimiter == ";" else cell)
+            except ValueError:
+                said = f"{cell[:40]!r} is not a number" if cell else "a value is missing"
+                raise ObservationError(f"/rows/{index}/{name}", f"line {line}, {header[position]}: {said}") from None
+            found[name].append(number * _US_PER[unit] if name == "latency_us" else number)
+    return Table(
+        found["latency_us"],
+        found["performance"],
+        metric,
+        latency,
+        found.get("spread"),
+        found.get("repeats"),
+        baseline,
+    )
+
+
+def _columns(header: list[str]) -> tuple[dict[str, int], str, Metric, LatencyKind]:
+    """Position of each known column, the unit of latency, and what kinds of numbers these are."""
+    columns: dict[str, int] = {}
+    unit, metric, latency = "us", "rate", "added"
+    for position, name in enumerate(header):
+        if match := _LATENCY.fullmatch(name):
+            key, unit = "latency_us", match[2]
+            latency = "added" if match[1] in ("added", "added_latency", "latency") else "measured"
+        elif name in _RATES or name in _DURATIONS:
+            key, metric = "performance", "rate" if name in _RATES else "duration"
+        elif name in _SPREADS or name in _REPEATS:
+            key = "spread" if name in _SPREADS else "repeats"
+        else:
+            raise ObservationError(
+                "/header", f"{name[:40]!r} is not known; use added_us or measured_us, rate or duration, spread, repeats"
+            )
+        if key in columns:
+            raise ObservationError("/header", f"{header[columns[key]]!r} and {name!r} mean the same; keep one")
+        columns[key] = position
+    for key, example in (("latency_us", "added_us"), ("performance", "rate")):
+        if key not in columns:
+            raise ObservationError("/header", f"no column for {key}; name one {example}")
+    return columns, unit, cast(Metric, metric), cast(LatencyKind, latency)
+
+
+def parse_json(text: str) -> Table:
+    """The table of a JSON document. Raises `ObservationError`."""
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise ObservationError("", f"line {error.lineno}, column {error.colno}: {error.msg}") from None
+    except RecursionError:
+        raise ObservationError("", "nested too deeply; rows are flat objects") from None
+    except ValueError:
+        raise ObservationError("", "a number has thousands of digits") from None
+    if isinstance(document, list):
+        document = {"rows": document}
+    if not isinstance(document, dict):
+        raise ObservationError("", 'must be an object with "rows"')
+    _known(document, "", ("metric", "latency", "baseline", "rows"))
+    baseline = document.get("baseline")
+    return _of_rows(
+        document.get("rows"),
+        cast(Metric, _one_of(document, "metric", get_args(Metric))),
+        cast(LatencyKind, _one_of(document, "latency", get_args(LatencyKind))),
+        None if baseline is None else _number(baseline, "/baseline"),
+    )
+
+
+def _of_rows(rows: object, metric: Metric, latency: LatencyKind, baseline: float | None) -> Table:
+    if not isinstance(rows, list) or not rows:
+        raise ObservationError("/rows", "must be a list of at least 3 rows")
+    for index, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise ObservationError(f"/rows/{index}", 'must be an object like {"latency_us": 50, "performance": 930000}')
+        _known(row, f"/rows/{index}", _ROW)
+        for name in ("latency_us", "performance", *(name for name in _ROW[2:] if name in rows[0])):
+            if name not in row:
+                raise ObservationError(f"/rows/{index}/{name}", "missing")
+    return Table(
+        latency_us=_numbers(rows, "latency_us"),
+        performance=_numbers(rows, "performance"),
+        metric=metric,
+        latency=latency,
+        spread=_numbers(rows, "spread") if "spread" in rows[0] else None,
+        repeats=_numbers(rows, "repeats") if "repeats" in rows[0] else None,
+        baseline=baseline,
+    )
+
+
+def _known(found: dict[str, object], place: str, names: tuple[str, ...]) -> None:
+    for name in found:
+        if name not in names:
+            raise ObservationError(f"{place}/{name[:40]}", f"is not known; the names are {', '.join(names)}")
+
+
+def _one_of(document: dict[str, object], name: str, choices: tuple[str, ...]) -> str:
+    value = document.get(name, choices[0])
+    if value not in choices:
+        raise ObservationError(f"/{name}", f"must be {' or '.join(choices)}, not {str(value)[:40]!r}")
+    return str(value)
+
+
+def _numbers(rows: list[dict[str, object]], name: str) -> list[float]:
+    return [_number(row.get(name), f"/rows/{index}/{name}") for index, row in enumerate(rows)]
+
+
+def _number(value: object, pointer: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ObservationError(pointer, f"must be a number, not {json.dumps(value)[:40]}")
+    try:
+        return float(value)
+    except OverflowError:
+        raise ObservationError(pointer, "is too large") from None

@@ -1,0 +1,138 @@
+"""What more latency costs an application, by itself and on top of what the tenant's network does."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.curves.catalogue import Entry
+from sinemora.curves.core.curve import Floats
+from sinemora.curves.core.variable import WAITS_CLOSED_LOOP, WAITS_SYNCHRONOUS, excess_us, under_variance
+from sinemora.curves.schemas import CostRead, MeasuredCost, PerformanceRead, Waiting
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.query.distribution import RoundTrips, round_trips
+from sinemora.measurements.schemas import By, Span
+
+_WAITS = {Waiting.ROUNDS: WAITS_SYNCHRONOUS, Waiting.REQUESTS: WAITS_CLOSED_LOOP}
+_VALUES = 1_000
+_PERCENTILES = np.arange(101) / 100
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """The path or pair of zones whose round trips count, in the newest windows or from `start` to `end`."""
+
+    mesh_id: UUID
+    by: By
+    source_id: UUID
+    target_id: UUID
+    start: datetime | None
+    end: datetime | None
+
+
+def where(
+    mesh_id: UUID | None,
+    vms: tuple[UUID | None, UUID | None],
+    zones: tuple[UUID | None, UUID | None],
+    start: datetime | None,
+    end: datetime | None,
+) -> Where | None:
+    """The place asked for, None for none. ProductError `path_incomplete`, `range_invalid`."""
+    if (start is None) != (end is None):
+        raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
+    for by, (source, target), other in ((By.VM, vms, zones), (By.ZONE, zones, vms)):
+        if mesh_id and source and target and other == (None, None):
+            return Where(mesh_id, by, source, target, start, end)
+    if mesh_id is None and vms == zones == (None, None):
+        return None
+    raise ProductError(
+        "path_incomplete",
+        422,
+        "Measured latency needs mesh_id with source_vm_id and target_vm_id, or with source_zone_id and target_zone_id.",
+    )
+
+
+def cost(
+    session: Session,
+    entry: Entry,
+    added_us: float,
+    reference_us: float | None,
+    waiting: Waiting | None,
+    at: Where | None,
+) -> CostRead:
+    """Performance with `added_us` more. ProductError `mesh_unknown`, `path_unknown`, `range_too_large`."""
+    reference_us = entry.reference_us if reference_us is None else reference_us
+    waiting = waiting or entry.waiting
+    measured = None
+    if at is not None:
+        found = round_trips(session, at.mesh_id, at.by, at.source_id, at.target_id, at.start, at.end)
+        measured = _measured(entry, found, at.mesh_id, added_us, reference_us, _WAITS[waiting])
+    return CostRead(
+        curve_id=entry.id,
+        number=entry.number,
+        added_us=added_us,
+        reference_us=reference_us,
+        waiting=waiting,
+        alone=_alone(entry, added_us),
+        measured=measured,
+    )
+
+
+def _alone(entry: Entry, added_us: float) -> PerformanceRead:
+    beyond = added_us > entry.curve.end_us
+    low, high = (None, None) if entry.band is None else (float(part(added_us)) for part in entry.band)
+    return PerformanceRead(
+        performance=float(entry.curve(added_us)),
+        low=low if low is None or not beyond else 0.0,
+        high=high,
+        extrapolated=beyond,
+    )
+
+
+def _measured(
+    entry: Entry, found: RoundTrips, mesh_id: UUID, added_us: float, reference_us: float, waits: float
+) -> MeasuredCost:
+    read = MeasuredCost(
+        mesh_id=mesh_id,
+        by=found.by,
+        source=found.source,
+        target=found.target,
+        state=found.state,
+        window=Span(from_=found.started_at, to=found.ended_at),
+        count=found.count,
+        percentiles_ns=None,
+        excess_us=None,
+        now=None,
+        then=None,
+        change=None,
+    )
+    if not found.count:
+        return read
+    round_trips_us = found.quantiles_ns(((np.arange(_VALUES) + 0.5) / _VALUES).tolist()) / 1e3
+    read.percentiles_ns = found.quantiles_ns(_PERCENTILES.tolist()).tolist()
+    read.excess_us = excess_us(round_trips_us, waits)
+    median_us = float(np.median(round_trips_us)) - reference_us
+    read.now = _under(entry, median_us, round_trips_us, waits)
+    read.then = _under(entry, median_us + added_us, round_trips_us, waits)
+    read.change = read.then.performance / read.now.performance - 1
+    return read
+
+
+def _under(entry: Entry, median_us: float, round_trips_us: Floats, waits: float) -> PerformanceRead:
+    """Performance at a median (µs over the reference) with the variance of these round trips.
+
+    The band is that of the curve at the median, widened by how uncertain the effect of variance is.
+    """
+    median_us = max(median_us, 0.0)
+    found = under_variance(entry.curve, median_us, round_trips_us, waits)
+    static = (found.static, found.static)
+    if entry.band is not None:
+        static = (float(entry.band[0](median_us)), float(entry.band[1](median_us)))
+    return PerformanceRead(
+        performance=found.performance,
+        low=0.0 if found.extrapolated else static[0] * found.factor_low,
+        high=min(1.0, static[1] * found.factor_high),
+        extrapolated=found.extrapolated,
+    )

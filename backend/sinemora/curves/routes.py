@@ -1,0 +1,178 @@
+"""HTTP of curves."""
+
+from datetime import datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Depends, Query, Request
+from sqlalchemy import select
+
+from sinemora.curves import cost, service
+from sinemora.curves.catalogue import Entry, of_stored
+from sinemora.curves.models import CurveVersion
+from sinemora.curves.schemas import (
+    CostRead,
+    CurveCreate,
+    CurveDetail,
+    CurveRead,
+    CurveTableRead,
+    CurveUpdate,
+    CurveVersionCreate,
+    CurveVersionRead,
+    Description,
+    Origin,
+    Source,
+    Unit,
+    Waiting,
+)
+from sinemora.inventory.schemas import Name
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1/curves",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["curves"],
+    responses=responses(401, 403, 429),
+)
+
+_LATENCY_MAX_US = 60e6
+_CSV = {"requestBody": {"content": {"text/csv": {"schema": {"type": "string"}}}}}
+Number = Annotated[int | None, Query(ge=1, description="Version; the newest by default")]
+InQuery = Query(description="With a CSV body")
+
+
+@router.get("", response_model=Page[CurveRead])
+def list_curves(
+    session: SessionDep, actor: Viewer, page: Paging, origin: Annotated[Origin | None, Query()] = None
+) -> Slice[CurveRead]:
+    """The tenant's own curves by name, then the published ones, each with enough points to draw it."""
+    return service.list_curves(session, page, origin)
+
+
+@router.post("", status_code=201, openapi_extra=_CSV, responses=responses(409, 413, 422))
+def create_curve(
+    request: Request,
+    body: CurveCreate,
+    session: SessionDep,
+    actor: Editor,
+    name: Annotated[Name | None, InQuery] = None,
+    description: Annotated[Description | None, InQuery] = None,
+    unit: Annotated[Unit | None, InQuery] = None,
+    source: Annotated[Source | None, InQuery] = None,
+) -> CurveDetail:
+    """Fit measurements of an application and keep them. `text/csv` bodies are taken too."""
+    said = {"name": name, "description": description, "unit": unit, "source": source}
+    body = body.model_copy(update={field: value for field, value in said.items() if value is not None})
+    return _shown(request, service.create_curve(session, actor, body), 1)
+
+
+@router.get("/{curve_id}", responses=responses(404))
+def read_curve(
+    request: Request, curve_id: str, session: SessionDep, actor: Viewer, number: Number = None
+) -> CurveDetail:
+    """One curve, by its id or published key, with samples, candidates and warnings of one version."""
+    return _shown(request, *service.find(session, curve_id, number))
+
+
+@router.patch("/{curve_id}", responses=responses(404, 409, 412, 422, 428))
+def update_curve(
+    request: Request, curve_id: str, body: CurveUpdate, session: SessionDep, actor: Editor, precondition: Precondition
+) -> CurveDetail:
+    """Change what a curve is called and how it is described."""
+    found = service.update_curve(session, actor, curve_id, body, precondition)
+    return _shown(request, found, found.number)
+
+
+@router.delete("/{curve_id}", status_code=204, responses=responses(404, 409, 412))
+def delete_curve(curve_id: str, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Delete a curve of the tenant with all its versions."""
+    service.delete_curve(session, actor, curve_id, precondition)
+
+
+@router.get("/{curve_id}/versions", response_model=Page[CurveVersionRead], responses=responses(404))
+def list_curve_versions(curve_id: str, session: SessionDep, actor: Viewer, page: Paging) -> Slice[CurveVersionRead]:
+    """The versions of a curve, newest first."""
+    found, _ = service.find(session, curve_id)
+    if found.stored is None:
+        return Slice([found.version_read()], None)
+    curve = found.stored[0]
+    versions = select(CurveVersion).where(CurveVersion.curve_id == curve.id)
+    rows = paginate(session, versions, page, CurveVersion.number, descending=True)
+    return Slice([of_stored(curve, row).version_read() for row in rows.items], rows.next_cursor)
+
+
+@router.post("/{curve_id}/versions", status_code=201, openapi_extra=_CSV, responses=responses(404, 409, 413, 422))
+def create_curve_version(
+    request: Request,
+    curve_id: str,
+    body: CurveVersionCreate,
+    session: SessionDep,
+    actor: Editor,
+    source: Annotated[Source | None, InQuery] = None,
+) -> CurveDetail:
+    """Fit newer measurements of the same application. `text/csv` bodies are taken too."""
+    if source is not None:
+        body = body.model_copy(update={"source": source})
+    found = service.create_version(session, actor, curve_id, body)
+    return _shown(request, found, found.number)
+
+
+@router.get("/{curve_id}/points", responses=responses(404, 409, 422))
+def read_curve_points(
+    curve_id: str,
+    session: SessionDep,
+    actor: Viewer,
+    step_us: Annotated[float, Query(gt=0, le=_LATENCY_MAX_US, description="µs from one point to the next")] = 10,
+    number: Number = None,
+) -> CurveTableRead:
+    """The curve and its band as a table, from 0 to the end of its domain."""
+    return service.table_of(service.find(session, curve_id, number)[0], step_us)
+
+
+def _where(
+    mesh_id: Annotated[
+        UUID | None, Query(description="With a pair of VMs or zones: on top of what is measured")
+    ] = None,
+    source_vm_id: UUID | None = None,
+    target_vm_id: UUID | None = None,
+    source_zone_id: UUID | None = None,
+    target_zone_id: UUID | None = None,
+    from_: Annotated[
+        datetime | None, Query(alias="from", description="With `to`: merge all windows begun in it")
+    ] = None,
+    to: Annotated[datetime | None, Query(description="Without both: the newest windows")] = None,
+) -> cost.Where | None:
+    return cost.where(mesh_id, (source_vm_id, target_vm_id), (source_zone_id, target_zone_id), from_, to)
+
+
+@router.get("/{curve_id}/cost", responses=responses(404, 409, 422, 503))
+def read_curve_cost(
+    curve_id: str,
+    session: SessionDep,
+    actor: Viewer,
+    at: Annotated[cost.Where | None, Depends(_where)],
+    added_us: Annotated[float, Query(ge=0, le=_LATENCY_MAX_US, description="More round trip, µs")] = 0,
+    reference_us: Annotated[
+        float | None,
+        Query(ge=0, le=_LATENCY_MAX_US, description="Round trip of the test bed, µs; what the curve knows by default"),
+    ] = None,
+    waiting: Annotated[
+        Waiting | None, Query(description="By default `requests` for a rate, `rounds` for a duration")
+    ] = None,
+    number: Number = None,
+) -> CostRead:
+    """What more latency costs: from an undisturbed start, and on top of measured round trips."""
+    found, _ = service.find(session, curve_id, number)
+    return cost.cost(session, found, added_us, reference_us, waiting, at)
+
+
+def _shown(request: Request, found: Entry, newest: int) -> CurveDetail:
+    if found.stored is not None:
+        tag(request, found.stored[0])
+    return found.detail(newest)

@@ -1,0 +1,260 @@
+"""Shapes of curves on the wire. Latencies are microseconds added to the round trip, performance is relative."""
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Annotated, Any, Literal, Self
+from uuid import UUID
+
+from pydantic import Field, model_validator
+
+from sinemora.curves.core.observations import LatencyKind, Metric, ObservationError
+from sinemora.curves.core.upload import text_of
+from sinemora.inventory.schemas import Name
+from sinemora.kit.schemas import Read, Write
+from sinemora.measurements.schemas import Axis, By, Span, StateName
+
+Unit = Annotated[str, Field(max_length=40, examples=["queries/s"])]
+Description = Annotated[str, Field(max_length=2_000)]
+Source = Annotated[
+    str, Field(max_length=2_000, description="Where the numbers are from: machines, load, how often, by whom")
+]
+
+
+class Origin(StrEnum):
+    """Who measured a curve: others, who published it, or the tenant."""
+
+    PUBLISHED = "published"
+    OWN = "own"
+
+
+class Waiting(StrEnum):
+    """Rounds that go on when the slowest of many replies has come, or requests that hardly wait for one another."""
+
+    ROUNDS = "rounds"
+    REQUESTS = "requests"
+
+
+class SampleRow(Write):
+    """What an application reached at one latency; `spread` is the standard deviation of the runs behind it."""
+
+    latency_us: float
+    performance: float
+    spread: float | None = None
+    repeats: int | None = None
+
+
+class Measurements(Write):
+    """Measurements to fit: `rows`, or the content of a CSV file as `csv`, which may also be the whole body."""
+
+    metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows; CSV says it in its header")
+    latency: LatencyKind = Field("added", description="`measured` latencies count from the smallest of them")
+    baseline: float | None = Field(None, description="Without added latency; else the rows at 0 µs tell")
+    source: Source = ""
+    rows: list[SampleRow] | None = None
+    csv: str | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _whole_body(cls, given: Any) -> Any:
+        """A body of another media type than JSON comes as bytes and is the file itself."""
+        if not isinstance(given, bytes):
+            return given
+        try:
+            return {"csv": text_of(given)}
+        except ObservationError as error:
+            raise ValueError(error.message) from None
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Self:
+        if (self.rows is None) == (self.csv is None):
+            raise ValueError("give either rows or csv")
+        return self
+
+
+class CurveCreate(Measurements):
+    """A curve with its first measurements. With a CSV body, name, description, unit and source stand in the query."""
+
+    name: Name | None = None
+    description: Description = ""
+    unit: Unit = ""
+
+
+class CurveVersionCreate(Measurements):
+    """Newer measurements of the same application in the same configuration."""
+
+
+class CurveUpdate(Write):
+    """What may change of a curve; what is left out stays."""
+
+    name: Name | None = None
+    description: Description | None = None
+    unit: Unit | None = None
+
+
+class ThresholdRead(Read):
+    """Added latency up to which nothing is lost, with its interval of 95 %; null bounds where nobody stated any."""
+
+    at_us: float
+    low_us: float | None
+    high_us: float | None
+
+
+class CurveWarning(Read):
+    """What speaks against trusting the curve."""
+
+    code: str
+    message: str
+
+
+class CandidateRead(Read):
+    """How one family of functions did; `error` is relative, of predicting each sample from the others."""
+
+    family: str
+    words: str
+    weight: float
+    log_score: float
+    error: float
+    formula: str
+
+
+class SampleRead(Read):
+    """One sample beside the curve. `standardised` is the residual in units of its standard error."""
+
+    added_us: float
+    performance: float
+    repeats: float
+    error: float | None
+    fitted: float
+    residual: float
+    standardised: float
+
+
+class StatedRead(Read):
+    """One measurement as a source words it, and what the curve says there.
+
+    `setup` tells what differed from the curve's configuration.
+    """
+
+    added_us: float
+    relation: Literal["=", "≈", "<", ">"]
+    performance: float
+    curve: float
+    words: str
+    source: str
+    setup: str
+
+
+class CurveVersionRead(Read):
+    """What was measured and fitted. Of published curves nobody knows the rows, the noise and who made them when.
+
+    `family` of a published curve is its basis: `formula`, `points` or `bound`. The curve says nothing beyond
+    `domain_us`; there it keeps `smallest`.
+    """
+
+    number: int
+    source: str
+    made_by: str | None
+    created_at: datetime | None
+    family: str
+    formula: str | None
+    reason: str
+    baseline: float | None
+    latency_offset_us: float
+    threshold: ThresholdRead | None
+    domain_us: float
+    smallest: float
+    noise: float | None
+    rows: int | None
+    warnings: list[CurveWarning]
+
+
+class CurveVersionDetail(CurveVersionRead):
+    """A version with its samples and every family that was tried; `stated` are the words of published sources."""
+
+    samples: list[SampleRead]
+    candidates: list[CandidateRead]
+    stated: list[StatedRead]
+
+
+class CurvePoints(Read):
+    """A curve as a table; `low` and `high` bound it with 95 % at each latency, null when nobody stated a band."""
+
+    added_us: list[float]
+    performance: list[float]
+    low: list[float] | None
+    high: list[float] | None
+
+
+class CurveTableRead(CurvePoints):
+    """A curve in equal steps, the end of its domain included."""
+
+    curve_id: str
+    number: int
+    step_us: float
+
+
+class CurveRead(Read):
+    """One application in one configuration; `id` is the key of a published curve. `outline` is enough to draw it."""
+
+    id: str
+    origin: Origin
+    name: str
+    description: str
+    metric: Metric
+    unit: str
+    created_at: datetime | None
+    updated_at: datetime | None
+    version: CurveVersionRead
+    outline: CurvePoints
+
+
+class CurveDetail(CurveRead):
+    """A curve and one of its versions; `newest` is the number of the newest."""
+
+    newest: int
+    version: CurveVersionDetail
+
+
+class PerformanceRead(Read):
+    """Share of the best performance that is kept. `extrapolated`: beyond the domain, where `low` is 0 if known."""
+
+    performance: float
+    low: float | None
+    high: float | None
+    extrapolated: bool
+
+
+class MeasuredCost(Read):
+    """What a path or a pair of zones costs now and with more latency.
+
+    `state` says why there is nothing when `now` and `then` are null. `percentiles_ns` are the round trips at 0 … 100 %.
+    `change` is then / now − 1.
+    """
+
+    mesh_id: UUID
+    by: By
+    source: Axis
+    target: Axis
+    state: StateName
+    window: Span
+    count: int
+    percentiles_ns: list[int] | None
+    excess_us: float | None
+    now: PerformanceRead | None
+    then: PerformanceRead | None
+    change: float | None
+
+
+class CostRead(Read):
+    """What `added_us` more round trip costs: from an undisturbed start (`alone`), and on top of what is measured.
+
+    A measured round trip counts as added as far as it exceeds `reference_us`.
+    """
+
+    curve_id: str
+    number: int
+    added_us: float
+    reference_us: float
+    waiting: Waiting
+    alone: PerformanceRead
+    measured: MeasuredCost | None

@@ -1,0 +1,254 @@
+"""Use cases of curves: finding them, measuring anew, tables."""
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.curves import catalogue, queries
+from sinemora.curves.catalogue import Entry
+from sinemora.curves.core import library, upload
+from sinemora.curves.core.fit import Fit, fit
+from sinemora.curves.core.observations import ObservationError
+from sinemora.curves.core.upload import Table
+from sinemora.curves.models import CurveVersion, StoredCurve
+from sinemora.curves.schemas import (
+    CurveCreate,
+    CurveRead,
+    CurveTableRead,
+    CurveUpdate,
+    CurveVersionCreate,
+    Measurements,
+    Origin,
+)
+from sinemora.kit.errors import NotFound, ProductError, still_used
+from sinemora.kit.etag import IfMatch
+from sinemora.kit.paging import PageQuery, Slice, decode_cursor, encode_cursor
+from sinemora.tenants import audit
+from sinemora.tenants.access import Actor
+
+POINTS_MAX = 20_000
+
+
+def list_curves(session: Session, page: PageQuery, origin: Origin | None) -> Slice[CurveRead]:
+    """The tenant's own curves by name, then the published ones in the order of the library."""
+    kind, after = (Origin.OWN, "") if page.cursor is None else _position(page.cursor)
+    found: list[tuple[Entry, str]] = []
+    if origin is not Origin.PUBLISHED and kind is Origin.OWN:
+        curves = queries.curves_after(session, after, page.limit + 1)
+        newest = queries.newest_versions(session, [curve.id for curve in curves])
+        found = [(catalogue.of_stored(curve, newest[curve.id]), curve.name) for curve in curves]
+    if origin is not Origin.OWN:
+        keys = [one.key for one in library.LIBRARY]
+        first = keys.index(after) + 1 if kind is Origin.PUBLISHED and after in keys else 0
+        found += [(catalogue.of_published(one), one.key) for one in library.LIBRARY[first:]]
+    shown = found[: page.limit]
+    cursor = None
+    if len(found) > page.limit:
+        last, position = shown[-1]
+        cursor = encode_cursor([Origin.PUBLISHED if last.stored is None else Origin.OWN, position])
+    return Slice([one.read() for one, _ in shown], cursor)
+
+
+def find(session: Session, curve_id: str, number: int | None = None) -> tuple[Entry, int]:
+    """A curve by its id or published key, at a version (the newest by default), and the newest version's number.
+
+    ProductError `curve_unknown`, `curve_version_unknown`.
+    """
+    for published in library.LIBRARY:
+        if published.key == curve_id:
+            if number not in (None, 1):
+                raise NotFound("curve version")
+            return catalogue.of_published(published), 1
+    curve = own(session, curve_id)
+    newest = queries.newest_versions(session, [curve.id])[curve.id]
+    version = newest if number in (None, newest.number) else queries.version_numbered(session, curve.id, number or 0)
+    if version is None:
+        raise NotFound("curve version")
+    return catalogue.of_stored(curve, version), newest.number
+
+
+def own(session: Session, curve_id: str) -> StoredCurve:
+    """The tenant's own curve. ProductError `curve_unknown`."""
+    try:
+        curve = session.get(StoredCurve, UUID(curve_id))
+    except ValueError:
+        curve = None
+    if curve is None:
+        raise NotFound("curve")
+    return curve
+
+
+def changeable(session: Session, curve_id: str) -> StoredCurve:
+    """The tenant's own curve, locked against other writers. ProductError `curve_unknown`, `curve_published`."""
+    if any(one.key == curve_id for one in library.LIBRARY):
+        raise ProductError(
+            "curve_published", 409, "Published curves cannot be changed. Measure your own and keep it as a new curve."
+        )
+    curve = queries.curve_locked(session, own(session, curve_id).id)
+    if curve is None:
+        raise NotFound("curve")
+    return curve
+
+
+def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
+    """Fit measurements and keep them as version 1 of a new curve.
+
+    ProductError `request_invalid`, `samples_invalid`, `curve_name_taken`.
+    """
+    if body.name is None:
+        raise ProductError(
+            "request_invalid",
+            422,
+            "The request is not well formed.",
+            errors=[{"pointer": "#/name", "message": "Missing; with a CSV body it stands in the query: ?name=…"}],
+        )
+    _name_free(session, body.name)
+    table = _table(body)
+    fitted = _fit(body, table)
+    curve = StoredCurve(name=body.name, description=body.description, metric=table.metric, unit=body.unit)
+    session.add(curve)
+    session.flush()
+    version = _keep(session, actor.name, curve, 1, body.source, fitted)
+    session.refresh(curve)
+    audit.record(session, actor, "curve.created", curve.id, curve.name)
+    return catalogue.of_stored(curve, version)
+
+
+def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVersionCreate) -> Entry:
+    """Fit newer measurements and keep them as the next version.
+
+    ProductError `curve_unknown`, `curve_published`, `samples_invalid`, `curve_metric_differs`.
+    """
+    curve = changeable(session, curve_id)
+    table = _table(body)
+    if table.metric != curve.metric:
+        raise ProductError(
+            "curve_metric_differs",
+            409,
+            f"{curve.name} is measured as a {curve.metric}, these rows as a {table.metric}. Make a new curve of them.",
+        )
+    number = queries.newest_versions(session, [curve.id])[curve.id].number + 1
+    version = _keep(session, actor.name, curve, number, body.source, _fit(body, table))
+    curve.updated_at = datetime.now(UTC)
+    session.flush()
+    session.refresh(curve)
+    audit.record(session, actor, "curve.version_added", curve.id, curve.name, number=number)
+    return catalogue.of_stored(curve, version)
+
+
+def keep_learnt(
+    session: Session, curve_id: UUID | None, name: str, metric: str, unit: str, source: str, fitted: Fit
+) -> tuple[StoredCurve, int]:
+    """Keep what the product learnt by itself: as the next version of a curve, or as a new one; and its number."""
+    curve = None if curve_id is None else queries.curve_locked(session, curve_id)
+    if curve is None:
+        free = name if queries.curve_named(session, name) is None else f"{name} (learnt {datetime.now(UTC):%F %T})"
+        curve = StoredCurve(name=free, description="Learnt in production", metric=metric, unit=unit)
+        session.add(curve)
+        session.flush()
+        number = 1
+    else:
+        number = queries.newest_versions(session, [curve.id])[curve.id].number + 1
+        curve.updated_at = datetime.now(UTC)
+    _keep(session, "Sinemora", curve, number, source, fitted)
+    session.refresh(curve)
+    action = "curve.created" if number == 1 else "curve.version_added"
+    audit.record(session, None, action, curve.id, curve.name, number=number)
+    return curve, number
+
+
+def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdate, precondition: IfMatch) -> Entry:
+    """Change what a curve is called. ProductError `curve_unknown`, `curve_name_taken`, `version_changed`."""
+    curve = changeable(session, curve_id)
+    precondition.check(curve)
+    said = body.model_dump(exclude_unset=True, exclude_none=True)
+    if said.get("name", curve.name) != curve.name:
+        _name_free(session, said["name"])
+    for field, value in said.items():
+        setattr(curve, field, value)
+    if said:
+        curve.updated_at = datetime.now(UTC)
+    audit.updated(session, actor, "curve", curve, said)
+    return find(session, curve_id)[0]
+
+
+def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: IfMatch) -> None:
+    """Delete a curve with all its versions.
+
+    ProductError `curve_unknown`, `curve_published`, `curve_in_use`, `version_changed`.
+    """
+    curve = changeable(session, curve_id)
+    precondition.check(curve)
+    session.delete(curve)
+    with still_used("curve_in_use", "Applications are attached to this curve. Attach them to another one first."):
+        session.flush()
+    audit.record(session, actor, "curve.deleted", curve.id, curve.name)
+
+
+def table_of(found: Entry, step_us: float) -> CurveTableRead:
+    """The curve and its band in equal steps (µs). ProductError `step_too_small`."""
+    end_us = found.curve.end_us
+    if end_us / step_us > POINTS_MAX:
+        raise ProductError(
+            "step_too_small",
+            409,
+            f"{end_us:.0f} µs in steps of {step_us:g} µs are more than {POINTS_MAX} points. Take a longer step.",
+        )
+    at_us = np.append(np.arange(np.floor(end_us / step_us) + 1) * step_us, end_us)
+    points = found.points(np.unique(np.minimum(at_us, end_us)))
+    return CurveTableRead(curve_id=found.id, number=found.number, step_us=step_us, **points.model_dump())
+
+
+def _position(cursor: str) -> tuple[Origin, str]:
+    kind, after = decode_cursor(cursor, [str, str])
+    if kind not in list(Origin):
+        raise ProductError("cursor_invalid", 422, "This cursor is not one of ours for this list.")
+    return Origin(kind), after
+
+
+def _name_free(session: Session, name: str) -> None:
+    if queries.curve_named(session, name):
+        raise ProductError("curve_name_taken", 409, f"There is a curve named {name} already.")
+
+
+def _table(body: Measurements) -> Table:
+    try:
+        if body.csv is not None:
+            table = upload.parse(body.csv.encode())
+            return table if body.baseline is None else replace(table, baseline=body.baseline)
+        rows = [row.model_dump(exclude_none=True) for row in body.rows or ()]
+        return upload.of_rows(rows, body.metric, body.latency, body.baseline)
+    except ObservationError as error:
+        raise _invalid(error, None) from None
+
+
+def _fit(body: Measurements, table: Table) -> Fit:
+    try:
+        return fit(table.samples())
+    except ObservationError as error:
+        raise _invalid(error, body.csv) from None
+
+
+def _invalid(error: ObservationError, csv: str | None) -> ProductError:
+    """Where a table is wrong; of a file also the line, if the message does not tell yet."""
+    line = None if csv is None else upload.line_of(csv, error.pointer)
+    message = error.message if line is None else f"line {line}: {error.message}"
+    return ProductError(
+        "samples_invalid",
+        422,
+        f"These measurements cannot be fitted: {message}",
+        errors=[{"pointer": f"#{error.pointer}", "message": message}],
+    )
+
+
+def _keep(session: Session, made_by: str, curve: StoredCurve, number: int, source: str, fitted: Fit) -> CurveVersion:
+    version = CurveVersion(
+        curve_id=curve.id, number=number, source=source, made_by=made_by, **catalogue.columns_of(fitted)
+    )
+    session.add(version)
+    session.flush()
+    session.refresh(version)
+    return version

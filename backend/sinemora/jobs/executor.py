@@ -1,0 +1,82 @@
+"""The worker's side of jobs: doing one, and writing down how it ended."""
+
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+from sqlalchemy import exc
+
+from sinemora.jobs import queries
+from sinemora.jobs.context import BEAT_S, JobCancelled, JobLost, Running
+from sinemora.jobs.metrics import JOB_SECONDS
+from sinemora.jobs.models import Job, JobState
+from sinemora.jobs.registry import Work, kind_named
+from sinemora.kit.db import tenant_session
+from sinemora.kit.errors import ProductError, database_error, internal_error
+
+log = structlog.get_logger(__name__)
+
+SILENT_S = 6 * BEAT_S
+"""After how long without a sign of life a worker counts as dead."""
+
+
+def run(tenant_id: UUID, job_id: UUID) -> None:
+    """Do a job, if nobody else does, and write down how it ended."""
+    try:
+        with tenant_session(tenant_id) as session:
+            job = queries.claim(session, job_id, datetime.now(UTC), SILENT_S)
+    except LookupError:  # the tenant is gone, and its jobs with it
+        return
+    if job is None:
+        return
+    kind = kind_named(job.kind)
+    if job.cancel_requested:
+        _end(job, JobState.cancelled)
+    elif kind is None:
+        _fail(job, ProductError("job_kind_unknown", 409, f"This version does not know jobs of kind {job.kind}."))
+    elif job.attempt > kind.attempts_max:
+        _fail(
+            job,
+            ProductError("job_worker_lost", 500, f"Its worker died {kind.attempts_max} times; it is not tried again."),
+        )
+    else:
+        _work(job, kind.work, kind.attempts_max)
+
+
+def _work(job: Job, work: Work, attempts_max: int) -> None:
+    try:
+        with Running(job) as running:
+            result = work(running)
+        _end(job, JobState.succeeded, result=result)
+    except JobCancelled:
+        _end(job, JobState.cancelled)
+    except JobLost:
+        log.warning("job lost", job=str(job.id), attempt=job.attempt)
+    except ProductError as error:
+        _fail(job, error)
+    except exc.SQLAlchemyError as error:
+        answer = database_error(error)
+        if answer is not None and answer.status == 503 and job.attempt < attempts_max:
+            raise  # the sweep finds it silent, and a worker tries again
+        log.exception("job failed", job=str(job.id), kind=job.kind)
+        _fail(job, answer or internal_error())
+    except Exception:
+        log.exception("job failed", job=str(job.id), kind=job.kind)
+        _fail(
+            job, ProductError("internal_error", 500, f"Something went wrong on our side; the log names job {job.id}.")
+        )
+
+
+def _fail(job: Job, error: ProductError) -> None:
+    _end(job, JobState.failed, error={"code": error.code, "detail": error.detail, "extra": error.extra})
+
+
+def _end(job: Job, state: JobState, **values: Any) -> None:
+    now = datetime.now(UTC)
+    if job.heartbeat_at is not None:  # as it was claimed
+        JOB_SECONDS.labels(job.kind, state).observe(max(0.0, (now - job.heartbeat_at).total_seconds()))
+    with tenant_session(job.tenant_id) as session:
+        if state is not JobState.succeeded:
+            queries.forget_output(session, job.id)
+        queries.write(session, job.id, job.attempt, {"state": state, "finished_at": now, **values})

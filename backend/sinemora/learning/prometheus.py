@@ -1,0 +1,83 @@
+"""Reading one query of a Prometheus HTTP API (also Thanos, Mimir, VictoriaMetrics), at an address a tenant chose."""
+
+import json
+import math
+from base64 import b64encode
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from sinemora.kit import egress_policy
+
+_LIMIT_BYTES = 16 << 20
+# Prometheus answers at most 11,000 points.
+_CHUNK = timedelta(days=5)
+
+
+class ReadError(Exception):
+    """The metric cannot be read; says why, for its owner."""
+
+
+def headers_of(authentication: Mapping[str, str]) -> dict[str, str]:
+    """The header that signs in: bearer (RFC 6750), basic (RFC 7617, UTF-8), one of the server's own, or none."""
+    match authentication.get("scheme"):
+        case "bearer":
+            return {"Authorization": f"Bearer {authentication['token']}"}
+        case "basic":
+            pair = f"{authentication['username']}:{authentication['password']}"
+            return {"Authorization": f"Basic {b64encode(pair.encode()).decode()}"}
+        case "header":
+            return {authentication["name"]: authentication["value"]}
+    return {}
+
+
+def query_range(
+    url: str, query: str, start: datetime, end: datetime, networks: str, authentication: Mapping[str, str]
+) -> Iterator[tuple[datetime, float]]:
+    """Minute and value from `start` to `end` (whole minutes, end included).
+
+    `authentication` is as its owner entered it (`schemas.Authentication`), empty for none.
+    `networks` says where addresses may lead: `public`, `private` or `local`. Raises `ReadError`.
+    """
+    while start <= end:
+        until = min(end, start + _CHUNK)
+        asked = urlencode({"query": query, "start": int(start.timestamp()), "end": int(until.timestamp()), "step": 60})
+        yield from _values(_get(f"{url}/api/v1/query_range?{asked}", networks, headers_of(authentication)))
+        start = until + timedelta(minutes=1)
+
+
+def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
+    try:
+        if answer["status"] != "success":
+            raise ReadError(f"Prometheus refuses the query: {str(answer.get('error'))[:300]}")
+        series = answer["data"]["result"]
+        if len(series) > 1:
+            raise ReadError(f"the query gives {len(series)} series; make it one, for example with sum(…)")
+        for at, text in series[0]["values"] if series else ():
+            value = float(text)
+            if math.isfinite(value) and value > 0:
+                yield datetime.fromtimestamp(int(at) // 60 * 60, UTC), value
+    except (KeyError, TypeError, ValueError, IndexError):
+        raise ReadError("the answer is not that of a Prometheus HTTP API") from None
+
+
+def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
+    host = urlsplit(url).netloc.rpartition("@")[2]
+    try:
+        answer = egress_policy.ask(
+            "GET", url, networks, {"Accept": "application/json", **headers}, None, _LIMIT_BYTES + 1
+        )
+    except egress_policy.RefusedError as error:
+        raise ReadError(f"{error} (docs/curves.md)") from None
+    except egress_policy.OutboundError as error:
+        raise ReadError(str(error)) from None
+    if answer.status in (401, 403):
+        refused = "refuses these credentials" if headers else "wants credentials"
+        raise ReadError(f"{host} {refused} ({answer.status})")
+    if len(answer.body) > _LIMIT_BYTES:
+        raise ReadError(f"the answer is larger than {_LIMIT_BYTES >> 20} MiB")
+    try:
+        return json.loads(answer.body)
+    except ValueError:
+        raise ReadError(f"{host} answers {answer.status} and no JSON") from None

@@ -1,0 +1,88 @@
+"""SQL of learning."""
+
+from collections.abc import Mapping
+from datetime import datetime
+from uuid import UUID
+
+from sqlalchemy import Select, delete, func, or_, select
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.orm import InstrumentedAttribute, Session
+
+from sinemora.learning.models import MetricPoint, MetricProgress, MetricSource
+from sinemora.meshes.models import MeshVm
+
+_ROWS_AT_ONCE = 5_000
+_SOURCES_AT_ONCE = 200
+
+
+def source_named(session: Session, name: str) -> MetricSource | None:
+    """The tenant's metric source of this name."""
+    return session.scalars(select(MetricSource).where(MetricSource.name == name)).one_or_none()
+
+
+def locked(session: Session, source_id: UUID) -> MetricSource | None:
+    """The tenant's metric source; others who change it wait."""
+    found = select(MetricSource).where(MetricSource.id == source_id).with_for_update(of=MetricSource)
+    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+
+
+def members(session: Session, mesh_id: UUID) -> set[UUID]:
+    """Ids of the VMs of a mesh."""
+    return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
+
+
+def store(session: Session, source_id: UUID, minutes: Mapping[datetime, float]) -> None:
+    """Keep values of minutes; one already there is replaced."""
+    rows = [
+        {"tenant_id": session.info["tenant_id"], "metric_source_id": source_id, "at": at, "value": value}
+        for at, value in sorted(minutes.items())
+    ]
+    for first in range(0, len(rows), _ROWS_AT_ONCE):
+        added = insert(MetricPoint).values(rows[first : first + _ROWS_AT_ONCE])
+        session.execute(
+            added.on_conflict_do_update(index_elements=["metric_source_id", "at"], set_={"value": added.excluded.value})
+        )
+
+
+def points(session: Session, source_id: UUID, since: datetime) -> list[tuple[datetime, float]]:
+    """Values from `since` on, oldest first."""
+    found = select(MetricPoint.at, MetricPoint.value).where(
+        MetricPoint.metric_source_id == source_id, MetricPoint.at >= since
+    )
+    return [(at, value) for at, value in session.execute(found.order_by(MetricPoint.at))]
+
+
+def newest_at(session: Session, source_id: UUID) -> datetime | None:
+    """The newest minute there is a value of."""
+    return session.scalar(select(func.max(MetricPoint.at)).where(MetricPoint.metric_source_id == source_id))
+
+
+def forget_points(session: Session, before: datetime) -> None:
+    """Delete values older than `before`, of all tenants of the session."""
+    session.execute(delete(MetricPoint).where(MetricPoint.at < before))
+
+
+def to_read(session: Session, before: datetime) -> list[tuple[UUID, UUID]]:
+    """Tenant and id of Prometheus sources last read before, longest ago first."""
+    return _due(session, select(MetricSource).where(MetricSource.kind == "prometheus"), MetricProgress.read_at, before)
+
+
+def to_judge(session: Session, before: datetime) -> list[tuple[UUID, UUID]]:
+    """Tenant and id of sources last judged before, longest ago first."""
+    return _due(session, select(MetricSource), MetricProgress.judged_at, before)
+
+
+def _due(
+    session: Session,
+    among: Select[MetricSource],
+    at: InstrumentedAttribute[datetime | None],
+    before: datetime,
+) -> list[tuple[UUID, UUID]]:
+    found = (
+        among.join(MetricSource.progress)
+        .where(~MetricSource.paused, or_(at.is_(None), at < before))
+        .order_by(at.asc().nulls_first())
+        .limit(_SOURCES_AT_ONCE)
+        .with_only_columns(MetricSource.tenant_id, MetricSource.id)
+    )
+    return [(tenant_id, source_id) for tenant_id, source_id in session.execute(found)]

@@ -1,0 +1,112 @@
+"""HTTP of learning in production."""
+
+from datetime import UTC, datetime
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy import select
+
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.learning import service
+from sinemora.learning.models import MetricSource
+from sinemora.learning.schemas import (
+    MetricPointsCreate,
+    MetricPointsRead,
+    MetricSourceCreate,
+    MetricSourceRead,
+    MetricSourceUpdate,
+    PairsRead,
+)
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1/metric-sources",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["learning"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.get("", response_model=Page[MetricSourceRead])
+def list_metric_sources(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    curve_id: Annotated[UUID | None, Query(description="Only those that refresh this curve")] = None,
+) -> Slice[MetricSourceRead]:
+    """The tenant's metric sources by name."""
+    found = select(MetricSource)
+    rows = paginate(
+        session, found if curve_id is None else found.where(MetricSource.curve_id == curve_id), page, MetricSource.name
+    )
+    return Slice([service.shown(source) for source in rows.items], rows.next_cursor)
+
+
+@router.post("", status_code=201, responses=responses(404, 409, 422))
+def create_metric_source(
+    request: Request, body: MetricSourceCreate, session: SessionDep, actor: Editor
+) -> MetricSourceRead:
+    """Say where an application's metric comes from and which paths it waits for."""
+    return _shown(request, service.create_source(session, actor, body))
+
+
+@router.get("/{metric_source_id}", responses=responses(404))
+def read_metric_source(
+    request: Request, metric_source_id: UUID, session: SessionDep, actor: Viewer
+) -> MetricSourceRead:
+    """One metric source with what it told so far."""
+    return _shown(request, service.get_source(session, metric_source_id))
+
+
+@router.patch("/{metric_source_id}", responses=responses(404, 409, 412, 422, 428))
+def update_metric_source(
+    request: Request,
+    metric_source_id: UUID,
+    body: MetricSourceUpdate,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> MetricSourceRead:
+    """Change a metric source, pause it or let it go on."""
+    return _shown(request, service.update_source(session, actor, metric_source_id, body, precondition))
+
+
+@router.delete("/{metric_source_id}", status_code=204, responses=responses(404, 412))
+def delete_metric_source(
+    metric_source_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
+) -> None:
+    """Forget a metric source and its values; the curve stays."""
+    service.delete_source(session, actor, metric_source_id, precondition)
+
+
+@router.post("/{metric_source_id}/points", responses=responses(404, 409, 413, 422))
+def create_metric_points(
+    metric_source_id: UUID, body: MetricPointsCreate, session: SessionDep, actor: Editor
+) -> MetricPointsRead:
+    """Push values of the metric."""
+    return MetricPointsRead(stored=service.push(session, metric_source_id, body.points))
+
+
+@router.get("/{metric_source_id}/pairs", responses=responses(404))
+def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer) -> PairsRead:
+    """Minutes in which both the metric and the round trips of all its paths are known, the newest 2,000."""
+    return service.pairs_shown(session, metric_source_id)
+
+
+@router.post("/{metric_source_id}/findings", responses=responses(404))
+def create_metric_finding(
+    request: Request, metric_source_id: UUID, session: SessionDep, actor: Editor
+) -> MetricSourceRead:
+    """Look at all pairs now, instead of waiting for the worker to do it."""
+    return _shown(request, service.judge(session, metric_source_id, datetime.now(UTC)))
+
+
+def _shown(request: Request, source: MetricSource) -> MetricSourceRead:
+    tag(request, source)
+    return service.shown(source)

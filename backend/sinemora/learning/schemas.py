@@ -1,0 +1,212 @@
+"""Shapes of learning on the wire."""
+
+import re
+from datetime import datetime
+from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
+from uuid import UUID
+
+from pydantic import AfterValidator, AwareDatetime, Field, model_validator
+
+from sinemora.curves.core.observations import Metric
+from sinemora.curves.schemas import Unit
+from sinemora.inventory.schemas import Name
+from sinemora.kit.schemas import Read, Write
+
+Kind = Literal["push", "prometheus"]
+State = Literal["waiting", "cannot_tell", "learnt"]
+POINTS_MAX = 20_000
+PATHS_MAX = 20
+
+
+def _http(text: str) -> str:
+    parts = urlsplit(text)
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError("should look like https://prometheus.example:9090")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ValueError("must have neither user, query nor fragment")
+    return text.rstrip("/")
+
+
+def _credential(text: str) -> str:
+    # They become a header (RFC 9110, 5.5).
+    if not text.isascii() or not text.isprintable():
+        raise ValueError("must be printable ASCII")
+    return text
+
+
+def _header(name: str) -> str:
+    if not re.fullmatch(r"[A-Za-z0-9-]{1,100}", name) or name.lower() in _OURS:
+        raise ValueError("should be the name of a header such as X-Scope-OrgID, and none that we set ourselves")
+    return name
+
+
+_OURS = {"accept", "connection", "content-length", "content-type", "host", "transfer-encoding", "upgrade"}
+Credential = Annotated[str, Field(min_length=1, max_length=4_000), AfterValidator(_credential)]
+Username = Annotated[str, Field(min_length=1, max_length=200, pattern="^[^:]+$"), AfterValidator(_credential)]
+HeaderName = Annotated[str, AfterValidator(_header)]
+Scheme = Literal["bearer", "basic", "header"]
+Url = Annotated[str, Field(max_length=500), AfterValidator(_http)]
+Query = Annotated[str, Field(min_length=1, max_length=2_000, description="PromQL whose result is one series")]
+Hours = Annotated[int, Field(ge=1, le=24 * 30, description="A new curve version at most so often")]
+
+
+class MetricPathWrite(Write):
+    """A path the application waits for: two VMs of the mesh."""
+
+    source_vm_id: UUID
+    target_vm_id: UUID
+
+
+Paths = Annotated[list[MetricPathWrite], Field(min_length=1, max_length=PATHS_MAX)]
+
+
+class BearerAuthentication(Write):
+    """`Authorization: Bearer …` (RFC 6750)."""
+
+    scheme: Literal["bearer"]
+    token: Credential
+
+
+class BasicAuthentication(Write):
+    """User and password (RFC 7617)."""
+
+    scheme: Literal["basic"]
+    username: Username
+    password: Credential
+
+
+class HeaderAuthentication(Write):
+    """A header of the server's own."""
+
+    scheme: Literal["header"]
+    name: HeaderName
+    value: Credential
+
+
+Authentication = Annotated[
+    BearerAuthentication | BasicAuthentication | HeaderAuthentication,
+    Field(discriminator="scheme", description="How to sign in to the server; kept encrypted and never shown"),
+]
+
+
+class MetricSourceCreate(Write):
+    """A metric source. `curve_id` is a curve of the tenant that it refreshes; without one it makes its own."""
+
+    name: Name
+    mesh_id: UUID
+    paths: Paths
+    curve_id: UUID | None = None
+    metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows")
+    unit: Unit = ""
+    kind: Kind = "push"
+    url: Url | None = Field(None, description="Of a Prometheus HTTP API, without /api/v1")
+    query: Query | None = None
+    authentication: Authentication | None = None
+    refresh_hours: Hours = 24
+
+    @model_validator(mode="after")
+    def _complete(self) -> Self:
+        given = (self.url is not None, self.query is not None)
+        if given != ((True, True) if self.kind == "prometheus" else (False, False)):
+            raise ValueError("kind prometheus needs url and query; kind push has neither")
+        if self.kind == "push" and self.authentication is not None:
+            raise ValueError("kind push has no authentication: it comes with an API key")
+        return self
+
+
+class MetricSourceUpdate(Write):
+    """What may change; what is left out stays.
+
+    `authentication` null takes it away. Another server in `url` takes it away too unless it is given again: a secret is
+    sent to nobody it was not entered for.
+    """
+
+    name: Name | None = None
+    paths: Paths | None = None
+    url: Url | None = None
+    query: Query | None = None
+    authentication: Authentication | None = None
+    refresh_hours: Hours | None = None
+    paused: bool | None = None
+
+
+class MetricPointWrite(Write):
+    """A value of the metric; values of one minute are averaged, a later one for the same minute replaces it."""
+
+    at: AwareDatetime
+    value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+
+class MetricPointsCreate(Write):
+    """Values in any order."""
+
+    points: Annotated[list[MetricPointWrite], Field(min_length=1, max_length=POINTS_MAX)]
+
+
+class MetricPointsRead(Read):
+    """How many minutes were stored."""
+
+    stored: int
+
+
+class ReasonRead(Read):
+    """Why the data cannot tell."""
+
+    code: str
+    message: str
+
+
+class FindingRead(Read):
+    """What learning said last. `latency_us` are the 5, 50 and 95 % quantiles of the round trips that were paired.
+
+    `curve_number` is the version made from these pairs or, while nothing new came, from earlier ones.
+    """
+
+    state: State
+    reasons: list[ReasonRead]
+    pairs: int
+    latency_us: list[float] | None
+    curve_number: int | None
+
+
+class MetricPathRead(Read):
+    """A path with the names of its ends."""
+
+    source_vm_id: UUID
+    target_vm_id: UUID
+    source_name: str
+    target_name: str
+
+
+class MetricSourceRead(Read):
+    """A metric source, how far reading is, and what it told."""
+
+    id: UUID
+    name: str
+    mesh_id: UUID
+    curve_id: UUID | None
+    metric: Metric
+    unit: str
+    kind: Kind
+    url: str | None
+    query: str | None
+    authentication: Scheme | None
+    refresh_hours: int
+    paused: bool
+    paths: list[MetricPathRead]
+    created_at: datetime
+    updated_at: datetime
+    read_at: datetime | None
+    read_error: str | None
+    judged_at: datetime | None
+    learnt_at: datetime | None
+    finding: FindingRead
+
+
+class PairsRead(Read):
+    """Minutes with both numbers, oldest first."""
+
+    points_at: list[datetime]
+    latency_us: list[float]
+    value: list[float]

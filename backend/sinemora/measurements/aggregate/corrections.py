@@ -1,0 +1,232 @@
+"""Clocks of a mesh as agents tell them, and corrections as they are kept and applied. Pure: numpy and zstd only.
+
+An agent's clocks are told with each window and only the newest are kept. What `symmetry` makes of all of them is kept
+as rows that hold for a while; delays in frames stay as they were reported and are corrected whenever they are read.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import zstandard
+
+from sinemora.measurements.aggregate import symmetry
+from sinemora.measurements.aggregate.symmetry import Ints
+from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec.frame import (
+    ASSUMED,
+    CLOCK_ERROR,
+    COUNT,
+    FLOW_COUNT,
+    FLOW_MIN,
+    FLOW_P50,
+    HARDWARE,
+    INBOUND,
+    INT32_MAX,
+    MAX,
+    MEAN,
+    MESH,
+    MIN,
+    OUTBOUND,
+    Stats,
+)
+
+# One agent's clocks at the end of a window; `error_ns` is one standard deviation without asymmetry.
+CLOCKS = np.dtype(
+    [
+        ("target", "<i4"),
+        ("offset_ns", "<i8"),
+        ("error_ns", "<i8"),
+        ("skew_ppb", "<i4"),
+        ("outbound_min_ns", "<i4"),
+        ("inbound_min_ns", "<i4"),
+        ("bound_ns", "<i4"),
+        ("source", "u1"),
+    ]
+)
+# Corrections of a mesh, by client and target: `shift_ns` is added to outbound delays and taken from inbound ones.
+SHIFTS = np.dtype(
+    [("client", "<i4"), ("target", "<i4"), ("shift_ns", "<i4"), ("bound_ns", "<i4"), ("deviation_ns", "<i4")]
+)
+# A window is corrected by what its mesh knew so long before, s, at most.
+HOLDS_S = 120
+# Corrections are told anew when one of them has moved by so much, ns, and by this share of its bound.
+_MOVED_NS = 2_000
+_MOVED_SHARE = 0.05
+
+Table = npt.NDArray[np.void]
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What one agent told: its VM, when its window ended (Unix s), and `CLOCKS`."""
+
+    vm_key: int
+    ended_at_s: int
+    clocks: Table
+
+
+@dataclass(frozen=True, slots=True)
+class Corrections:
+    """Corrections that hold for windows starting in [started_at_s, ended_at_s); `shifts` by client, then target."""
+
+    started_at_s: int
+    ended_at_s: int
+    shifts: Table
+
+
+def table_of(targets: Ints, offset_ns: Ints, error_ns: Ints, skew_ppb: Ints, stats: Stats) -> Table:
+    """`CLOCKS` of the targets whose clocks are known (`error_ns` not negative) and whose delays were measured."""
+    columns = stats.columns
+    known = np.flatnonzero((error_ns >= 0) & (columns[COUNT, :2] > 0).all(axis=0))
+    table = np.zeros(known.size, CLOCKS)
+    table["target"], table["offset_ns"], table["error_ns"] = targets[known], offset_ns[known], error_ns[known]
+    table["skew_ppb"] = skew_ppb[known]
+    table["outbound_min_ns"] = columns[MIN, OUTBOUND, known]
+    table["inbound_min_ns"] = columns[MIN, INBOUND, known]
+    table["bound_ns"] = columns[CLOCK_ERROR, OUTBOUND, known]
+    table["source"] = stats.asymmetry_source[known]
+    return table
+
+
+def shifts_of(told: Sequence[Told]) -> tuple[Table, symmetry.Floats]:
+    """`SHIFTS` of all pairs that can be corrected, and the sums around loops (ns)."""
+    sizes = [one.clocks.size for one in told]
+    clocks = np.concatenate([one.clocks for one in told]) if told else np.zeros(0, CLOCKS)
+    clients = np.repeat(np.array([one.vm_key for one in told], np.int64), sizes)
+    ended = np.repeat(np.array([one.ended_at_s for one in told], np.float64), sizes)
+    targets = clocks["target"].astype(np.int64)
+    vms, ends = np.unique(np.concatenate((clients, targets)), return_inverse=True)
+    places = ends.reshape(2, -1)
+    at = ended.max() if ended.size else 0.0
+    pairs = symmetry.Pairs(
+        vms.size,
+        places[0],
+        places[1],
+        # All at one time; clocks drift by microseconds between windows.
+        clocks["offset_ns"] + clocks["skew_ppb"] * (at - ended),
+        clocks["error_ns"].astype(np.float64),
+        clocks["bound_ns"].astype(np.float64),
+        clocks["outbound_min_ns"].astype(np.float64),
+        clocks["inbound_min_ns"].astype(np.float64),
+        clocks["source"] == HARDWARE,
+    )
+    found = symmetry.correct(pairs)
+    kept = np.flatnonzero(found.decided)
+    shifts = np.zeros(kept.size, SHIFTS)
+    shifts["client"], shifts["target"] = clients[kept], targets[kept]
+    for name in ("shift_ns", "bound_ns", "deviation_ns"):
+        shifts[name] = np.clip(np.rint(getattr(found, name)[kept]), -INT32_MAX, INT32_MAX)
+    return np.sort(shifts, order=["client", "target"]), found.loops_ns
+
+
+def agree(one: Table, other: Table) -> bool:
+    """Whether corrections are still what they were: the same pairs, none moved by more than matters."""
+    if one.size != other.size or (_keys(one) != _keys(other)).any():
+        return False
+    moved = np.maximum(_MOVED_NS, _MOVED_SHARE * one["bound_ns"])
+    shift = np.abs(one["shift_ns"].astype(np.int64) - other["shift_ns"])
+    bound = other["bound_ns"].astype(np.int64) - one["bound_ns"]
+    return not ((shift > moved) | (bound > moved)).any()
+
+
+def encode(table: Table) -> bytes:
+    """Bytes of a table, compressed."""
+    return zstandard.ZstdCompressor(level=1).compress(table.tobytes())
+
+
+def decode(blob: bytes, kind: np.dtype[np.void]) -> Table:
+    """Inverse of `encode`."""
+    return np.frombuffer(zstandard.ZstdDecompressor().decompress(blob), kind)
+
+
+def at(known: Sequence[Corrections], started_at_s: int) -> Table | None:
+    """What corrects windows that start at a time; `known` oldest first. None: nothing does."""
+    for one in reversed(known):
+        if one.started_at_s <= started_at_s:
+            return one.shifts if started_at_s < one.ended_at_s + HOLDS_S and one.shifts.size else None
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class Shifting:
+    """By how much delays of n pairs are corrected, and the bound of their clocks' error then, ns; where `found`."""
+
+    shift_ns: Ints
+    bound_ns: Ints
+    found: npt.NDArray[np.bool_]
+
+    def by(self, stats: Stats) -> Ints:
+        """The shift of each pair of these stats: none with hardware clocks."""
+        return np.where(self.found & (stats.asymmetry_source == ASSUMED), self.shift_ns, 0)
+
+
+def shifting(
+    known: Sequence[Corrections], started_at_s: Sequence[int], sizes: Sequence[int], clients: Ints, targets: Ints
+) -> Shifting | None:
+    """What corrects the pairs of blocks of `sizes` targets that started at these times; None: nothing does."""
+    row_of = {start: at(known, start) for start in set(started_at_s)}
+    tables = {id(table): table for table in row_of.values() if table is not None}
+    if not tables:
+        return None
+    rows = np.repeat(np.array([id(row_of[start]) for start in started_at_s]), sizes)
+    n = clients.size
+    whole = Shifting(np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, bool))
+    for key, table in tables.items():
+        those = np.flatnonzero(rows == key)
+        shift, bound, found = _lookup(clients[those], targets[those], table)
+        whole.shift_ns[those], whole.bound_ns[those], whole.found[those] = shift, bound, found
+    return whole
+
+
+def corrected(stats: Stats, shifts: Shifting | None) -> Stats:
+    """Stats with one-way delays shifted and their bound and source told.
+
+    Pairs with hardware clocks, or without a correction, stay as they are.
+    """
+    if shifts is None:
+        return stats
+    shift, bound = shifts.shift_ns, shifts.bound_ns
+    found = shifts.found & (stats.asymmetry_source == ASSUMED)
+    if not found.any():
+        return stats
+    columns, quantiles = stats.columns.copy(), stats.quantiles.copy()
+    by_flow = stats.by_flow.copy()
+    widths = frame.widths_of(stats.flows) if by_flow.shape[2] else np.zeros(found.size, np.int64)
+    for direction, sign in ((OUTBOUND, 1), (INBOUND, -1)):
+        measured = found & (columns[COUNT, direction] > 0)
+        by = np.where(measured, sign * shift, 0)
+        for column in (MIN, MEAN, MAX):
+            columns[column, direction] = _clipped(columns[column, direction].astype(np.int64) + by)
+        columns[CLOCK_ERROR, direction] = np.where(measured, bound, columns[CLOCK_ERROR, direction])
+        quantiles[:, direction] = _shifted_codes(quantiles[:, direction], by)
+        if by_flow.shape[2]:
+            of_flow = np.where(by_flow[FLOW_COUNT, direction] > 0, np.repeat(by, widths), 0)
+            for column in (FLOW_MIN, FLOW_P50):
+                by_flow[column, direction] = _clipped(by_flow[column, direction].astype(np.int64) + of_flow)
+    source = np.where(found, MESH, stats.asymmetry_source).astype(np.uint8)
+    return Stats(columns, quantiles, stats.flows, source, by_flow)
+
+
+def _lookup(clients: Ints, targets: Ints, shifts: Table) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+    """Shift and bound of each pair, and whether there is one."""
+    keys, wanted = _keys(shifts), clients.astype(np.int64) << 32 | targets.astype(np.int64)
+    place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
+    found = keys[place] == wanted
+    return shifts["shift_ns"][place].astype(np.int64), shifts["bound_ns"][place].astype(np.int64), found
+
+
+def _keys(shifts: Table) -> Ints:
+    keys: Ints = shifts["client"].astype(np.int64) << 32 | shifts["target"].astype(np.int64)
+    return keys
+
+
+def _shifted_codes(codes: frame.Codes, by: Ints) -> frame.Codes:
+    known = (codes > 0) & (by != 0)
+    bins = llq16.bins_of(llq16.values_of(np.maximum(codes.astype(np.int64) - 1, 0)) + by)
+    return np.where(known, bins + 1, codes).astype(np.uint16)
+
+
+def _clipped(values: Ints) -> npt.NDArray[np.int32]:
+    return np.clip(values, -INT32_MAX, INT32_MAX).astype(np.int32)

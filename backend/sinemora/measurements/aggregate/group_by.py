@@ -1,0 +1,161 @@
+"""Many directed distributions merged by key: the core of series, distributions, variability and losses.
+
+A *key* says where a distribution goes: the step of a series, a path within an interval. Keys are sparse, so what is
+held is what there is, never what there could be.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from sinemora.measurements.aggregate import rollup
+from sinemora.measurements.aggregate.matrix import NONE, Flags, Positions, Table
+from sinemora.measurements.codec import frame, llq16
+from sinemora.measurements.codec.frame import ROUND_TRIP, Columns, Sketches, Stats
+from sinemora.measurements.codec.llq16 import Ints, Words
+
+# Merged pieces that may wait before they are merged with one another.
+_PIECES_MAX = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """Windows of m pairs: positions of client and target on an axis (`NONE`: not on it), and what was measured."""
+
+    clients: Positions
+    targets: Positions
+    started_at_s: Ints
+    stats: Stats
+    sketches: Sketches | None
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Some directed distributions of `Decoded`: `at` counts outbound, inbound, round trip of all pairs; ascending.
+
+    `sources` and `targets` are positions on the axis, of the path as it was sent.
+    """
+
+    at: Ints
+    sources: Positions
+    targets: Positions
+    started_at_s: Ints
+
+    def oldest_first(self) -> "Entries":
+        """The same by time; of one time `at` ascends."""
+        order = np.argsort(self.started_at_s, kind="stable")
+        return Entries(self.at[order], self.sources[order], self.targets[order], self.started_at_s[order])
+
+
+@dataclass(frozen=True, slots=True)
+class Gathered:
+    """Merged distributions by ascending key: columns of shape (8, k); sketches one after the other, `lengths` words."""
+
+    keys: Ints
+    columns: Columns
+    words: Words
+    lengths: Ints
+
+    def table(self) -> Table:
+        """Columns with the quantiles of the sketches; without sketches there are none."""
+        codes = np.zeros((len(frame.QUANTILES), self.keys.size), np.uint16)
+        if self.words.size:
+            codes = (llq16.summarise(self.words, self.lengths, frame.QUANTILES)[1] + 1).astype(np.uint16)
+        return Table(self.columns, codes)
+
+    def spread(self, size: int) -> Table:
+        """The table of all keys 0 … size-1; those without a distribution have count 0 and nothing known."""
+        found, whole = self.table(), frame.nothing(size)
+        columns, codes = whole.columns[:, 0], whole.quantiles[:, 0]
+        columns[:, self.keys] = found.columns
+        codes[:, self.keys] = found.quantiles
+        return Table(columns, codes)
+
+
+def entries(windows: Decoded, rows: Flags, columns: Flags, *, round_trip: bool) -> Entries:
+    """Distributions of the paths from a source in `rows` to a target in `columns` (flags by position on the axis).
+
+    Of round trips each pair counts once, if either of its two paths is among those.
+    """
+    m = windows.clients.size
+    known = (windows.clients != NONE) & (windows.targets != NONE) & (windows.clients != windows.targets)
+    forth = known & rows[windows.clients] & columns[windows.targets]
+    back = known & rows[windows.targets] & columns[windows.clients]
+    if round_trip:
+        either = np.flatnonzero(forth | back)
+        swap = ~forth[either]
+        return Entries(
+            ROUND_TRIP * m + either,
+            np.where(swap, windows.targets[either], windows.clients[either]),
+            np.where(swap, windows.clients[either], windows.targets[either]),
+            windows.started_at_s[either],
+        )
+    out, into = np.flatnonzero(forth), np.flatnonzero(back)
+    return Entries(
+        np.concatenate((out, m + into)),
+        np.concatenate((windows.clients[out], windows.targets[into])),
+        np.concatenate((windows.targets[out], windows.clients[into])),
+        np.concatenate((windows.started_at_s[out], windows.started_at_s[into])),
+    )
+
+
+def keyed(windows: Decoded, found: Entries, keys: Ints) -> Gathered:
+    """These distributions, each under its key, not merged yet (keys in any order)."""
+    columns = windows.stats.columns.reshape(8, -1)[:, found.at]
+    if windows.sketches is None:
+        return Gathered(keys, columns, np.empty(0, np.uint16), np.zeros(keys.size, np.int64))
+    lengths = windows.sketches.lengths.reshape(-1)
+    kept = np.zeros(lengths.size, bool)
+    kept[found.at] = True
+    return Gathered(keys, columns, windows.sketches.words[np.repeat(kept, lengths)], lengths[found.at])
+
+
+def gather(parts: Iterable[Gathered]) -> Gathered:
+    """All parts merged: each key once."""
+    pieces: list[Gathered] = []
+    for part in parts:
+        pieces.append(_merge([part]))
+        if len(pieces) > _PIECES_MAX:
+            pieces = [_merge(pieces)]
+    return _merge(pieces)
+
+
+def _merge(parts: list[Gathered]) -> Gathered:
+    if not parts:
+        return Gathered(
+            np.empty(0, np.int64), np.empty((8, 0), np.int32), np.empty(0, np.uint16), np.empty(0, np.int64)
+        )
+    keys, groups = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
+    groups = groups.reshape(-1)
+    columns = rollup.merge_columns(np.concatenate([part.columns for part in parts], axis=1), groups, keys.size)
+    words, lengths = (
+        np.concatenate(some) for some in zip(*((part.words, part.lengths) for part in parts), strict=True)
+    )
+    merged = llq16.merge_groups(words, lengths, groups, keys.size, ())
+    assert merged.words is not None
+    return Gathered(keys, columns, merged.words, merged.lengths)
+
+
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """A distribution as its bins that hold something: [low, high) in ns, and how many values each holds."""
+
+    low_ns: Ints
+    high_ns: Ints
+    count: Ints
+
+
+def bins_of(words: Words) -> Bins:
+    """The bins of one sketch."""
+    counts = np.bincount(words >> 5, weights=llq16.COUNT_OF_CODE[words & 31], minlength=1).astype(np.int64)
+    present = np.flatnonzero(counts)
+    low, high = edges(present)
+    return Bins(low, high, counts[present])
+
+
+def edges(bins: Ints) -> tuple[Ints, Ints]:
+    """Smallest value of each bin, and that of the bin after it, ns."""
+    shift = np.maximum(bins // 64 - 1, 0)
+    low = np.where(bins < 128, bins, (64 + bins % 64) << shift)
+    return low, low + (np.int64(1) << shift)

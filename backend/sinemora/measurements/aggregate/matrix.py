@@ -1,0 +1,430 @@
+"""Matrices: from the windows of pairs to a value, a code and a state for every ordered path of a mesh.
+
+Cells are those of VM x VM; `zone_cells` merges them to zone x zone. `measure` reads one metric and statistic out of
+either. A cell without a value is never zero: its state says why.
+"""
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.measurements.aggregate import rollup
+from sinemora.measurements.codec import fast, llq16
+from sinemora.measurements.codec.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    HARDWARE,
+    LOST,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    QUANTILES,
+    ROUND_TRIP,
+    SENT,
+    Codes,
+    Columns,
+    Sketches,
+    Stats,
+)
+from sinemora.measurements.codec.llq16 import Ints
+
+Flags = npt.NDArray[np.bool_]
+Positions = Ints
+NONE = -1
+LOSS_STEPS = 10_000
+ASYMMETRY_ZERO = 32_768
+# Keys of an axis lie close together: they are looked up in a table where that is no longer than this.
+_LOOKED_UP_MAX = 1 << 22
+_BINARY_HEADER = struct.Struct("<4sIIIq")
+
+
+class Metric(StrEnum):
+    """What is measured of a path. All but loss are in nanoseconds."""
+
+    ONE_WAY_DELAY = "one_way_delay"
+    ROUND_TRIP = "round_trip"
+    ASYMMETRY = "asymmetry"
+    LOSS = "loss"
+    CLOCK_ERROR = "clock_error"
+    JITTER = "jitter"
+
+
+class Statistic(StrEnum):
+    """Which number of a distribution of delays. Loss and clock error have one number only."""
+
+    MIN = "min"
+    MEAN = "mean"
+    P50 = "p50"
+    P90 = "p90"
+    P99 = "p99"
+    P999 = "p999"
+    MAX = "max"
+    SD = "sd"
+
+    @property
+    def quantile(self) -> float | None:
+        """The quantile this is, None for the others."""
+        return _QUANTILE_OF.get(self)
+
+
+class State(IntEnum):
+    """Why a cell has a value or none."""
+
+    MEASURED = 0
+    NOT_PLANNED = 1
+    NO_DATA = 2
+    STALE = 3
+    LOST = 4
+
+
+_QUANTILE_OF = dict(zip((Statistic.P50, Statistic.P90, Statistic.P99, Statistic.P999), QUANTILES, strict=True))
+_COLUMN_OF = {Statistic.MIN: MIN, Statistic.MEAN: MEAN, Statistic.MAX: MAX}
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """One window of each of n client-peer pairs; clients and targets are VM keys, times are Unix seconds."""
+
+    clients: Ints
+    targets: Ints
+    ended_at_s: Ints
+    window_s: Ints
+    stats: Stats
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Columns of k distributions, shape (8, k), and their quantile codes, shape (4, k)."""
+
+    columns: Columns
+    quantiles: Codes
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """What is known of every ordered path [source][target] of a square axis.
+
+    `at` is each path's position in `one_way`, `round_at` its pair's in `round_trip`; `NONE` where there is no window.
+    `sources` is what its one-way delays stand on (`frame.ASSUMED` …), the least of them in a merged cell.
+    """
+
+    one_way: Table
+    round_trip: Table
+    at: Positions
+    round_at: Positions
+    planned: Flags
+    stale: Flags
+    sources: Positions
+
+
+@dataclass(frozen=True, slots=True)
+class Matrix:
+    """Values, bounds of the clocks' error and states, all [source][target]; a value counts where `valued` says so.
+
+    `sources` is what a value stands on beside the exchange itself (`frame.ASSUMED` …), `NONE` where nothing is needed.
+    """
+
+    metric: Metric
+    values: npt.NDArray[np.int64] | npt.NDArray[np.float64]
+    clock_error_ns: Ints
+    states: npt.NDArray[np.uint8]
+    valued: Flags
+    sources: Positions
+
+    def codes(self) -> Codes:
+        """16-bit codes for the canvas: 0 no value; delays LLQ16 bin + 1, loss 1 + ratio x 10,000, asymmetry signed."""
+        if self.metric not in (Metric.LOSS, Metric.ASYMMETRY) and (loops := fast.loops()):
+            found = np.empty(self.values.shape, np.uint16)
+            cut = [np.ascontiguousarray(one).reshape(-1) for one in (self.values, self.valued)]
+            loops.bin_codes(*cut, found.reshape(-1))
+            return found
+        if self.metric is Metric.LOSS:
+            codes = 1 + np.rint(self.values * LOSS_STEPS).astype(np.int64)
+        elif self.metric is Metric.ASYMMETRY:
+            codes = ASYMMETRY_ZERO + np.sign(self.values).astype(np.int64) * llq16.bins_of(np.abs(self.values))
+        else:
+            codes = 1 + llq16.bins_of(self.values)
+        return np.where(self.valued, codes, 0).astype(np.uint16)
+
+    def binary(self, revision: int, ended_at_ms: int) -> bytes:
+        """The matrix as bytes.
+
+        0 4 "SNM1" · 4 4 rows · 8 4 columns · 12 4 revision of the mesh · 16 8 end of the newest window, Unix ms ·
+        24 codes, 16 bits each, row by row · then states, 8 bits each. Little-endian.
+        """
+        return binary_of(self.codes(), self.states, revision, ended_at_ms)
+
+
+def binary_of(codes: Codes, states: npt.NDArray[np.uint8], revision: int, ended_at_ms: int) -> bytes:
+    """Codes and states in the layout of `Matrix.binary`."""
+    header = _BINARY_HEADER.pack(b"SNM1", *states.shape, revision, ended_at_ms)
+    return header + codes.astype("<u2").tobytes() + states.tobytes()
+
+
+def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stale_windows: int) -> Cells:
+    """Cells of the VMs `axis` (keys, in the order of the roster): for each path the newest window among `pairs`.
+
+    `planned` says which paths are meant to be measured. A window is stale when it ended more than `stale_windows` of
+    its lengths before `now_s`; None: never.
+    """
+    n, size = pairs.clients.size, axis.size
+    rows, columns = positions_of(axis, pairs.clients), positions_of(axis, pairs.targets)
+    at = _newest(rows, columns, pairs.ended_at_s, size)
+    old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
+    if loops := fast.loops():
+        round_at, stale, sources = np.empty_like(at), np.empty(at.shape, bool), np.empty_like(at)
+        flat = [found.reshape(-1) for found in (at, round_at, stale, sources)]
+        loops.place_cells(flat[0], n, old, pairs.stats.asymmetry_source, *flat[1:])
+        return Cells(*_tables(pairs.stats), at, round_at, planned, stale, sources)
+    return Cells(
+        *_tables(pairs.stats),
+        at,
+        np.where(at == NONE, NONE, at % max(n, 1)),
+        planned,
+        (at != NONE) & np.append(np.tile(old, 2), False)[at],
+        np.append(np.tile(pairs.stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
+    )
+
+
+def _newest(rows: Positions, columns: Positions, ended_at_s: Ints, size: int) -> Positions:
+    """Which of the windows of n pairs, outbound ones first, is the newest of each path; of equals the last."""
+    at = np.full((size, size), NONE, np.int64)
+    if loops := fast.loops():
+        loops.newest_last(rows, columns, np.ascontiguousarray(ended_at_s), at)
+        return at
+    sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
+    newest_last = np.argsort(np.tile(ended_at_s, 2), kind="stable")
+    newest_last = newest_last[((sources != NONE) & (targets != NONE) & (sources != targets))[newest_last]]
+    at[sources[newest_last], targets[newest_last]] = newest_last
+    return at
+
+
+def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | None) -> Cells:
+    """Cells of zones, diagonal included, each merged from the paths between its VMs; `zone_of` each VM of the axis.
+
+    A cell is made of its fresh windows, or of its stale ones when it has no other. `sketches` are those of the pairs
+    the cells were made of, all of them in the same order; without them there are no quantiles.
+    """
+    cells = zone_of[:, None] * zones + zone_of[None, :]
+    size = zones * zones
+    known = vms.at != NONE
+    fresh = np.zeros(size, bool)
+    fresh[cells[known & ~vms.stale]] = True
+    used = known & (~vms.stale | ~fresh[cells])
+    one_way = _merged(vms.one_way, vms.at[used], cells[used], size, sketches, 0)
+    upper = used & np.triu(np.ones(used.shape, bool), 1)
+    low, high = (order(zone_of[:, None], zone_of[None, :]) for order in (np.minimum, np.maximum))
+    pair_cells = (low * zones + high)[upper]
+    both = vms.round_trip.columns.shape[1] * ROUND_TRIP
+    round_trip = _merged(vms.round_trip, vms.round_at[upper], pair_cells, size, sketches, both)
+    zone = np.arange(zones)
+    present = np.bincount(cells[used], minlength=size).astype(bool).reshape(zones, zones)
+    sources = np.full(size, HARDWARE, np.int64)
+    np.minimum.at(sources, cells[used], vms.sources[used])
+    mirror = np.minimum(zone[:, None], zone) * zones + np.maximum(zone[:, None], zone)
+    planned = np.bincount(cells[vms.planned], minlength=size).astype(bool).reshape(zones, zones)
+    return Cells(
+        one_way,
+        round_trip,
+        np.where(present, np.arange(size).reshape(zones, zones), NONE),
+        np.where(present, mirror, NONE),
+        planned,
+        present & ~fresh.reshape(zones, zones),
+        np.where(present, sources.reshape(zones, zones), NONE),
+    )
+
+
+def zone_pair_cells(
+    axis: Ints, zone_of: Positions, planned: Flags, source_keys: Ints, target_keys: Ints, stats: Stats
+) -> Cells:
+    """Cells of the zones `axis` (keys) from merged pairs of zones; `zone_of` each VM, `planned`: its paths."""
+    zones = axis.size
+    sources, targets = positions_of(axis, source_keys), positions_of(axis, target_keys)
+    known = np.flatnonzero((sources != NONE) & (targets != NONE))
+    at = np.full((zones, zones), NONE, np.int64)
+    at[targets[known], sources[known]] = sources.size + known
+    at[sources[known], targets[known]] = known
+    cells = zone_of[:, None] * zones + zone_of[None, :]
+    return Cells(
+        *_tables(stats),
+        at,
+        np.where(at == NONE, NONE, at % max(sources.size, 1)),
+        np.bincount(cells[planned], minlength=zones * zones).astype(bool).reshape(zones, zones),
+        np.zeros((zones, zones), bool),
+        np.append(np.tile(stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
+    )
+
+
+def _tables(stats: Stats) -> tuple[Table, Table]:
+    """Both directions of all pairs, outbound first, and their round trips (which follow in the first one too)."""
+    one_way = Table(stats.columns.reshape(8, -1), stats.quantiles.reshape(len(QUANTILES), -1))
+    return one_way, Table(stats.columns[:, ROUND_TRIP], stats.quantiles[:, ROUND_TRIP])
+
+
+def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
+    """The matrix of one metric and statistic."""
+    table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
+    if metric not in (Metric.LOSS, Metric.ASYMMETRY) and (loops := fast.loops()):
+        return _measure_fast(loops, cells, table, at, metric, statistic)
+    count = _gather(table.columns[COUNT], at)
+    states = _states(cells, count, _unanswered(cells))
+    valued = ((states == State.MEASURED) | (states == State.STALE)) & (count > 0)
+    clock_error = _gather(table.columns[CLOCK_ERROR], at)
+    if metric is Metric.LOSS:
+        return _losses(cells, states)
+    if metric is not Metric.CLOCK_ERROR:
+        valued &= _gather(has_statistic(table, statistic).view(np.uint8), at) > 0
+    values = clock_error if metric is Metric.CLOCK_ERROR else _gather(statistic_of(table, statistic), at)
+    if metric is Metric.JITTER:
+        # Delay above the smallest one (RFC 5481, 4.2): the clocks' constant offset is in both and cancels.
+        values = values if statistic is Statistic.SD else values - _gather(table.columns[MIN], at)
+    if metric is Metric.ASYMMETRY:
+        values, clock_error = values - values.T, clock_error + clock_error.T
+        states, valued = worse(states, states.T), valued & valued.T
+        states[~valued & (states == State.MEASURED)] = State.NO_DATA
+        np.fill_diagonal(
+            states, State.NOT_PLANNED
+        )  # a zone against itself is symmetric by construction, not by measure
+        np.fill_diagonal(valued, False)
+    timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
+    return Matrix(metric, values, clock_error, states, valued, np.where(timed, cells.sources, NONE))
+
+
+def _measure_fast(
+    loops: Any, cells: Cells, table: Table, at: Positions, metric: Metric, statistic: Statistic
+) -> Matrix:
+    column = M2 if statistic is Statistic.SD else _COLUMN_OF.get(statistic, CLOCK_ERROR)
+    quantile = statistic.quantile
+    if metric is Metric.CLOCK_ERROR:
+        column, quantile = CLOCK_ERROR, None
+    values, errors = np.empty(at.shape, np.int64), np.empty(at.shape, np.int64)
+    states, valued = np.empty(at.shape, np.uint8), np.empty(at.shape, bool)
+    columns = np.ascontiguousarray(table.columns)
+    counted, exchanged = (
+        np.ascontiguousarray(one.columns[SENT : LOST + 1]) for one in (cells.one_way, cells.round_trip)
+    )
+    flat = [np.ascontiguousarray(one).reshape(-1) for one in (at, cells.at, cells.round_at, cells.planned, cells.stale)]
+    fast.each(
+        partial(
+            loops.measure_cells, low, high, columns, columns[M2].view(np.float32),
+            np.ascontiguousarray(table.quantiles), flat[0], counted, flat[1], exchanged, *flat[2:],
+            column, -1 if quantile is None else QUANTILES.index(quantile),
+            metric is Metric.JITTER and statistic is not Statistic.SD, llq16.VALUE_OF_BIN,
+            values.reshape(-1), errors.reshape(-1), states.reshape(-1), valued.reshape(-1),
+        )
+        for low, high in fast.halves(at.size)
+    )  # fmt: skip
+    timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
+    return Matrix(metric, values, errors, states, valued, np.where(timed, cells.sources, NONE))
+
+
+def nullable(values: npt.NDArray[Any], valued: Flags) -> list[Any]:
+    """Values as (nested) lists with None where there is none."""
+    found = values.astype(object)
+    found[~valued] = None
+    lists: list[Any] = found.tolist()
+    return lists
+
+
+def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
+    """Loss is measured wherever both counts are known; a path that lost everything has the value 1."""
+    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
+    valued = (cells.at != NONE) & (sent > 0) & (lost >= 0) & cells.planned
+    states = states.copy()
+    states[valued & ~cells.stale] = State.MEASURED
+    states[~valued & (states == State.MEASURED)] = State.NO_DATA
+    ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
+    no_clock = np.zeros(states.shape, np.int64)
+    return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
+
+
+def _states(cells: Cells, count: Ints, unanswered: Flags) -> npt.NDArray[np.uint8]:
+    states = np.full(cells.at.shape, State.NO_DATA, np.uint8)
+    states[unanswered] = State.LOST
+    states[count > 0] = State.MEASURED
+    states[cells.stale] = State.STALE
+    states[~cells.planned] = State.NOT_PLANNED
+    return states
+
+
+def _unanswered(cells: Cells) -> Flags:
+    """Whether packets set out and some are not known to have arrived, which explains a path without a delay.
+
+    Where one direction does not know, an unanswered exchange counts for both. When everything arrived and still there
+    is no delay (a machine without usable stamps), nothing was lost.
+    """
+    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
+    exchanges, unfinished = (_gather(cells.round_trip.columns[which], cells.round_at) for which in (SENT, LOST))
+    found: Flags = ((sent > 0) | ((sent < 0) & (exchanges > 0))) & ((lost != 0) | (unfinished != 0))
+    return found
+
+
+def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:
+    """State of what needs two values."""
+    rank = np.array([0, 4, 2, 1, 3], np.uint8)  # measured, stale, no data, lost, not planned
+    return np.where(rank[one] >= rank[other], one, other)
+
+
+def statistic_of(table: Table, statistic: Statistic) -> Ints:
+    """The statistic of every distribution of a table in ns; meaningless where the count is 0.
+
+    A quantile is the middle of its bin, but never outside the smallest and largest delay, which are known exactly.
+    Those lie in bins of their own, so the bin of the quantile stays what it was.
+    """
+    if statistic is Statistic.SD:
+        m2 = table.columns[M2].view(np.float32).astype(np.float64)
+        deviation: Ints = np.rint(np.sqrt(m2 / np.maximum(table.columns[COUNT], 1))).astype(np.int64)
+        return deviation
+    quantile = statistic.quantile
+    if quantile is None:
+        column: Ints = table.columns[_COLUMN_OF[statistic]].astype(np.int64)
+        return column
+    codes = table.quantiles[QUANTILES.index(quantile)].astype(np.int64)
+    values: Ints = np.clip(llq16.values_of(np.maximum(codes - 1, 0)), table.columns[MIN], table.columns[MAX])
+    return values
+
+
+def has_statistic(table: Table, statistic: Statistic) -> Flags:
+    """Which distributions of a table have the statistic: frames written before p99.9 was stored lack that."""
+    found: Flags = table.columns[COUNT] > 0
+    if statistic.quantile is not None:
+        found = found & (table.quantiles[QUANTILES.index(statistic.quantile)] > 0)
+    return found
+
+
+def _gather(column: npt.NDArray[np.integer], at: Positions) -> Ints:
+    """Entries of a column by position, 0 for `NONE`."""
+    found: Ints = np.append(column, column.dtype.type(0)).astype(np.int64)[at]
+    return found
+
+
+def positions_of(axis: Ints, keys: Ints) -> Ints:
+    """Where each key stands on the axis, `NONE` for those that do not."""
+    if not axis.size:
+        return np.full(keys.shape, NONE, np.int64)
+    least, most = int(axis.min()), int(axis.max())
+    if most - least < min(_LOOKED_UP_MAX, 16 * keys.size):
+        table = np.full(most - least + 3, NONE, np.int64)  # one more on either side for all keys beyond
+        table[axis - least + 1] = np.arange(axis.size)
+        found: Positions = table[np.clip(keys, least - 1, most + 1) - least + 1]
+        return found
+    order = np.argsort(axis)
+    nearest = order[np.minimum(np.searchsorted(axis[order], keys), axis.size - 1)]
+    return np.where(axis[nearest] == keys, nearest, NONE)
+
+
+def _merged(table: Table, at: Positions, groups: Positions, size: int, sketches: Sketches | None, first: int) -> Table:
+    """Entries `at` of a table merged into `size` groups; `first` is the position of the table's first sketch."""
+    columns = rollup.merge_columns(table.columns[:, at], groups, size)
+    if sketches is None:
+        return Table(columns, np.zeros((len(QUANTILES), size), np.uint16))
+    owner = np.full(sketches.lengths.size, NONE, np.int64)
+    owner[first + at] = groups
+    merged = llq16.merge_groups(sketches.words, sketches.lengths.reshape(-1), owner, size, QUANTILES, words_too=False)
+    return Table(columns, (merged.bins + 1).astype(np.uint16))

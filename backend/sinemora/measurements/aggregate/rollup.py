@@ -1,0 +1,206 @@
+"""Merging windows: many frames of the same pairs become one, statistics exactly and sketches really merged.
+
+Counts add up; the smallest and largest delay survive; means are weighted by count; the sums of squared deviations
+merge by Chan, Golub and LeVeque (1979), so the variance is that of all values together; the clock error bound is the
+largest one, and the one-way delays stand on the weakest ground that any of them had. Packets sent and lost add up over
+the windows where both are known and are -1 (not known) without any. The median of a flow becomes the mean of its
+medians, weighted by count: frames hold no sketches of single flows.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.measurements.codec import fast, frame, llq16
+from sinemora.measurements.codec.frame import (
+    CLOCK_ERROR,
+    COUNT,
+    FLOW_COUNT,
+    FLOW_MIN,
+    FLOW_P50,
+    INT32_MAX,
+    LOST,
+    M2,
+    MAX,
+    MEAN,
+    MIN,
+    ROUND_TRIP,
+    SENT,
+    Codes,
+    Columns,
+    Frame,
+    Sketches,
+    Stats,
+)
+from sinemora.measurements.codec.llq16 import Ints
+
+
+def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
+    """Merged columns of `size` groups, shape (8, size), from columns of shape (8, m) and the group of each.
+
+    A group without members comes out as count 0 with sent and lost not known.
+    """
+    if loops := fast.loops():
+        merged = np.empty((8, size), np.int32)
+        loops.merge_columns(np.ascontiguousarray(columns), np.ascontiguousarray(groups), merged)
+        return merged
+    merged = np.zeros((8, size), np.int32)
+    merged[SENT] = merged[LOST] = -1
+    order = np.argsort(groups, kind="stable")
+    if not order.size:
+        return merged
+    grouped = groups[order]
+    starts = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1])))
+    present = grouped[starts]
+    part = columns[:, order]
+    count = part[COUNT].astype(np.int64)
+    total = np.add.reduceat(count, starts)
+    some = total > 0
+    divisor = np.where(some, total, 1)
+    mean = np.add.reduceat(count * part[MEAN], starts) / divisor
+    deviation = part[MEAN] - np.repeat(mean, np.diff(np.append(starts, order.size)))
+    m2 = np.add.reduceat(part[M2].view(np.float32) + count * deviation**2, starts, dtype=np.float64)
+    full = count > 0
+    merged[COUNT, present] = np.minimum(total, INT32_MAX)
+    merged[MIN, present] = np.where(some, np.minimum.reduceat(np.where(full, part[MIN], INT32_MAX), starts), 0)
+    merged[MEAN, present] = np.where(some, np.rint(mean), 0)
+    merged[MAX, present] = np.where(some, np.maximum.reduceat(np.where(full, part[MAX], -INT32_MAX), starts), 0)
+    merged[CLOCK_ERROR, present] = np.maximum.reduceat(np.where(full, part[CLOCK_ERROR], 0), starts)
+    merged[M2, present] = frame.m2_bits(np.where(some, m2, 0))
+    merged[SENT, present], merged[LOST, present] = _losses(part[SENT], part[LOST], starts)
+    return merged
+
+
+def _losses(sent: Columns, lost: Columns, starts: Ints) -> tuple[Ints, Ints]:
+    """Packets sent and lost of each group over the windows that know both; else sent alone, where it is known."""
+    known = (sent >= 0) & (lost >= 0)
+    both = np.logical_or.reduceat(known, starts)
+    either = np.logical_or.reduceat(sent >= 0, starts)
+    sent_known = np.add.reduceat(np.where(known, sent, 0), starts, dtype=np.int64)
+    sent_alone = np.add.reduceat(np.maximum(sent, 0), starts, dtype=np.int64)
+    lost_known = np.add.reduceat(np.where(known, lost, 0), starts, dtype=np.int64)
+    return np.where(both, sent_known, np.where(either, sent_alone, -1)), np.where(both, lost_known, -1)
+
+
+def merge(frames: Sequence[Frame]) -> list[Frame]:
+    """One frame per VM that has frames among these, its targets being all that any of them has, ascending."""
+    pairs = [np.int64(part.vm_key) << 32 | part.targets for part in frames] or [np.empty(0, np.int64)]
+    return _merge_pairs(np.concatenate(pairs), [part.stats for part in frames], [part.sketches for part in frames])
+
+
+def merge_zones(frames: Sequence[Frame], vm_keys: Ints, zone_keys: Ints) -> list[Frame]:
+    """One frame per zone, towards itself and the zones of larger keys, of all paths between their VMs.
+
+    `zone_keys` are the zones of `vm_keys` (ascending); VMs that are not among them are left out. Outbound leads from
+    the frame's zone to the target; within one zone both directions hold all its paths.
+    """
+    pairs: list[Ints] = []
+    stats: list[Stats] = []
+    sketches: list[Sketches] = []
+    for part in frames:
+        source = zone_keys[np.flatnonzero(vm_keys == part.vm_key)]
+        at = np.minimum(np.searchsorted(vm_keys, part.targets), vm_keys.size - 1)
+        if not source.size or not at.size:
+            continue
+        known = vm_keys[at] == part.targets
+        zones = zone_keys[at]
+        for chosen, turned in ((known & (zones >= source), False), (known & (zones <= source), True)):
+            positions = np.flatnonzero(chosen)
+            if not positions.size:
+                continue
+            taken, words = part.stats.take(positions), part.sketches.take(positions)
+            low, high = np.minimum(source, zones[positions]), np.maximum(source, zones[positions])
+            if turned:
+                taken, words = _without_round_trips(taken.reversed(), words.reversed(), low == high)
+            pairs.append(low << 32 | high)
+            # Source ports of different pairs are no flows of one path.
+            stats.append(replace(taken, by_flow=np.empty((3, 2, 0), np.int32)))
+            sketches.append(words)
+    return _merge_pairs(np.concatenate(pairs), stats, sketches) if pairs else []
+
+
+def _without_round_trips(stats: Stats, sketches: Sketches, those: npt.NDArray[np.bool_]) -> tuple[Stats, Sketches]:
+    """The same, with nothing known of the round trips of `those`: they have been counted before."""
+    stats.columns[:, ROUND_TRIP, those] = 0
+    stats.columns[SENT : LOST + 1, ROUND_TRIP, those] = -1
+    kept = np.ones(sketches.lengths.shape, bool)
+    kept[ROUND_TRIP, those] = False
+    words = sketches.words[np.repeat(kept.reshape(-1), sketches.lengths.reshape(-1))]
+    return stats, Sketches(np.where(kept, sketches.lengths, 0), words)
+
+
+def _merge_pairs(pairs: Ints, stats: Sequence[Stats], sketches: Sequence[Sketches]) -> list[Frame]:
+    """One frame per source; `pairs` are source << 32 | target of every entry of all parts."""
+    keys, groups = np.unique(pairs, return_inverse=True)
+    merged_stats, merged_sketches = merge_groups(stats, sketches, groups.reshape(-1), keys.size)
+    assert merged_sketches is not None
+    return cut(keys, merged_stats, merged_sketches)
+
+
+def cut(keys: Ints, stats: Stats, sketches: Sketches) -> list[Frame]:
+    """One frame per source; `keys` are source << 32 | target of every entry, ascending."""
+    vms, targets = keys >> 32, keys & 0xFFFFFFFF
+    bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))
+    merged = []
+    for start, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True):
+        part = slice(start, end)
+        merged.append(Frame(int(vms[start]), targets[part], stats.take(part), sketches.take(part)))
+    return merged
+
+
+def merge_groups(
+    stats: Sequence[Stats], sketches: Sequence[Sketches], groups: Ints, size: int, *, words_too: bool = True
+) -> tuple[Stats, Sketches | None]:
+    """Stats and canonical sketches of `size` groups of targets; `groups` names that of each target of all parts.
+
+    Without sketches there are none and no quantiles; without `words_too` their quantiles are all that is left of them.
+    """
+    together = frame.concatenate(stats)
+    directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
+    columns = merge_columns(together.columns.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
+    flows = np.zeros(size, np.uint16)
+    np.maximum.at(flows, groups, together.flows)
+    ground = np.full(size, frame.HARDWARE, np.uint8)
+    heard = (together.columns[COUNT] > 0).any(axis=0)
+    np.minimum.at(ground, groups[heard], together.asymmetry_source[heard])
+    ground[np.bincount(groups[heard], minlength=size) == 0] = frame.ASSUMED
+    by_flow = _flows(together, groups, flows)
+    if not sketches:
+        return Stats(columns, np.zeros((len(frame.QUANTILES), 3, size), np.uint16), flows, ground, by_flow), None
+    codes, merged = merge_sketches(sketches, groups, size, words_too=words_too)
+    return Stats(columns, codes, flows, ground, by_flow), merged
+
+
+def _flows(parts: Stats, groups: Ints, flows: Codes) -> Columns:
+    """`by_flow` of groups that have `flows` source ports each, merged from all parts."""
+    if not parts.by_flow.shape[2]:
+        return np.empty((3, 2, 0), np.int32)
+    widths, size = frame.widths_of(parts.flows), frame.widths_of(flows)
+    within = np.arange(int(widths.sum())) - np.repeat(np.cumsum(widths) - widths, widths)
+    at = np.repeat((np.cumsum(size) - size)[groups], widths) + within
+    merged = np.zeros((3, 2, int(size.sum())), np.int64)
+    low = np.full(merged.shape[1:], INT32_MAX, np.int64)
+    for direction in range(2):
+        count, least, median = parts.by_flow[:, direction].astype(np.int64)
+        np.add.at(merged[FLOW_COUNT, direction], at, count)
+        np.add.at(merged[FLOW_P50, direction], at, count * median)
+        np.minimum.at(low[direction], at[count > 0], least[count > 0])
+    count = merged[FLOW_COUNT]
+    merged[FLOW_MIN] = np.where(count > 0, low, 0)
+    merged[FLOW_P50] = np.rint(merged[FLOW_P50] / np.maximum(count, 1))
+    return np.clip(merged, -INT32_MAX, INT32_MAX).astype(np.int32)
+
+
+def merge_sketches(
+    sketches: Sequence[Sketches], groups: Ints, size: int, *, words_too: bool = True
+) -> tuple[Codes, Sketches | None]:
+    """Quantile codes and canonical sketches of `size` groups; `groups` names the group of each target of all parts."""
+    together = frame.concatenate_sketches(sketches)
+    directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
+    merged = llq16.merge_groups(
+        together.words, together.lengths.reshape(-1), directed, 3 * size, frame.QUANTILES, words_too=words_too
+    )
+    codes = (merged.bins + 1).astype(np.uint16).reshape(len(frame.QUANTILES), 3, size)
+    return codes, None if merged.words is None else Sketches(merged.lengths.reshape(3, size), merged.words)

@@ -1,0 +1,1 @@
+"""Stored forms of measurements: LLQ16 sketches and frames as bytes and back."""

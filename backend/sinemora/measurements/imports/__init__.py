@@ -1,0 +1,1 @@
+"""Traces measured elsewhere, imported as windows of a mesh."""

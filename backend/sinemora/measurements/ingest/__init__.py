@@ -1,0 +1,1 @@
+"""The path of a report: received, validated, admitted, committed in groups."""

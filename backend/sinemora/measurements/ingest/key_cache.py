@@ -1,0 +1,93 @@
+"""Which meshes and VMs a tenant has, by the keys reports use: kept for seconds, so that ingest asks no database."""
+
+import asyncio
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy import select
+from sqlalchemy.orm import Session
+from starlette.concurrency import run_in_threadpool
+
+from sinemora.inventory.models import Vm
+from sinemora.kit.db import tenant_session
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.live.events import MeshName
+from sinemora.meshes.models import Mesh
+from sinemora.tenants import quotas
+
+KEPT_S = 5.0
+# A key we do not know may be seconds old; asking again is cheap, but not once for every report that names it.
+ASKED_AGAIN_S = 0.5
+_TENANTS_KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class TenantKeys:
+    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as they were at `read_s` (monotonic)."""
+
+    read_s: float
+    meshes: dict[int, MeshName]
+    vm_keys: Ints
+    windows_per_s: float
+
+    def knows(self, mesh_keys: set[int], targets: list[Ints]) -> bool:
+        """Whether all of these are known."""
+        return mesh_keys <= self.meshes.keys() and all(self.known(keys).all() for keys in targets)
+
+    def known(self, keys: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+        """Which of these are keys of VMs of the tenant."""
+        if not self.vm_keys.size:
+            return np.zeros(keys.shape, bool)
+        found = np.minimum(np.searchsorted(self.vm_keys, keys), self.vm_keys.size - 1)
+        return np.asarray(self.vm_keys[found] == keys)
+
+
+class Directory:
+    """One per process, on its event loop."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[UUID, TenantKeys] = OrderedDict()
+        self._reading: dict[UUID, asyncio.Task[TenantKeys]] = {}
+
+    def kept(self, tenant_id: UUID) -> TenantKeys | None:
+        """The tenant's keys as they were read seconds ago, if they were."""
+        kept = self._kept.get(tenant_id)
+        return kept if kept is not None and time.monotonic() - kept.read_s < KEPT_S else None
+
+    async def of(self, tenant_id: UUID, mesh_keys: set[int], targets: list[Ints]) -> TenantKeys:
+        """The tenant's keys, read again when they are old or lack one of those asked for."""
+        kept = self._kept.get(tenant_id)
+        if kept is not None:
+            age_s = time.monotonic() - kept.read_s
+            if age_s < ASKED_AGAIN_S or (age_s < KEPT_S and kept.knows(mesh_keys, targets)):
+                return kept
+        reading = self._reading.get(tenant_id)
+        if reading is None:  # many agents report at the same moment: one of them reads
+            reading = self._reading[tenant_id] = asyncio.create_task(self._read(tenant_id))
+        return await asyncio.shield(reading)
+
+    async def _read(self, tenant_id: UUID) -> TenantKeys:
+        try:
+            fresh = await run_in_threadpool(_read, tenant_id)
+            self._kept[tenant_id] = fresh
+            self._kept.move_to_end(tenant_id)
+            if len(self._kept) > _TENANTS_KEPT:
+                self._kept.popitem(last=False)
+            return fresh
+        finally:
+            del self._reading[tenant_id]
+
+
+def _read(tenant_id: UUID) -> TenantKeys:
+    asked_s = time.monotonic()
+    with tenant_session(tenant_id) as session:
+        vm_keys = np.sort(np.array(session.scalars(select(Vm.key)).all(), np.int64))
+        return TenantKeys(asked_s, _meshes(session), vm_keys, quotas.limits(session).windows_per_s)
+
+
+def _meshes(session: Session) -> dict[int, MeshName]:
+    rows = session.execute(select(Mesh.key, Mesh.id, Mesh.revision))
+    return {key: MeshName(mesh_id, revision) for key, mesh_id, revision in rows}

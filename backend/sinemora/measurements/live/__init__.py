@@ -1,0 +1,1 @@
+"""New windows announced to open pages as server-sent events."""

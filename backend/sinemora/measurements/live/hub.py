@@ -1,0 +1,199 @@
+"""New windows as server-sent events: one subscription to Redis per process, one queue per listener.
+
+Agents report the same window within a second or two of one another, so a window is told once it has been quiet for a
+moment; those who report later cause one more event. While Redis is away streams stay open and silent.
+
+An event carries the id of the newest entry of the mesh's Redis stream (`publish.py`) that went into it. A browser that
+reconnects sends it back as `Last-Event-ID` and hears what it missed, each window once. Where that cannot be told (the
+entry has left the stream, Redis was restarted or is away) it hears `event: reset` and has to read everything again.
+"""
+
+import asyncio
+import json
+import re
+import time
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+import structlog
+from redis import RedisError
+from redis.asyncio import Redis
+
+from sinemora.kit.redis import async_client
+from sinemora.measurements import metrics
+from sinemora.measurements.live.publisher import CHANNELS, KEPT_EVENTS, STREAMS
+
+log = structlog.get_logger(__name__)
+
+QUIET_S = 0.5
+PATIENCE_S = 2.0
+HEARTBEAT_S = 15.0
+# Streams end now and then, so that a session that was ended does not listen for ever; browsers reconnect by themselves.
+STREAM_S = 1800.0
+_QUEUE_MAX = 32
+_BACK_OFF_S = (0.2, 5.0)
+_ID = re.compile(r"(\d{1,20})-(\d{1,20})")
+
+Position = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One event of a stream; `position` orders events of a mesh and is None where there is nothing to come back to."""
+
+    position: Position | None
+    name: str
+    data: dict[str, object]
+
+    def __str__(self) -> str:
+        """As `text/event-stream` writes it."""
+        id_line = "" if self.position is None else f"id: {_id(self.position)}\n"
+        return f"{id_line}event: {self.name}\ndata: {json.dumps(self.data)}\n\n"
+
+
+class LiveHub:
+    """One per process, on its event loop."""
+
+    def __init__(self) -> None:
+        self._listeners: dict[str, set[asyncio.Queue[Event | None]]] = defaultdict(set)
+        self._pending: dict[tuple[str, str], tuple[float, asyncio.TimerHandle]] = {}
+        self._task = asyncio.create_task(self._listen())
+
+    async def events(self, mesh_id: UUID, last_event_id: str | None = None) -> AsyncIterator[str]:
+        """The stream of one listener, as `text/event-stream`: what it missed since `last_event_id`, then what comes."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue(_QUEUE_MAX)
+        self._listeners[str(mesh_id)].add(queue)
+        metrics.LISTENERS.inc()
+        ends_s = time.monotonic() + STREAM_S
+        try:
+            yield "retry: 2000\n\n: listening\n\n"
+            # What comes from now on waits in the queue, so nothing falls between the two.
+            missed, told = await _missed(mesh_id, last_event_id)
+            for one in missed:
+                yield str(one)
+            if told is not None:
+                yield f"id: {_id(told)}\n\n"
+            while time.monotonic() < ends_s:
+                try:
+                    event = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
+                except TimeoutError:
+                    yield ": still here\n\n"
+                    continue
+                if event is None:
+                    return
+                if told is None or event.position is None or event.position > told:
+                    yield str(event)
+        finally:
+            metrics.LISTENERS.dec()
+            listeners = self._listeners[str(mesh_id)]
+            listeners.discard(queue)
+            if not listeners:
+                self._listeners.pop(str(mesh_id), None)
+
+    async def close(self) -> None:
+        """End all streams."""
+        while not self._task.done():
+            # Once is not enough: redis-py 8.1 loses a cancellation that comes while it connects.
+            self._task.cancel()
+            await asyncio.wait({self._task}, timeout=0.5)
+        for _, timer in self._pending.values():
+            timer.cancel()
+        for listeners in self._listeners.values():
+            for queue in listeners:
+                _put(queue, None)
+
+    async def _listen(self) -> None:
+        wait_s = _BACK_OFF_S[0]
+        while True:
+            try:
+                async with async_client() as client, client.pubsub() as subscription:
+                    await subscription.psubscribe(f"{CHANNELS}*")
+                    async for message in subscription.listen():
+                        wait_s = _BACK_OFF_S[0]
+                        if message["type"] == "pmessage":
+                            self._heard(message["channel"].decode().removeprefix(CHANNELS), message["data"])
+            except (RedisError, OSError) as error:
+                log.info("live events wait for Redis", error=str(error))
+            await asyncio.sleep(wait_s)
+            wait_s = min(2 * wait_s, _BACK_OFF_S[1])
+
+    def _heard(self, mesh_id: str, data: bytes) -> None:
+        """Tell the listeners of a mesh of a window once nobody has reported it for a moment."""
+        if mesh_id not in self._listeners:
+            return
+        at, text = data.decode().split(" ", 1)
+        position, said = _position(at), json.loads(text)
+        if "event" in said:  # comes once, so there is nothing to wait for
+            for queue in self._listeners[mesh_id]:
+                _put(queue, Event(position, said["event"], said["data"]))
+            return
+        event = _window(position, said)
+        key, now_s = (mesh_id, str(event.data["started_at"])), time.monotonic()
+        first_s, timer = self._pending.get(key, (now_s, None))
+        if timer is not None:
+            timer.cancel()
+        delay_s = max(0.0, min(QUIET_S, first_s + PATIENCE_S - now_s))
+        self._pending[key] = (first_s, asyncio.get_running_loop().call_later(delay_s, self._tell, key, event))
+
+    def _tell(self, key: tuple[str, str], event: Event) -> None:
+        del self._pending[key]
+        for queue in self._listeners.get(key[0], ()):
+            _put(queue, event)
+
+
+async def _missed(mesh_id: UUID, last_event_id: str | None) -> tuple[Iterable[Event], Position | None]:
+    """What a listener missed since the event it names, and up to where; without a name nothing, and where it begins."""
+    asked = None if last_event_id is None else _position(last_event_id)
+    key = f"{STREAMS}{mesh_id}"
+    try:
+        async with async_client() as client:
+            if last_event_id is None:
+                return (), await _newest(client, key)
+            entries: Any = [] if asked is None else await client.xrange(key, _id(asked), "+", count=2 * KEPT_EVENTS)
+            newest = await _newest(client, key)
+    except (RedisError, OSError) as error:
+        log.info("events cannot be told again", error=str(error))
+        return ((_reset(None),) if last_event_id is not None else ()), None
+    found = [(_position(at.decode()), json.loads(fields[b"data"])) for at, fields in entries]
+    if not found or found[0][0] != asked:  # not in the stream any more: neither is, perhaps, what came after it
+        return (_reset(newest),), newest
+    # Of windows reported by several agents only the newest entry, in the order of the stream.
+    windows = {said["started_at_s"]: _window(position, said) for position, said in found[1:] if "event" not in said}
+    others = [Event(position, said["event"], said["data"]) for position, said in found[1:] if "event" in said]
+    return sorted([*windows.values(), *others], key=lambda one: one.position or (0, 0)), found[-1][0]
+
+
+async def _newest(client: Redis, key: str) -> Position | None:
+    entries: Any = await client.xrevrange(key, count=1)
+    return _position(entries[0][0].decode()) if entries else None
+
+
+def _window(position: Position | None, said: dict[str, int]) -> Event:
+    started_at = datetime.fromtimestamp(said["started_at_s"], UTC).isoformat().replace("+00:00", "Z")
+    data = {"started_at": started_at, "window_s": said["window_s"], "revision": said["revision"]}
+    return Event(position, "window", data)
+
+
+def _reset(position: Position | None) -> Event:
+    return Event(position, "reset", {"detail": "What came since cannot be told again: read everything anew."})
+
+
+def _position(event_id: str) -> Position | None:
+    """The order of an event id; None for what is none of ours."""
+    found = _ID.fullmatch(event_id)
+    return (int(found[1]), int(found[2])) if found else None
+
+
+def _id(position: Position) -> str:
+    return f"{position[0]}-{position[1]}"
+
+
+def _put(queue: asyncio.Queue[Event | None], event: Event | None) -> None:
+    """Add to a queue; a listener too slow to read loses what is oldest."""
+    if queue.full():
+        queue.get_nowait()
+    queue.put_nowait(event)

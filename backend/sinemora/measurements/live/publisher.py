@@ -1,0 +1,103 @@
+"""Telling watchers of a mesh that it has a new window: Redis pub/sub after the commit, best effort.
+
+What is told is also kept for a while in a short Redis stream per mesh; the entry's id is told with it, so that a
+watcher who was away can name the last one it heard and be told the rest (`live.py`).
+
+Publishing has a thread of its own: a Redis that hangs must delay nobody's report. While it is away nothing is kept for
+it; the next window is never far.
+"""
+
+import json
+import threading
+from collections.abc import Iterable
+from uuid import UUID
+
+import structlog
+from redis import RedisError
+
+from sinemora.kit.redis import client
+from sinemora.measurements.live.events import WindowSeen
+
+log = structlog.get_logger(__name__)
+
+_WAITING_MAX = 10_000
+CHANNELS = "sinemora:windows:"
+STREAMS = "sinemora:events:"
+# A mesh of 1,000 agents that report one after the other in each window of 10 s: some minutes.
+KEPT_EVENTS = 2000
+_KEPT_S = 3600
+
+# One step, so that whoever hears an id finds its entry.
+_TELL = """
+local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'data', ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+redis.call('PUBLISH', ARGV[1], id .. ' ' .. ARGV[2])
+"""
+
+
+class Publisher:
+    """Publishes each mesh and window once, however many agents reported it since the last time."""
+
+    def __init__(self) -> None:
+        self._waiting: set[WindowSeen] = set()
+        self._changed = threading.Condition()
+        self._stopping = False
+        self._away = False
+        self._thread = threading.Thread(target=self._run, name="live-publisher", daemon=True)
+        self._thread.start()
+
+    def publish(self, seen: Iterable[WindowSeen]) -> None:
+        """Tell soon, or never."""
+        with self._changed:
+            if len(self._waiting) < _WAITING_MAX:
+                self._waiting.update(seen)
+                self._changed.notify()
+
+    def close(self) -> None:
+        """End without telling the rest."""
+        with self._changed:
+            self._stopping = True
+            self._changed.notify()
+        self._thread.join(2)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                while not self._waiting and not self._stopping:
+                    self._changed.wait()
+                if self._stopping:
+                    return
+                seen, self._waiting = self._waiting, set()
+            self._send(seen)
+
+    def _send(self, seen: set[WindowSeen]) -> None:
+        try:
+            with client().pipeline(transaction=False) as pipe:
+                for window in seen:
+                    at = window.mesh.id
+                    pipe.eval(
+                        _TELL, 1, f"{STREAMS}{at}", f"{CHANNELS}{at}", message(window), str(KEPT_EVENTS), str(_KEPT_S)
+                    )
+                pipe.execute()
+        except RedisError as error:
+            if not self._away:
+                log.warning("new windows are not announced while Redis is away", error=str(error))
+            self._away = True
+        else:
+            self._away = False
+
+
+def announce(mesh_id: UUID, name: str, data: dict[str, object]) -> None:
+    """Tell the watchers of a mesh of something else than a window, after the commit; soon, or never."""
+    said = json.dumps({"event": name, "data": data})
+    try:
+        client().eval(_TELL, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", said, str(KEPT_EVENTS), str(_KEPT_S))
+    except RedisError as error:
+        log.warning("not announced while Redis is away", event_name=name, error=str(error))
+
+
+def message(window: WindowSeen) -> str:
+    """What is kept in the stream of the window's mesh and, after its id and a space, published on its channel."""
+    return json.dumps(
+        {"started_at_s": window.started_at_s, "window_s": window.window_s, "revision": window.mesh.revision}
+    )

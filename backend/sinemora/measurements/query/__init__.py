@@ -1,0 +1,1 @@
+"""Queries over measurements: a request, the rows it reads, its response."""

@@ -1,0 +1,153 @@
+"""From a question to its answer: at once where that is quick, else by a job; in the format asked for."""
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from fastapi import Response
+from fastapi.responses import StreamingResponse
+from sqlalchemy.orm import Session
+
+from sinemora.jobs import service as jobs
+from sinemora.jobs.context import Running
+from sinemora.jobs.models import Job, Queue
+from sinemora.jobs.registry import Kind, register
+from sinemora.jobs.responses import accepted
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.query import compare, dispersion, export, spikes, time_series
+from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, OverBudget
+from sinemora.measurements.query.requests import QUESTIONS, Question
+from sinemora.measurements.query.scan import Answer, range_of
+from sinemora.measurements.query.tables import MEDIA_TYPES, SUFFIXES, Format, write
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state
+from sinemora.tenants.access import Actor
+
+Answering = Callable[[Session, MeshState, Any, Budget], Answer]
+_ANSWERING: dict[str, Answering] = {
+    "matrix": compare.one,
+    "comparison": compare.comparison,
+    "movers": compare.movers,
+    "series": time_series.series,
+    "distribution": dispersion.distribution,
+    "variability": dispersion.variability,
+    "losses": time_series.losses,
+    "windows": export.windows,
+    "spikes": spikes.answer,
+}
+# What only exists as rows.
+ROWS_ONLY = ("windows",)
+# The same question within this time is answered by the job it started.
+_FRESH = timedelta(minutes=10)
+
+
+def respond(
+    session: Session,
+    actor: Actor,
+    mesh_id: UUID,
+    kind: str,
+    question: Question,
+    accept: str,
+    *,
+    respond_async: bool = False,
+) -> Response:
+    """The answer to a question, or 202 with the job that will have it.
+
+    ProductError `mesh_unknown`, `range_invalid`, `selection_invalid`, `format_unsupported` …
+    """
+    mesh = mesh_state(session, mesh_id)
+    form = format_of(kind, question, accept)
+    if not respond_async:
+        try:
+            return _response(_ANSWERING[kind](session, mesh, question, REQUEST), form)
+        except OverBudget:
+            pass
+    return accepted(_ask_for_job(session, actor, mesh, kind, question, form))
+
+
+def format_of(kind: str, question: Question, accept: str) -> Format:
+    """What the answer comes as. ProductError `format_unsupported`."""
+    offered = [form for form in Format if form is not Format.BINARY or kind in ("matrix", "comparison")]
+    if kind in ROWS_ONLY:
+        offered.remove(Format.JSON)
+    if question.format is not None:
+        if question.format not in offered:
+            raise ProductError(
+                "format_unsupported",
+                422,
+                f"There is no {question.format} of this. Ask for one of: {', '.join(offered)}.",
+                formats=offered,
+            )
+        return question.format
+    for wanted in accept.split(","):
+        media_type = wanted.partition(";")[0].strip().lower()
+        for form in offered:
+            if MEDIA_TYPES[form] == media_type:
+                return form
+    return offered[0] if Format.JSON in offered else Format.NDJSON
+
+
+def _response(found: Answer, form: Format) -> Response:
+    headers = {"Vary": "Accept"}
+    if form is Format.JSON and found.read is not None:
+        return Response(found.read().model_dump_json(by_alias=True), media_type=MEDIA_TYPES[form], headers=headers)
+    if form is Format.BINARY and found.binary is not None:
+        return Response(found.binary(), media_type=MEDIA_TYPES[form], headers=headers)
+    sheet = found.sheet()
+    return _file(sheet.name, form, write(sheet, form))
+
+
+def _file(name: str, form: Format, body: Iterator[bytes]) -> StreamingResponse:
+    return StreamingResponse(
+        body,
+        media_type=MEDIA_TYPES[form],
+        headers={
+            "Vary": "Accept",
+            "Content-Disposition": f'attachment; filename="{name}.{SUFFIXES.get(form, form)}"',
+        },
+    )
+
+
+def _ask_for_job(session: Session, actor: Actor, mesh: MeshState, kind: str, question: Question, form: Format) -> Job:
+    asked = question
+    if kind != "matrix" and (question.from_ is None or question.to is None):
+        wanted = range_of(question)  # "until now" must mean the same when a worker comes to it
+        asked = question.model_copy(update={"from_": wanted.start, "to": wanted.end})
+    params = {
+        "mesh_id": str(mesh.id),
+        "kind": kind,
+        "format": form.value,
+        "question": asked.model_dump(
+            mode="json", by_alias=True, exclude={"format", "limit", "cursor"} if kind == "spikes" else {"format"}
+        ),
+    }
+    digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).digest()
+    title = f"{kind.capitalize()} of {mesh.name}"
+    return jobs.submit(session, actor, ANSWER, title, params, digest=digest, fresh_for=_FRESH)
+
+
+def answer_job(job: Running) -> dict[str, Any]:
+    """Answer a question with a job's patience, as a file."""
+    kind, form = job.params["kind"], Format(job.params["format"])
+    question = QUESTIONS[kind].model_validate(job.params["question"])
+    budget = Budget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))
+    with job.session() as session:
+        mesh = mesh_state(session, UUID(job.params["mesh_id"]))
+        found = _ANSWERING[kind](session, mesh, question, budget)
+    sheet = found.sheet()
+    name = f"{sheet.name}.{SUFFIXES.get(form, form)}"
+    with job.output(name, MEDIA_TYPES[form]) as file:
+        if form is Format.JSON and found.read is not None:
+            file.write(found.read().model_dump_json(by_alias=True).encode())
+        elif form is Format.BINARY and found.binary is not None:
+            file.write(found.binary())
+        else:
+            for part in write(sheet, form):
+                file.write(part)
+    return {"size_bytes": file.size_bytes}
+
+
+ANSWER = register(Kind("measurements.answer", Queue.bulk, answer_job))

@@ -1,0 +1,325 @@
+"""Use cases of reading a whole mesh: its matrix now or over a range, its worst paths."""
+
+import time
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Literal
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.config import settings
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.aggregate import matrix, merge, rollup
+from sinemora.measurements.aggregate.matrix import Cells, Matrix, Metric, Pairs, State, Statistic
+from sinemora.measurements.codec.flows import Flows, slowest
+from sinemora.measurements.codec.frame import ROUND_TRIP, Frame, Sketches
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.codec.unpacking import ONE_WAY
+from sinemora.measurements.query import latest_cache, rollup_cache
+from sinemora.measurements.query.budget import REQUEST, Budget
+from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
+from sinemora.measurements.schemas import (
+    SOURCE_NAMES,
+    STATE_NAMES,
+    Axis,
+    By,
+    MatrixRead,
+    PathEnd,
+    Span,
+    WorstPath,
+    WorstPaths,
+)
+from sinemora.measurements.store import corrections, latest
+from sinemora.measurements.store import frames as frame_queries
+from sinemora.measurements.store.tiers import Tier
+from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.service import mesh_state, zone_runs
+
+_SOURCES = np.array(SOURCE_NAMES, object)
+# What the clocks have no part in.
+_UNBOUNDED = (Metric.LOSS, Metric.JITTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """What a matrix is asked for; `start` and `end` are None for the newest window of every path.
+
+    `more` are further statistics of the same windows; `flows` which source ports of a path count.
+    """
+
+    by: By
+    metric: Metric
+    statistic: Statistic
+    start: datetime | None = None
+    end: datetime | None = None
+    more: tuple[Statistic, ...] = ()
+    flows: Flows = Flows.ALL
+
+    @property
+    def merged_directions(self) -> tuple[int, ...]:
+        """Directions whose sketches must be merged, since a statistic is a quantile of several windows."""
+        quantile = any(statistic.quantile is not None for statistic in (self.statistic, *self.more))
+        if not quantile or self.metric in (Metric.LOSS, Metric.CLOCK_ERROR):
+            return ()
+        if self.by is not By.ZONE and self.start is None:
+            return ()
+        return (ROUND_TRIP,) if self.metric is Metric.ROUND_TRIP else ONE_WAY
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A matrix with what its axes are and when it is from; `ended_at` is the end of its newest window.
+
+    `more` are those of further statistics.
+    """
+
+    mesh: MeshState
+    axis: list[Axis]
+    matrix: Matrix
+    started_at: datetime | None
+    ended_at: datetime | None
+    more: tuple[Matrix, ...] = ()
+
+    def binary(self) -> bytes:
+        """The octet-stream form: all matrices, one after the other."""
+        ended_at_ms = 0 if self.ended_at is None else round(self.ended_at.timestamp() * 1000)
+        return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in (self.matrix, *self.more))
+
+
+@dataclass(frozen=True, slots=True)
+class Windows:
+    """One window of each pair of a mesh as cells of its VMs; `sketches` are those of the pairs, if asked for."""
+
+    cells: Cells
+    sketches: Sketches | None
+    started_at: datetime | None
+    ended_at: datetime | None
+
+
+def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget = REQUEST) -> Picture:
+    """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
+    return picture_of(session, mesh_state(session, mesh_id), wanted, budget)
+
+
+def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Budget = REQUEST) -> Picture:
+    """The same of a mesh that is known already.
+
+    ProductError `range_invalid`, `range_too_large`, `flows_not_told_apart`.
+    """
+    _check_flows(wanted)
+    if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
+        return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
+    by_zone = wanted.by is By.ZONE
+    found = windows(
+        session,
+        mesh,
+        wanted.start,
+        wanted.end,
+        sketches_of=wanted.merged_directions if by_zone else (),
+        quantiles_of=wanted.merged_directions,
+        flows=wanted.flows,
+        budget=budget,
+    )
+    cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
+    if by_zone:
+        cells, axis = _by_zone(mesh, cells, found.sketches)
+    return _picture(mesh, axis, cells, wanted, found.started_at, found.ended_at)
+
+
+def windows(
+    session: Session,
+    mesh: MeshState,
+    start: datetime | None,
+    end: datetime | None,
+    *,
+    sketches_of: Collection[int] = (),
+    quantiles_of: Collection[int] = (),
+    vm_keys: Collection[int] | None = None,
+    flows: Flows = Flows.ALL,
+    budget: Budget = REQUEST,
+) -> Windows:
+    """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
+
+    Merged windows have quantiles of the directions `quantiles_of` and `sketches_of` only, and sketches of the latter.
+
+    ProductError `range_invalid`, `range_too_large`.
+    """
+    now_s = None
+    if start is None or end is None:
+        if sketches_of or vm_keys is not None:
+            stored = latest.blocks(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
+            shifts = corrections.known_at(session, mesh.key, {one.started_at_s for one in stored})
+            pairs, merged = merge.newest(stored, corrections=shifts, sketches_of=sketches_of)
+        else:
+            pairs, merged = latest_cache.pairs(session, mesh.key), None
+        now_s = time.time()
+        last = int(np.argmax(pairs.ended_at_s)) if pairs.clients.size else None
+        started_at = None if last is None else utc(int(pairs.ended_at_s[last] - pairs.window_s[last]))
+        ended_at = None if last is None else utc(int(pairs.ended_at_s[last]))
+    else:
+        started_at, ended_at, pairs, merged = _range(
+            session, mesh, start, end, vm_keys, budget, sketches_of, {*sketches_of, *quantiles_of}
+        )
+    if flows is Flows.SLOWEST:
+        pairs = replace(pairs, stats=slowest(pairs.stats))
+    cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
+    if now_s is None:  # what was measured then was planned then
+        cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
+    return Windows(cells, merged, started_at, ended_at)
+
+
+def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
+    """The JSON form of a picture."""
+    found = picture.matrix
+    bounded = found.valued if wanted.metric not in _UNBOUNDED else np.zeros(found.states.shape, bool)
+    names = np.array([STATE_NAMES[state] for state in State], object)
+    return MatrixRead.model_construct(
+        mesh_id=picture.mesh.id,
+        revision=picture.mesh.revision,
+        by=wanted.by,
+        metric=wanted.metric,
+        statistic=wanted.statistic,
+        unit=unit_of(wanted.metric),
+        window=Span(from_=picture.started_at, to=picture.ended_at),
+        axis=picture.axis,
+        values=matrix.nullable(found.values, found.valued),
+        more={
+            statistic: matrix.nullable(one.values, one.valued)
+            for statistic, one in zip(wanted.more, picture.more, strict=True)
+        },
+        clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
+        asymmetry_sources=matrix.nullable(_SOURCES[found.sources], found.sources != matrix.NONE),
+        states=names[found.states].tolist(),
+    )
+
+
+def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int) -> WorstPaths:
+    """The paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
+    found = picture(session, mesh_id, Selection(By.VM, metric, statistic))
+    ranked = np.where(found.matrix.valued, np.abs(found.matrix.values), -1.0).reshape(-1)
+    order = np.argsort(-ranked, kind="stable")[:limit]
+    members, size = found.mesh.members, len(found.mesh.members)
+    items = []
+    for at in order[ranked[order] >= 0].tolist():
+        row, column = divmod(at, size)
+        items.append(
+            WorstPath(
+                source=end_of(members[row]),
+                target=end_of(members[column]),
+                value=found.matrix.values[row, column].item(),
+                clock_error_ns=None if metric in _UNBOUNDED else int(found.matrix.clock_error_ns[row, column]),
+                state=STATE_NAMES[State(int(found.matrix.states[row, column]))],
+            )
+        )
+    return WorstPaths(
+        mesh_id=mesh_id,
+        revision=found.mesh.revision,
+        metric=metric,
+        statistic=statistic,
+        unit=unit_of(metric),
+        items=items,
+    )
+
+
+def _check_flows(wanted: Selection) -> None:
+    """ProductError `flows_not_told_apart` where the slowest flow is asked for and nobody knows it."""
+    delays = wanted.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and wanted.by is By.VM
+    percentiles = all(one.quantile is not None for one in (wanted.statistic, *wanted.more))
+    if wanted.flows is Flows.SLOWEST and not (delays and percentiles):
+        raise ProductError(
+            "flows_not_told_apart",
+            422,
+            "`flows=slowest` is of percentiles (p50, p90, p99, p999) of `one_way_delay` and `round_trip` between VMs.",
+        )
+
+
+def _range(
+    session: Session,
+    mesh: MeshState,
+    start: datetime,
+    end: datetime,
+    vm_keys: Collection[int] | None,
+    budget: Budget,
+    sketches_of: Collection[int],
+    quantiles_of: Collection[int],
+) -> tuple[datetime, datetime, Pairs, Sketches | None]:
+    check_range(start, end)
+    start, end, parts = tiers(session, mesh.key, start, end)
+    ended_at_s = round(end.timestamp())
+    one_step = len(parts) == 1 and parts[0].is_step
+    words = bool(sketches_of if one_step else quantiles_of)
+    words_too = bool(sketches_of)
+    if not one_step and vm_keys is None:
+        pieces = rollup_cache.pieces(session, mesh.key, parts, directions=quantiles_of, budget=budget)
+        if pieces is not None:
+            return start, end, *merge.together(pieces, ended_at_s, words_too=words_too)
+    shifts = corrections.known(session, mesh.key, start, end)
+    chunks = read_frames(
+        session, mesh.key, parts, sketches=words, vm_keys=vm_keys, budget=budget, by_client=not one_step
+    )
+    if one_step:
+        return start, end, *merge.whole(chunks, ended_at_s, corrections=shifts, sketches_of=sketches_of)
+    merged = merge.merged(chunks, ended_at_s, corrections=shifts, quantiles_of=quantiles_of, words_too=words_too)
+    return start, end, *merged
+
+
+def _zone_range(
+    session: Session, mesh: MeshState, wanted: Selection, start: datetime, end: datetime, budget: Budget
+) -> Picture:
+    """Zones over a range, from frames of zones; what is not merged yet is merged here."""
+    check_range(start, end)
+    start, end, parts = tiers(session, mesh.key, start, end)
+    raw = [part for part in parts if part.tier is Tier.RAW]
+    rolled, directions = [part for part in parts if part.tier is not Tier.RAW], wanted.merged_directions
+    pieces = rollup_cache.pieces(session, mesh.key, rolled, directions=directions, zones=True, budget=budget)
+    zones = frame_queries.zones_of_vms(session, session.info["tenant_key"])
+    shifts = corrections.known(session, mesh.key, start, end)
+    between: list[Frame] = []
+    for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget):
+        decoded = zip(chunk, merge.frames_of(chunk), strict=True)
+        frames = [merge.corrected(plain, one.started_at_s, shifts) for one, plain in decoded]
+        between += rollup.merge_zones(frames, *zones)
+    merged = merge.merged_zones(pieces or (), between, directions)
+    runs = zone_runs(mesh)
+    keys = frame_queries.zone_keys(session, [run.id for run in runs])
+    zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
+    cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged.clients, merged.targets, merged.stats)
+    cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
+    return _picture(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, wanted, start, end)
+
+
+def _picture(
+    mesh: MeshState,
+    axis: list[Axis],
+    cells: Cells,
+    wanted: Selection,
+    started_at: datetime | None,
+    ended_at: datetime | None,
+) -> Picture:
+    measured = [matrix.measure(cells, wanted.metric, statistic) for statistic in (wanted.statistic, *wanted.more)]
+    return Picture(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
+
+
+def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[Cells, list[Axis]]:
+    runs = zone_runs(mesh)
+    zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
+    axis = [Axis(id=run.id, name=run.name) for run in runs]
+    return matrix.zone_cells(cells, zone_of, len(runs), sketches), axis
+
+
+def end_of(member: Member) -> PathEnd:
+    """A member as one end of a path."""
+    return PathEnd(id=member.id, name=member.name, zone_name=member.zone_name)
+
+
+def keys_of(mesh: MeshState) -> Ints:
+    """VM keys of the members, in the order of matrices."""
+    return np.array([member.key for member in mesh.members], np.int64)
+
+
+def unit_of(metric: Metric) -> Literal["ns", "ratio"]:
+    """What a metric is given in."""
+    return "ratio" if metric is Metric.LOSS else "ns"

@@ -1,0 +1,256 @@
+"""Use cases of reading one path: its newest window, and its course over time."""
+
+import math
+import time
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from sqlalchemy.orm import Session
+
+from sinemora.kit.config import settings
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.measurements.aggregate import matrix, merge
+from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
+from sinemora.measurements.codec import frame
+from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, INBOUND, LOST, OUTBOUND, ROUND_TRIP, SENT, Stats
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.query.matrix import end_of
+from sinemora.measurements.query.ranges import check_range, check_time, tiers, utc
+from sinemora.measurements.schemas import (
+    SOURCE_NAMES,
+    STATE_NAMES,
+    DirectionRead,
+    FlowDirectionRead,
+    FlowRead,
+    OneWayRead,
+    OneWaySeries,
+    PathRead,
+    Resolution,
+    RoundTripSeries,
+    SeriesRead,
+)
+from sinemora.measurements.store import corrections, frames, latest
+from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier, choose
+from sinemora.meshes.plan import Member, MeshState, planned
+from sinemora.meshes.service import mesh_state
+
+# A chart has about a thousand columns; no more steps than that unless asked for.
+_STEPS_AUTO = 1_500
+_STEPS_MAX = 20_000
+_TIERS = {
+    Resolution.WINDOW: Tier.RAW,
+    Resolution.MINUTE: Tier.MINUTE,
+    Resolution.QUARTER: Tier.QUARTER,
+    Resolution.HOUR: Tier.HOUR,
+    Resolution.DAY: Tier.DAY,
+}
+_SPAN = timedelta(hours=1)
+
+
+def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathRead:
+    """The newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
+    mesh = mesh_state(session, mesh_id)
+    source, target = path_ends(mesh, source_id, target_id)
+    stored = latest.blocks(session, mesh.key, vm_keys=(source.key, target.key))
+    pairs, _ = merge.newest(stored, corrections=corrections.known_now(session, mesh.key))
+    ends = np.array([source.key, target.key])
+    cells = matrix.vm_cells(ends, planned([source, target]), pairs, time.time(), settings().stale_windows)
+    states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
+    path = PathRead(
+        source=end_of(source),
+        target=end_of(target),
+        state=STATE_NAMES[State(int(states[0, 1]))],
+        started_at=None,
+        window_s=None,
+        flows=None,
+        outbound=None,
+        inbound=None,
+        round_trip=None,
+        by_flow=[],
+        slowest_outbound_ns=None,
+        slowest_inbound_ns=None,
+    )
+    if cells.at[0, 1] == matrix.NONE:
+        return path
+    both = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states
+    at = int(cells.round_at[0, 1])
+    out, into = (OUTBOUND, INBOUND) if int(pairs.clients[at]) == source.key else (INBOUND, OUTBOUND)
+    path.started_at = utc(int(pairs.ended_at_s[at] - pairs.window_s[at]))
+    path.window_s, path.flows = int(pairs.window_s[at]), int(pairs.stats.flows[at])
+    path.outbound = _one_way(pairs.stats, out, at, int(states[0, 1]))
+    path.inbound = _one_way(pairs.stats, into, at, int(states[1, 0]))
+    path.round_trip = DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(both[0, 1])))
+    path.by_flow = _flows(pairs.stats, out, into, at)
+    path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
+    path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
+    return path
+
+
+def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]:
+    """The source ports of a pair that has several."""
+    if not stats.by_flow.shape[2]:
+        return []
+    widths = frame.widths_of(stats.flows)
+    first = int(widths[:at].sum())
+    ports = range(first, first + int(widths[at]))
+    return [
+        FlowRead(
+            flow=port - first,
+            outbound=_flow_direction(stats, outbound, port),
+            inbound=_flow_direction(stats, inbound, port),
+        )
+        for port in ports
+    ]
+
+
+def _flow_direction(stats: Stats, direction: int, port: int) -> FlowDirectionRead:
+    count, least, median = stats.by_flow[:, direction, port].tolist()
+    return FlowDirectionRead(count=count, min_ns=least if count else None, p50_ns=median if count else None)
+
+
+def _slowest(flows: Iterable[FlowDirectionRead]) -> int | None:
+    return max((flow.p50_ns for flow in flows if flow.p50_ns is not None), default=None)
+
+
+def path_ends(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[Member, Member]:
+    """Two different members of a mesh. ProductError `path_unknown`."""
+    members = {member.id: member for member in mesh.members}
+    if source_id == target_id or source_id not in members or target_id not in members:
+        raise NotFound("path")
+    return members[source_id], members[target_id]
+
+
+def series(
+    session: Session,
+    mesh_id: UUID,
+    source_id: UUID,
+    target_id: UUID,
+    start: datetime | None,
+    end: datetime | None,
+    resolution: Resolution,
+    statistic: Statistic,
+) -> SeriesRead:
+    """The course of a path until `end` (now) from `start` (an hour before).
+
+    ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
+    """
+    mesh = mesh_state(session, mesh_id)
+    source, target = path_ends(mesh, source_id, target_id)
+    end = datetime.now(UTC) if end is None else end
+    check_time(end)
+    start = end - _SPAN if start is None else start
+    check_range(start, end)
+    window_s = mesh.window_s
+    tier = choose(start, end, _STEPS_AUTO, window_s) if resolution is Resolution.AUTO else _TIERS[resolution]
+    step_s = window_s if tier is Tier.RAW else tier.step_s
+    first, last = int(start.timestamp()) // step_s, -(-int(end.timestamp()) // step_s)
+    if last - first > _STEPS_MAX:
+        raise ProductError(
+            "range_too_large",
+            409,
+            f"{last - first} steps of {step_s} s; one answer holds at most {_STEPS_MAX}. Ask for a shorter range"
+            + (" or a coarser resolution." if tier is not Tier.DAY else "."),
+        )
+    start, end = utc(first * step_s), utc(last * step_s)
+    parts = (
+        [Stretch(Tier.RAW, start, end)]
+        if tier is Tier.RAW
+        else tiers(session, mesh.key, start, end, ROLLED[: ROLLED.index(tier) + 1])[2]
+    )
+    pair = (mesh.key, source.key, target.key)
+    whole = [part for part in parts if part.tier is tier]
+    finer = [part for part in parts if part.tier is not tier]
+    steps = _steps(
+        [_part(session, pair, some, step_s, merges=some is finer) for some in (whole, finer) if some],
+        first,
+        last - first,
+    )
+    return SeriesRead.model_construct(
+        source=end_of(source),
+        target=end_of(target),
+        statistic=statistic,
+        resolution_s=step_s,
+        points_at=[utc(at * step_s) for at in range(first, last)],
+        outbound=_one_way_series(steps, OUTBOUND, statistic),
+        inbound=_one_way_series(steps, INBOUND, statistic),
+        round_trip=RoundTripSeries.model_construct(
+            delay_ns=_delays(steps, ROUND_TRIP, statistic), loss=_losses(steps, ROUND_TRIP)
+        ),
+    )
+
+
+def _part(
+    session: Session, pair: tuple[int, int, int], stretches: list[Stretch], step_s: int, *, merges: bool
+) -> tuple[Ints, Stats]:
+    """Steps (Unix time / `step_s`) that have windows, and these; `merges`: some steps have several."""
+    found = [path for part in stretches for path in frames.paths(session, *pair, part, sketches=merges)]
+    at = np.array([path.started_at_s // step_s for path in found], np.int64)
+    steps, groups = np.unique(at, return_inverse=True)
+    if steps.size < at.size and not merges:  # windows were shorter once, or both VMs were client
+        return _part(session, pair, stretches, step_s, merges=True)
+    shifts = []
+    if found:
+        start, end = (utc(pick(path.started_at_s for path in found)) for pick in (min, max))
+        shifts = corrections.known(session, pair[0], start, end + timedelta(seconds=1))
+    stats = merge.of_path(found, pair[1:], groups.reshape(-1), steps.size, shifts, merges=merges)
+    return steps, stats
+
+
+def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:
+    """All of `size` steps from `first`, those without windows as count 0 with nothing known."""
+    whole = frame.nothing(size)
+    for steps, stats in parts:
+        whole.columns[:, :, steps - first] = stats.columns
+        whole.quantiles[:, :, steps - first] = stats.quantiles
+        whole.flows[steps - first] = stats.flows
+        whole.asymmetry_source[steps - first] = stats.asymmetry_source
+    return whole
+
+
+def _one_way_series(steps: Stats, direction: int, statistic: Statistic) -> OneWaySeries:
+    errors = steps.columns[CLOCK_ERROR, direction]
+    return OneWaySeries.model_construct(
+        delay_ns=_delays(steps, direction, statistic),
+        clock_error_ns=matrix.nullable(errors, steps.columns[COUNT, direction] > 0),
+        loss=_losses(steps, direction),
+    )
+
+
+def _delays(steps: Stats, direction: int, statistic: Statistic) -> list[int | None]:
+    table = matrix.Table(steps.columns[:, direction], steps.quantiles[:, direction])
+    return matrix.nullable(matrix.statistic_of(table, statistic), matrix.has_statistic(table, statistic))
+
+
+def _losses(steps: Stats, direction: int) -> list[float | None]:
+    sent, lost = steps.columns[SENT, direction], steps.columns[LOST, direction]
+    return matrix.nullable(np.minimum(lost / np.maximum(sent, 1), 1.0), (sent > 0) & (lost >= 0))
+
+
+def _one_way(stats: Stats, direction: int, at: int, state: int) -> OneWayRead:
+    error = int(stats.columns[CLOCK_ERROR, direction, at])
+    numbers = _numbers(stats, direction, at, state)
+    source = SOURCE_NAMES[int(stats.asymmetry_source[at])]
+    return OneWayRead(**numbers, clock_error_ns=error if numbers["count"] else None, asymmetry_source=source)
+
+
+def _numbers(stats: Stats, direction: int, at: int, state: int) -> dict[str, Any]:
+    column = stats.columns[:, direction, at].tolist()
+    count = column[COUNT]
+    alone = matrix.Table(stats.columns[:, direction, at : at + 1], stats.quantiles[:, direction, at : at + 1])
+    delays = {
+        f"{statistic}_ns": matrix.statistic_of(alone, statistic).item()
+        if matrix.has_statistic(alone, statistic).item()
+        else None
+        for statistic in Statistic
+    }
+    return {
+        "state": STATE_NAMES[State(state)],
+        "count": count,
+        "sent": column[SENT] if column[SENT] >= 0 else None,
+        "lost": column[LOST] if column[LOST] >= 0 else None,
+        **delays,
+        "sd_ns": math.sqrt(float(stats.m2[direction, at]) / count) if count else None,
+    }

@@ -1,0 +1,78 @@
+"""Ranges of time that questions ask for: which are valid, where each is read from, and its frames."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy.orm import Session
+
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.codec.stored import StoredFrame
+from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.store import frames
+from sinemora.measurements.store.retention import kept_from_of, with_pins
+from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier, cover
+
+# Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
+_RAW_RANGE = timedelta(minutes=5)
+# Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
+YEARS = range(1970, 2200)
+
+
+def check_range(start: datetime, end: datetime) -> None:
+    """ProductError `range_invalid` unless `start` lies before `end` and both pass `check_time`."""
+    check_time(start)
+    check_time(end)
+    if start >= end:
+        raise ProductError("range_invalid", 422, "`from` must lie before `to`.")
+
+
+def check_time(at: datetime) -> None:
+    """ProductError `range_invalid` unless a time names its zone and lies in `YEARS`."""
+    if at.tzinfo is None:
+        raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
+    if at.year not in YEARS:
+        raise ProductError("range_invalid", 422, f"Times lie in the years {YEARS.start} to {YEARS.stop - 1}.")
+
+
+def tiers(
+    session: Session, mesh_key: int, start: datetime, end: datetime, usable: Sequence[Tier] = ROLLED
+) -> tuple[datetime, datetime, list[Stretch]]:
+    """Where a range is read from, and the range as it is then: steps are whole, and those not merged yet are raw."""
+    kept_from = kept_from_of(datetime.now(UTC))
+    if start < kept_from[Tier.RAW]:
+        kept_from = with_pins(kept_from, frames.pins_over(session, mesh_key, start, end))
+    if end - start < _RAW_RANGE and start >= kept_from[Tier.RAW]:
+        return start, end, [Stretch(Tier.RAW, start, end)]
+    return cover(start, end, frames.rolled_until(session, mesh_key), kept_from, usable)
+
+
+def read_frames(
+    session: Session,
+    mesh_key: int,
+    parts: Sequence[Stretch],
+    *,
+    sketches: bool,
+    vm_keys: Collection[int] | None,
+    budget: Budget,
+    by_client: bool = False,
+    by_time: bool = False,
+) -> Iterator[list[StoredFrame]]:
+    """The frames of stretches, in pieces, within a budget that hears how far it is; in the orders of `queries.frames`.
+
+    ProductError `range_too_large`.
+    """
+    found = sum(frames.count_frames(session, mesh_key, part, vm_keys) for part in parts)
+    budget.check(found)
+    read = 0
+    for some in [list(parts)] if by_client else [[part] for part in parts]:
+        for chunk in frames.frames(
+            session, mesh_key, some, sketches=sketches, vm_keys=vm_keys, by_client=by_client, by_time=by_time
+        ):
+            yield chunk
+            read += len(chunk)
+            budget.tell(read / max(found, 1))
+
+
+def utc(at_s: int) -> datetime:
+    """Unix seconds as a time."""
+    return datetime.fromtimestamp(at_s, UTC)

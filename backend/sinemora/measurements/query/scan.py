@@ -1,0 +1,117 @@
+"""From a question to decoded windows: which range, which tier, which VMs; and what an answer is made of."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from pydantic import BaseModel
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.aggregate import merge
+from sinemora.measurements.aggregate.group_by import Decoded
+from sinemora.measurements.aggregate.matrix import NONE, positions_of
+from sinemora.measurements.codec.unpacking import DIRECTIONS
+from sinemora.measurements.query.budget import Budget
+from sinemora.measurements.query.matrix import keys_of
+from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
+from sinemora.measurements.query.requests import Question
+from sinemora.measurements.query.tables import Sheet
+from sinemora.measurements.schemas import Span
+from sinemora.measurements.store import corrections
+from sinemora.measurements.store.retention import kept_from_of
+from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier
+from sinemora.meshes.plan import MeshState
+
+DEFAULT_SPAN = timedelta(hours=1)
+# Lengths of a step that people read easily, seconds.
+_STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was found: as JSON, as a table, and as codes for the canvas where there are any; made when asked for."""
+
+    read: Callable[[], BaseModel] | None
+    sheet: Callable[[], Sheet]
+    binary: Callable[[], bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """[start, end)."""
+
+    start: datetime
+    end: datetime
+
+    @property
+    def span(self) -> Span:
+        """As it goes over the wire."""
+        return Span(from_=self.start, to=self.end)
+
+    def steps(self, step_s: int) -> tuple[int, int]:
+        """Number of the first step (Unix time / `step_s`), and how many there are."""
+        first = int(self.start.timestamp()) // step_s
+        return first, -(-int(self.end.timestamp()) // step_s) - first
+
+    def aligned(self, step_s: int) -> "Range":
+        """Widened to whole steps."""
+        first, size = self.steps(step_s)
+        return Range(utc(first * step_s), utc((first + size) * step_s))
+
+
+def range_of(question: Question) -> Range:
+    """The range of a question. ProductError `range_invalid`."""
+    end = question.to or datetime.now(UTC)
+    start = question.from_
+    if start is None:
+        check_range(end - DEFAULT_SPAN, end)
+        start = end - DEFAULT_SPAN
+    check_range(start, end)
+    return Range(start, end)
+
+
+def step_of(window_s: int, asked: Range, points: int) -> int:
+    """The finest readable step with at most `points` of them: windows as they came, or whole minutes and more."""
+    span_s = (asked.end - asked.start).total_seconds()
+    if span_s <= points * window_s and asked.start >= kept_from_of(datetime.now(UTC))[Tier.RAW]:
+        return window_s
+    days = max(1, -(-int(span_s) // (points * 86_400)))
+    return next((step for step in _STEPS_S if span_s <= points * step), days * 86_400)
+
+
+def decoded(
+    session: Session,
+    mesh: MeshState,
+    asked: Range,
+    *,
+    sketches: bool,
+    vm_keys: Sequence[int] | None,
+    budget: Budget,
+    step_s: int | None = None,
+) -> Iterator[Decoded]:
+    """All windows of a range, in pieces, from the coarsest tiers that serve.
+
+    With a `step_s`, of which the range is a whole number, no window crosses the end of a step, nor of the range.
+
+    ProductError `range_too_large`.
+    """
+    usable = [tier for tier in ROLLED if step_s is None or step_s % tier.step_s == 0]
+    parts = [Stretch(Tier.RAW, asked.start, asked.end)]
+    if usable:
+        parts = tiers(session, mesh.key, asked.start, asked.end, usable)[2]
+    axis, shifts = keys_of(mesh), corrections.known(session, mesh.key, asked.start, asked.end)
+    first_s, last_s = asked.start.timestamp(), asked.end.timestamp()
+    for chunk in read_frames(session, mesh.key, parts, sketches=sketches, vm_keys=vm_keys, budget=budget):
+        piece = merge.gathered(chunk, shifts, DIRECTIONS if sketches else ())
+        started = np.repeat([one.started_at_s for one in chunk], [one.targets.size for one in chunk]).astype(np.int64)
+        clients = positions_of(axis, piece.clients)
+        if step_s is not None:  # old ranges are only kept in steps that reach beyond their ends
+            clients[(started < first_s) | (started >= last_s)] = NONE
+        yield Decoded(
+            clients,
+            positions_of(axis, piece.targets),
+            started,
+            piece.stats,
+            piece.sketches,
+        )

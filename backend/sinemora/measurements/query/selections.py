@@ -1,0 +1,73 @@
+"""Which paths a question is about: `mesh`, `path:SOURCE:TARGET` (VM ids) or `zones:SOURCE:TARGET` (zone ids)."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+
+from sinemora.kit.errors import NotFound, ProductError
+from sinemora.measurements.aggregate.matrix import Flags
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import zone_runs
+
+WHOLE = "mesh"
+_FORM = "Selections are `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID` or `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`."
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """All paths from a VM in `rows` to one in `columns` (flags in the order of the roster)."""
+
+    selection: str
+    title: str
+    rows: Flags
+    columns: Flags
+
+    @property
+    def vms(self) -> Flags:
+        """All VMs at either end."""
+        return self.rows | self.columns
+
+
+def paths_of(mesh: MeshState, selections: Sequence[str]) -> list[Paths]:
+    """The paths of each selection. ProductError `selection_invalid`, `path_unknown`."""
+    return [_paths(mesh, one) for one in selections]
+
+
+def vm_keys_of(mesh: MeshState, found: Sequence[Paths]) -> list[int] | None:
+    """Keys of the clients that may have measured these paths; None when that is most of the mesh."""
+    ends = np.zeros(len(mesh.members), bool)
+    for one in found:
+        ends |= one.vms
+    if ends.sum() * 2 > ends.size:
+        return None
+    return [mesh.members[at].key for at in np.flatnonzero(ends)]
+
+
+def _paths(mesh: MeshState, selection: str) -> Paths:
+    size = len(mesh.members)
+    if selection == WHOLE:
+        return Paths(selection, f"all of {mesh.name}", np.ones(size, bool), np.ones(size, bool))
+    kind, _, rest = selection.partition(":")
+    try:
+        source, target = (UUID(part) for part in rest.split(":"))
+        if kind not in ("path", "zones"):
+            raise ValueError
+    except ValueError:
+        raise ProductError("selection_invalid", 422, f"{selection[:100]!r} is no selection. {_FORM}") from None
+    if kind == "path":
+        at = {member.id: place for place, member in enumerate(mesh.members)}
+        if source == target or source not in at or target not in at:
+            raise NotFound("path")
+        rows, columns = np.zeros(size, bool), np.zeros(size, bool)
+        rows[at[source]] = columns[at[target]] = True
+        names = [mesh.members[at[end]].name for end in (source, target)]
+    else:
+        runs = {run.id: run for run in zone_runs(mesh)}
+        if source not in runs or target not in runs:
+            raise NotFound("path")
+        place = np.arange(size)
+        rows, columns = ((place >= run.first) & (place < run.first + run.count) for run in (runs[source], runs[target]))
+        names = [runs[source].name, runs[target].name]
+    return Paths(selection, f"{names[0]} → {names[1]}", rows, columns)

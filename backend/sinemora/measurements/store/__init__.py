@@ -1,0 +1,1 @@
+"""SQL of measurements: frames, newest windows, spikes, clock corrections, partitions and retention."""

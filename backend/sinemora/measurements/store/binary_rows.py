@@ -1,0 +1,74 @@
+"""How measured rows are fetched: large columns as raw bytes (binary cursors), never as text.
+
+Every statement names the tenant's key, although row-level security would add it: only so can it use the primary keys.
+"""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import psycopg
+from sqlalchemy import exc
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.codec.stored import StoredFrame
+
+_ROSTERS_KEPT = 20_000
+
+_rosters: OrderedDict[int, Ints] = OrderedDict()
+_rosters_lock = threading.Lock()
+
+
+def tenant_of(session: Session) -> int:
+    """The key of the tenant a session was opened for."""
+    key = session.info["tenant_key"]
+    if not isinstance(key, int):
+        raise TypeError("this reads for one tenant; the session was opened for all")
+    return key
+
+
+def stored(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
+    """Blocks of rows: source, start (Unix s), window (s), key of the roster, stats, sketch."""
+    targets = _targets(session, {row[3] for row in rows})
+    return [StoredFrame(row[0], row[1], row[2], targets[row[3]], row[4], row[5]) for row in rows]
+
+
+def _targets(session: Session, keys: set[int]) -> dict[int, Ints]:
+    """VM keys of rosters. They never change, so each is read once."""
+    with _rosters_lock:
+        found = {key: _rosters[key] for key in keys if key in _rosters}
+    missing = keys - found.keys()
+    if missing:
+        rows = fetch(session, "SELECT key, target_keys FROM rosters WHERE key = ANY(%(keys)s)", {"keys": list(missing)})
+        read = {key: np.array(targets, np.int64) for key, targets in rows}
+        found |= read
+        with _rosters_lock:
+            _rosters.update(read)
+            while len(_rosters) > _ROSTERS_KEPT:
+                _rosters.popitem(last=False)
+    return found
+
+
+def fetch(session: Session, sql: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
+    """All rows of a statement, large columns as raw bytes."""
+    with cursor_of(session) as cursor:
+        try:
+            cursor.execute(sql, parameters)
+            rows: list[tuple[Any, ...]] = cursor.fetchall()
+        except psycopg.Error as error:
+            raise wrapped(sql, error) from error
+    return rows
+
+
+def cursor_of(session: Session, name: str = "") -> Any:
+    """A cursor of the session's own connection that takes results as bytes; with a name, a few rows at a time."""
+    return session.connection().connection.cursor(name, binary=True)
+
+
+def wrapped(sql: str, error: psycopg.Error) -> exc.DBAPIError:
+    """As SQLAlchemy would have raised it."""
+    kind = exc.OperationalError if isinstance(error, psycopg.OperationalError) else exc.DBAPIError
+    return kind(sql, None, error)

@@ -1,0 +1,208 @@
+"""SQL of clocks and corrections: what agents told last, and what a mesh has made of it since when."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+import numpy as np
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.aggregate import corrections
+from sinemora.measurements.aggregate.corrections import CLOCKS, HOLDS_S, SHIFTS, Corrections, Table, Told
+from sinemora.measurements.aggregate.symmetry import Floats
+
+# Corrections that keep moving are told once a minute; until then the newest ones take the place of those before.
+_TOLD_APART_S = 60
+# Clocks of agents that have told nothing for so many windows are left out.
+_WINDOWS = 3
+
+_STORE_CLOCKS = """
+INSERT INTO clocks_latest (tenant_key, mesh_key, vm_key, started_at, window_s, clocks)
+SELECT DISTINCT ON (tenant_key, mesh_key, vm_key)
+    tenant_key, mesh_key, vm_key, to_timestamp(started_at_s), window_s, clocks
+FROM unnest(%b::int[], %b::int[], %b::int[], %b::bigint[], %b::smallint[], %b::bytea[])
+     AS i(tenant_key, mesh_key, vm_key, started_at_s, window_s, clocks)
+ORDER BY tenant_key, mesh_key, vm_key, started_at_s DESC
+ON CONFLICT (tenant_key, mesh_key, vm_key) DO UPDATE SET
+    started_at = excluded.started_at, window_s = excluded.window_s, clocks = excluded.clocks
+WHERE clocks_latest.started_at < excluded.started_at
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class ClockRow:
+    """Clocks of one agent's window, ready to be stored."""
+
+    tenant_key: int
+    mesh_key: int
+    vm_key: int
+    started_at_s: int
+    window_s: int
+    corrections: bytes
+
+
+def store_clocks(session: Session, rows: Sequence[ClockRow]) -> None:
+    """Keep the newest clocks of each agent and mesh. In a system session."""
+    if not rows:
+        return
+    ordered = sorted(rows, key=lambda row: (row.tenant_key, row.mesh_key, row.vm_key))
+    names = ClockRow.__dataclass_fields__
+    session.connection().exec_driver_sql(
+        _STORE_CLOCKS, tuple([getattr(row, name) for row in ordered] for name in names)
+    )
+
+
+def due_meshes(session: Session) -> list[tuple[int, int]]:
+    """Tenants and meshes whose agents have told clocks since their last corrections. In a system session."""
+    rows = session.execute(
+        text(
+            "SELECT l.tenant_key, l.mesh_key FROM clocks_latest l GROUP BY 1, 2"
+            " HAVING max(l.started_at + l.window_s * interval '1 second') > coalesce((SELECT max(c.ended_at)"
+            "   FROM corrections c WHERE c.tenant_key = l.tenant_key AND c.mesh_key = l.mesh_key), '-infinity')"
+            " ORDER BY 1, 2"
+        )
+    )
+    return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]
+
+
+def told(session: Session, tenant_key: int, mesh_key: int) -> tuple[list[Told], int]:
+    """The newest clocks of every agent that goes on telling them, and the length of their windows, s."""
+    rows = session.execute(
+        text(
+            "SELECT vm_key, extract(epoch FROM started_at)::bigint + window_s AS ended_at_s, window_s, clocks"
+            " FROM clocks_latest WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+        ),
+        {"tenant_key": tenant_key, "mesh_key": mesh_key},
+    ).all()
+    newest = max((row.ended_at_s for row in rows), default=0)
+    kept = [row for row in rows if row.ended_at_s > newest - _WINDOWS * row.window_s]
+    window_s = max((row.window_s for row in kept), default=1)
+    return [Told(row.vm_key, row.ended_at_s, corrections.decode(bytes(row.clocks), CLOCKS)) for row in kept], window_s
+
+
+def store(
+    session: Session,
+    tenant_key: int,
+    mesh_key: int,
+    started_at: datetime,
+    ended_at: datetime,
+    found: Table,
+    loops: Floats,
+) -> None:
+    """Let corrections hold for the window [started_at, ended_at), and go on while they agree. In a system session."""
+    mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key}
+    last = session.execute(
+        text(
+            "SELECT started_at, shifts FROM corrections WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+            " ORDER BY started_at DESC LIMIT 1"
+        ),
+        mesh,
+    ).first()
+    size = np.abs(loops)
+    values = {
+        **mesh,
+        "started_at": started_at if last is None else max(started_at, last.started_at),
+        "ended_at": ended_at,
+        "shifts": corrections.encode(found),
+        "loops": int(size.size),
+        "loop_median_ns": int(np.median(size)) if size.size else None,
+        "loop_max_ns": int(size.max()) if size.size else None,
+    }
+    same = last is not None and corrections.agree(corrections.decode(bytes(last.shifts), SHIFTS), found)
+    if last is not None and (same or started_at - last.started_at < timedelta(seconds=_TOLD_APART_S)):
+        values["started_at"] = last.started_at
+        values["shifts"] = bytes(last.shifts) if same else values["shifts"]
+    session.execute(
+        text(
+            "INSERT INTO corrections"
+            " (tenant_key, mesh_key, started_at, ended_at, shifts, loops, loop_median_ns, loop_max_ns)"
+            " VALUES (:tenant_key, :mesh_key, :started_at, :ended_at, :shifts, :loops, :loop_median_ns, :loop_max_ns)"
+            " ON CONFLICT (tenant_key, mesh_key, started_at) DO UPDATE SET ended_at = excluded.ended_at,"
+            " shifts = excluded.shifts, loops = excluded.loops, loop_median_ns = excluded.loop_median_ns,"
+            " loop_max_ns = excluded.loop_max_ns"
+        ),
+        values,
+    )
+
+
+def known(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
+    """Corrections of windows that start in [start, end), oldest first. In the session of a tenant."""
+    return of_mesh(session, session.info["tenant_key"], mesh_key, start, end)
+
+
+def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
+    """The same in any session that sees the tenant."""
+    rows = session.execute(
+        text(
+            "SELECT extract(epoch FROM started_at)::bigint AS started_at_s,"
+            " extract(epoch FROM ended_at)::bigint AS ended_at_s, shifts FROM corrections"
+            " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+            " AND started_at < :end AND ended_at > :start ORDER BY started_at"
+        ),
+        {
+            "tenant_key": tenant_key,
+            "mesh_key": mesh_key,
+            "start": start - timedelta(seconds=HOLDS_S),
+            "end": end,
+        },
+    )
+    return [
+        Corrections(row.started_at_s, row.ended_at_s, corrections.decode(bytes(row.shifts), SHIFTS)) for row in rows
+    ]
+
+
+def applied(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) -> list[tuple[tuple[int, int], ...]]:
+    """Of each list of times (ascending) the corrections of windows that start then, by when they began and ended."""
+    first_s = min((starts[0] for starts in starts_s if starts), default=0)
+    last_s = max((starts[-1] for starts in starts_s if starts), default=0)
+    rows = session.execute(
+        text(
+            "SELECT extract(epoch FROM started_at)::bigint, extract(epoch FROM ended_at)::bigint FROM corrections"
+            " WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at <= to_timestamp(:last)"
+            " AND ended_at > to_timestamp(:first) ORDER BY started_at"
+        ),
+        {
+            "tenant_key": session.info["tenant_key"],
+            "mesh_key": mesh_key,
+            "first": first_s - HOLDS_S,
+            "last": last_s,
+        },
+    )
+    spans = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
+    found = []
+    for starts in starts_s:
+        at = np.searchsorted(spans[:, 0], np.asarray(starts, np.int64), side="right") - 1
+        holds = np.asarray(starts, np.int64) < spans[at, 1] + HOLDS_S if spans.size else np.zeros(at.size, bool)
+        found.append(tuple((int(a), int(b)) for a, b in spans[np.unique(at[(at >= 0) & holds])]))
+    return found
+
+
+def known_at(session: Session, mesh_key: int, starts_s: Collection[int]) -> list[Corrections]:
+    """Corrections of windows that start at these times, oldest first; those of other times are left out."""
+    rows = session.execute(
+        text(
+            "SELECT DISTINCT ON (c.started_at) extract(epoch FROM c.started_at)::bigint AS started_at_s,"
+            " extract(epoch FROM c.ended_at)::bigint AS ended_at_s, c.shifts"
+            " FROM unnest(CAST(:starts AS bigint[])) AS at_s"
+            " CROSS JOIN LATERAL (SELECT started_at, ended_at, shifts FROM corrections"
+            "  WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at <= to_timestamp(at_s)"
+            "  ORDER BY started_at DESC LIMIT 1) c ORDER BY c.started_at"
+        ),
+        {"tenant_key": session.info["tenant_key"], "mesh_key": mesh_key, "starts": list(starts_s)},
+    )
+    return [
+        Corrections(row.started_at_s, row.ended_at_s, corrections.decode(bytes(row.shifts), SHIFTS)) for row in rows
+    ]
+
+
+def known_now(session: Session, mesh_key: int) -> list[Corrections]:
+    """Corrections of the newest windows, late ones included."""
+    now = datetime.now(UTC)
+    return known(session, mesh_key, now - timedelta(minutes=10), now + timedelta(minutes=1))
+
+
+def forget(session: Session, before: datetime) -> int:
+    """Drop corrections of windows that are not kept any more; how many. In a system session."""
+    dropped = session.execute(text("DELETE FROM corrections WHERE ended_at < :before RETURNING 1"), {"before": before})
+    return len(dropped.all())

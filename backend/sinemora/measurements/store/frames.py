@@ -1,0 +1,294 @@
+"""SQL that reads frames of stretches of time: of VMs or between zones, whole or the pairs of one path."""
+
+from collections.abc import Collection, Iterator, Sequence
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+from uuid import UUID
+
+import numpy as np
+import psycopg
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.codec.stored import StoredFrame, StoredPath
+from sinemora.measurements.store.binary_rows import cursor_of, fetch, stored, tenant_of, wrapped
+from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier
+
+_CHUNK_ROWS = 512
+# Of blocks as `_read` selects them.
+_BY_SOURCE = " ORDER BY 1"
+_BY_TIME = " ORDER BY 2, 1, 7"
+
+
+def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Collection[int] | None = None) -> int:
+    """How many blocks of a mesh (or of some VMs in it) a stretch holds."""
+    found = session.scalar(
+        text(
+            f"SELECT count(*) FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+            " AND started_at >= :start AND started_at < :end"
+            + ("" if vm_keys is None else " AND vm_key = ANY(:vm_keys)")
+        ),
+        {
+            "tenant_key": tenant_of(session),
+            "mesh_key": mesh_key,
+            "start": stretch.start,
+            "end": stretch.end,
+            **({} if vm_keys is None else {"vm_keys": list(vm_keys)}),
+        },
+    )
+    return int(found or 0)
+
+
+def starts(session: Session, mesh_key: int, stretch: Stretch) -> list[datetime]:
+    """When the windows of a mesh in a stretch began, ascending."""
+    key = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at < :end"
+    first, following = (
+        f"SELECT started_at FROM {stretch.tier} WHERE {key} AND started_at {after} ORDER BY started_at LIMIT 1"
+        for after in (">= :start", "> found.started_at")
+    )
+    # From one to the next along the key, which has them in this order: as many steps as windows, however many blocks.
+    sql = (
+        f"WITH RECURSIVE found AS (({first}) UNION ALL SELECT ({following}) FROM found"
+        " WHERE found.started_at IS NOT NULL) SELECT started_at FROM found WHERE started_at IS NOT NULL"
+    )
+    parameters = {
+        "tenant_key": tenant_of(session),
+        "mesh_key": mesh_key,
+        "start": stretch.start,
+        "end": stretch.end,
+    }
+    return list(session.scalars(text(sql), parameters))
+
+
+def frames(
+    session: Session,
+    mesh_key: int,
+    stretches: Sequence[Stretch],
+    *,
+    sketches: bool,
+    vm_keys: Collection[int] | None = None,
+    by_client: bool = False,
+    by_time: bool = False,
+) -> Iterator[list[StoredFrame]]:
+    """The blocks of a mesh (or of some VMs in it) in stretches, in pieces small enough to hold.
+
+    `by_client`: all those of one VM together; `by_time`: as they began, those of one time by VM and block.
+    """
+    parts = [(stretch, f"{stretch.tier}") for stretch in stretches]
+    order = _BY_TIME if by_time else _BY_SOURCE if by_client else ""
+    return _read(session, mesh_key, parts, sketches, "vm_key", vm_keys, order)
+
+
+def zone_frames(
+    session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool, by_source: bool = False
+) -> Iterator[list[StoredFrame]]:
+    """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones.
+
+    `by_source`: all those of one zone together.
+    """
+    return _read(
+        session,
+        mesh_key,
+        [(stretch, stretch.tier.zone_table)],
+        sketches,
+        "zone_key",
+        None,
+        _BY_SOURCE if by_source else "",
+    )
+
+
+class Version(NamedTuple):
+    """Rows of a stretch, how many targets they have together, and a sum of when they were merged (0 as reported)."""
+
+    rows: int
+    targets: int
+    merged_s: float
+
+
+def versions(session: Session, mesh_key: int, parts: Sequence[Stretch], *, zones: bool = False) -> list[Version]:
+    """The rows of stretches as they are now: of VMs, or between `zones`; with the same version they are the same."""
+    if not parts:
+        return []
+    selects = []
+    parameters: dict[str, Any] = {"tenant_key": tenant_of(session), "mesh_key": mesh_key}
+    for number, part in enumerate(parts):
+        merged = "0" if part.tier is Tier.RAW else "sum(date_part('epoch', rolled_at - started_at))"
+        selects.append(
+            f"SELECT {number} AS number, count(*), coalesce(sum(n), 0)::bigint, coalesce({merged}, 0)::float8"
+            f" FROM {part.tier.zone_table if zones else part.tier} WHERE tenant_key = %(tenant_key)s"
+            f" AND mesh_key = %(mesh_key)s AND started_at >= %(start{number})s AND started_at < %(end{number})s"
+        )
+        parameters |= {f"start{number}": part.start, f"end{number}": part.end}
+    rows = fetch(session, " UNION ALL ".join(selects) + " ORDER BY 1", parameters)
+    return [Version(*row[1:]) for row in rows]
+
+
+def _read(
+    session: Session,
+    mesh_key: int,
+    parts: Sequence[tuple[Stretch, str]],
+    sketches: bool,
+    source: str,
+    keys: Collection[int] | None,
+    order: str,
+) -> Iterator[list[StoredFrame]]:
+    parameters: dict[str, Any] = {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "keys": list(keys or ())}
+    selects = []
+    for number, (stretch, table) in enumerate(parts):
+        selects.append(
+            f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key, "
+            + ("stats, sketch" if sketches else "stats, ''::bytea")
+            + f", block FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+            f" AND started_at >= %(start{number})s AND started_at < %(end{number})s"
+            + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
+        )
+        parameters |= {f"start{number}": stretch.start, f"end{number}": stretch.end}
+    if not selects:
+        return
+    # Only pointers to the large columns are sorted.
+    sql = " UNION ALL ".join(selects) + order
+    with cursor_of(session, "frames") as cursor:
+        try:
+            cursor.execute(sql, parameters)
+            while rows := cursor.fetchmany(_CHUNK_ROWS):
+                yield stored(session, rows)
+        except psycopg.Error as error:
+            raise wrapped(sql, error) from error
+
+
+def _window_s(table: str, tier: Tier) -> str:
+    """SQL of the length of the interval of a frame in the table of a tier."""
+    return "window_s" if table in (Tier.RAW, Tier.MINUTE) else str(tier.step_s)
+
+
+def vms_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretch) -> list[int]:
+    """VMs with frames that began in a stretch. In a system session."""
+    return list(
+        session.scalars(
+            text(
+                f"SELECT DISTINCT vm_key FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
+                " AND started_at >= :start AND started_at < :end ORDER BY vm_key"
+            ),
+            {"tenant_key": tenant_key, "mesh_key": mesh_key, "start": stretch.start, "end": stretch.end},
+        )
+    )
+
+
+def frames_within(
+    session: Session, tenant_key: int, mesh_key: int, stretch: Stretch, vm_keys: Sequence[int]
+) -> list[StoredFrame]:
+    """Blocks of some VMs that began in a stretch, with sketches. In a system session."""
+    return _within(session, tenant_key, mesh_key, stretch, f"{stretch.tier}", "vm_key", vm_keys)
+
+
+def zone_frames_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretch) -> list[StoredFrame]:
+    """Blocks between zones that began in a stretch, with sketches. In a system session."""
+    return _within(session, tenant_key, mesh_key, stretch, stretch.tier.zone_table, "zone_key", None)
+
+
+def _within(
+    session: Session,
+    tenant_key: int,
+    mesh_key: int,
+    stretch: Stretch,
+    table: str,
+    source: str,
+    keys: Sequence[int] | None,
+) -> list[StoredFrame]:
+    rows = fetch(
+        session,
+        f"SELECT {source}, extract(epoch FROM started_at)::bigint, {_window_s(table, stretch.tier)}, roster_key,"
+        f" stats, sketch FROM {table} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        + ("" if keys is None else f" AND {source} = ANY(%(keys)s)")
+        + " AND started_at >= %(start)s AND started_at < %(end)s",
+        {
+            "tenant_key": tenant_key,
+            "mesh_key": mesh_key,
+            "keys": list(keys or ()),
+            "start": stretch.start,
+            "end": stretch.end,
+        },
+    )
+    return stored(session, rows)
+
+
+def zones_of_vms(session: Session, tenant_key: int) -> tuple[Ints, Ints]:
+    """Keys of all VMs of a tenant, ascending, and of the zone each of them is in."""
+    rows = fetch(
+        session,
+        "SELECT v.key, z.key FROM vms v JOIN zones z ON z.id = v.zone_id JOIN tenants t ON t.id = v.tenant_id"
+        " WHERE t.key = %(tenant_key)s ORDER BY v.key",
+        {"tenant_key": tenant_key},
+    )
+    found = np.array(rows, np.int64).reshape(-1, 2)
+    return found[:, 0].copy(), found[:, 1].copy()
+
+
+def zone_keys(session: Session, zone_ids: Sequence[UUID]) -> Ints:
+    """Keys of zones, in the order asked for."""
+    rows = session.execute(text("SELECT id, key FROM zones WHERE id = ANY(:ids)"), {"ids": list(zone_ids)})
+    found = {zone_id: key for zone_id, key in rows}
+    return np.array([found[zone_id] for zone_id in zone_ids], np.int64)
+
+
+def paths(
+    session: Session, mesh_key: int, source_key: int, target_key: int, stretch: Stretch, *, sketches: bool
+) -> list[StoredPath]:
+    """The windows of one pair in a stretch, whichever of the two was client, by time."""
+    # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.
+    rosters = fetch(
+        session,
+        "SELECT key, array_position(target_keys, %(target)s) - 1, array_position(target_keys, %(source)s) - 1"
+        " FROM rosters WHERE tenant_key = %(tenant_key)s AND target_keys && ARRAY[%(source)s, %(target)s]::int[]",
+        {"tenant_key": tenant_of(session), "source": source_key, "target": target_key},
+    )
+    places = {True: {row[0]: row[1] for row in rosters}, False: {row[0]: row[2] for row in rosters}}
+    forward, back = ([key for key, at in places[way].items() if at is not None] for way in (True, False))
+    rows = fetch(
+        session,
+        "SELECT vm_key = %(source)s, extract(epoch FROM started_at)::bigint,"
+        f" {_window_s(stretch.tier, stretch.tier)}, roster_key, stats, "
+        + ("sketch" if sketches else "''::bytea")
+        + f" FROM {stretch.tier} WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s"
+        " AND started_at >= %(start)s AND started_at < %(end)s AND vm_key IN (%(source)s, %(target)s)"
+        " AND (vm_key = %(source)s AND roster_key = ANY(%(forward)s::int[])"
+        " OR vm_key = %(target)s AND roster_key = ANY(%(back)s::int[]))"
+        " ORDER BY started_at",
+        {
+            "tenant_key": tenant_of(session),
+            "mesh_key": mesh_key,
+            "start": stretch.start,
+            "end": stretch.end,
+            "source": source_key,
+            "target": target_key,
+            "forward": forward,
+            "back": back,
+        },
+    )
+    return [
+        StoredPath(way, at, window_s, places[way][roster], stats, sketch)
+        for way, at, window_s, roster, stats, sketch in rows
+    ]
+
+
+def rolled_until(session: Session, mesh_key: int) -> dict[Tier, datetime]:
+    """End of the newest merged step of a mesh in each tier that has one."""
+    newest = ", ".join(
+        f"(SELECT max(started_at) FROM {tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key)"
+        for tier in ROLLED
+    )
+    row = session.execute(text(f"SELECT {newest}"), {"tenant_key": tenant_of(session), "mesh_key": mesh_key}).one()
+    return {tier: at + timedelta(seconds=tier.step_s) for tier, at in zip(ROLLED, row, strict=True) if at is not None}
+
+
+def pins_over(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[tuple[datetime, datetime]]:
+    """Kept ranges of a mesh that hold all of [start, end): when each starts, and when it was made."""
+    rows = session.execute(
+        text(
+            "SELECT p.started_at, p.created_at FROM pins p JOIN meshes m ON m.id = p.mesh_id"
+            " WHERE m.key = :mesh_key AND p.started_at <= :start AND p.ended_at >= :end"
+        ),
+        {"mesh_key": mesh_key, "start": start, "end": end},
+    )
+    return [(started_at, created_at) for started_at, created_at in rows]

@@ -1,0 +1,239 @@
+"""SQL that stores reports: one statement for all frames of a batch, whoever sent them."""
+
+import hashlib
+import time
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.codec.frame import Frame
+from sinemora.measurements.codec.llq16 import Ints
+from sinemora.measurements.store.tiers import Tier
+
+_ROSTERS_KEPT = 50_000
+_ROSTER_KNOWN_S = 86_400.0
+
+# The newest window of a block is kept beside the frames, and the minutes that have new windows are marked, all in one
+# statement: either everything is there after the commit or nothing. A frame that is already there changes nothing.
+_STORE = """
+WITH input AS MATERIALIZED (
+    SELECT tenant_key, mesh_key, to_timestamp(started_at_s) AS started_at, vm_key, block,
+           window_s, roster_key, n, stats, sketch
+    FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
+                %b::smallint[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[])
+         AS i(tenant_key, mesh_key, started_at_s, vm_key, block, window_s, roster_key, n, stats, sketch)
+), stored AS (
+    INSERT INTO probe_frames
+        (tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch)
+    SELECT tenant_key, mesh_key, started_at, vm_key, block, window_s, roster_key, n, stats, sketch FROM input
+    ON CONFLICT DO NOTHING
+    RETURNING tenant_key, mesh_key, started_at
+), latest AS (
+    INSERT INTO path_latest
+        (tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats)
+    SELECT DISTINCT ON (tenant_key, mesh_key, vm_key, block)
+        tenant_key, mesh_key, vm_key, block, started_at, window_s, roster_key, n, stats
+    FROM input ORDER BY tenant_key, mesh_key, vm_key, block, started_at DESC
+    ON CONFLICT (tenant_key, mesh_key, vm_key, block) DO UPDATE SET
+        started_at = excluded.started_at, window_s = excluded.window_s,
+        roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats
+    WHERE path_latest.started_at < excluded.started_at
+), marked AS (
+    INSERT INTO rollup_marks (tenant_key, mesh_key, minute)
+    SELECT DISTINCT tenant_key, mesh_key, date_trunc('minute', started_at) FROM stored
+)
+SELECT count(*) FROM stored
+"""
+
+_STORE_SPIKES = """
+INSERT INTO spikes
+    (tenant_key, mesh_key, started_at, source_key, target_key, window_s, max_ns, median_ns, evidence)
+SELECT tenant_key, mesh_key, to_timestamp(started_at_s), source_key, target_key, window_s, max_ns, median_ns, evidence
+FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::int[], %b::smallint[], %b::bigint[], %b::bigint[],
+            %b::bytea[])
+     AS i(tenant_key, mesh_key, started_at_s, source_key, target_key, window_s, max_ns, median_ns, evidence)
+ON CONFLICT DO NOTHING
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FrameRow:
+    """One block of a frame, ready to be stored; `targets` are the VM keys of its roster."""
+
+    tenant_key: int
+    mesh_key: int
+    started_at_s: int
+    vm_key: int
+    block: int
+    window_s: int
+    targets: Ints
+    stats: bytes
+    sketch: bytes
+
+    @property
+    def key(self) -> tuple[int, int, int, int, int]:
+        """The primary key. Batches are stored in its order, so that two never wait for each other in a circle."""
+        return self.tenant_key, self.mesh_key, self.started_at_s, self.vm_key, self.block
+
+
+def rows_of(whole: Frame, tenant_key: int, mesh_key: int, started_at_s: int, window_s: int) -> list[FrameRow]:
+    """A frame as rows."""
+    return [
+        FrameRow(tenant_key, mesh_key, started_at_s, whole.vm_key, number, window_s, targets, stats, sketch)
+        for number, (targets, stats, sketch) in enumerate(whole.encoded())
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class SpikeRow:
+    """One direction of a pair whose largest delay stood out in a window."""
+
+    tenant_key: int
+    mesh_key: int
+    started_at_s: int
+    source_key: int
+    target_key: int
+    window_s: int
+    max_ns: int
+    median_ns: int
+    evidence: bytes
+
+
+class RosterKeys:
+    """Keys of rosters this process has written and seen committed, newest kept. For one thread.
+
+    A key is forgotten after a day: a roster in use is written again so often, and one that is not can be dropped.
+    """
+
+    def __init__(self) -> None:
+        self._keys: OrderedDict[tuple[int, bytes], tuple[int, float]] = OrderedDict()
+
+    def get(self, roster: tuple[int, bytes]) -> int | None:
+        """The key of a roster given as tenant and digest."""
+        key, until_s = self._keys.get(roster, (None, 0.0))
+        return key if time.monotonic() < until_s else None
+
+    def learn(self, found: dict[tuple[int, bytes], int]) -> None:
+        """Remember rosters; only once their transaction has committed."""
+        until_s = time.monotonic() + _ROSTER_KNOWN_S
+        for roster, key in found.items():
+            self._keys[roster] = (key, until_s)
+        while len(self._keys) > _ROSTERS_KEPT:
+            self._keys.popitem(last=False)
+
+
+def roster_digest(targets: Ints) -> bytes:
+    """What a list of VM keys is recognised by."""
+    return hashlib.sha256(targets.astype("<i4").tobytes()).digest()
+
+
+def store_frames(
+    session: Session, frames: Sequence[FrameRow], known: RosterKeys
+) -> tuple[int, dict[tuple[int, bytes], int]]:
+    """Store frames in a system session; how many were new, and rosters learnt on the way (see `RosterKeys.learn`)."""
+    if not frames:
+        return 0, {}
+    rows = sorted(frames, key=lambda row: row.key)
+    ids, learnt = _roster_keys(session, rows, known)
+    stored = session.connection().exec_driver_sql(_STORE, _columns(rows, ids)).scalar_one()
+    return int(stored), learnt
+
+
+def _columns(rows: Sequence[FrameRow], roster_keys: list[int]) -> tuple[list[Any], ...]:
+    return (
+        [row.tenant_key for row in rows],
+        [row.mesh_key for row in rows],
+        [row.started_at_s for row in rows],
+        [row.vm_key for row in rows],
+        [row.block for row in rows],
+        [row.window_s for row in rows],
+        roster_keys,
+        [int(row.targets.size) for row in rows],
+        [row.stats for row in rows],
+        [row.sketch for row in rows],
+    )
+
+
+def _roster_keys(
+    session: Session, rows: Sequence[FrameRow], known: RosterKeys
+) -> tuple[list[int], dict[tuple[int, bytes], int]]:
+    """The key of each row's roster, and the rosters learnt on the way."""
+    rosters = [(row.tenant_key, roster_digest(row.targets)) for row in rows]
+    unknown = {roster: row.targets for roster, row in zip(rosters, rows, strict=True) if known.get(roster) is None}
+    learnt = _store_rosters(session, unknown)
+    return [known.get(roster) or learnt[roster] for roster in rosters], learnt
+
+
+def _store_rosters(session: Session, rosters: dict[tuple[int, bytes], Ints]) -> dict[tuple[int, bytes], int]:
+    """Keys of rosters, stored now where they are new."""
+    found = {}
+    for tenant_key, digest in sorted(rosters):
+        row = session.execute(
+            text(
+                "INSERT INTO rosters (tenant_key, digest, target_keys) VALUES (:tenant_key, :digest, :targets)"
+                " ON CONFLICT (tenant_key, digest) DO UPDATE SET written_at = now() RETURNING key"
+            ),
+            {"tenant_key": tenant_key, "digest": digest, "targets": rosters[tenant_key, digest].tolist()},
+        ).one()
+        found[tenant_key, digest] = int(row.key)
+    return found
+
+
+def store_spikes(session: Session, spikes: Sequence[SpikeRow]) -> None:
+    """Store spikes in a system session; those already there stay."""
+    if not spikes:
+        return
+    rows = sorted(
+        spikes, key=lambda row: (row.tenant_key, row.mesh_key, row.started_at_s, row.source_key, row.target_key)
+    )
+    names = SpikeRow.__dataclass_fields__
+    session.connection().exec_driver_sql(_STORE_SPIKES, tuple([getattr(row, name) for row in rows] for name in names))
+
+
+def store_merged(
+    session: Session, tier: Tier, merged: Sequence[FrameRow], frames: Mapping[int, int], known: RosterKeys
+) -> dict[tuple[int, bytes], int]:
+    """Store the merged frames of VMs of one step in place of what was there; `frames`: merged into it, by VM."""
+    return _store_merged(session, tier.table, "vm_key", tier is Tier.MINUTE, merged, frames, known)
+
+
+def store_merged_zones(
+    session: Session, tier: Tier, merged: Sequence[FrameRow], frames: Mapping[int, int], known: RosterKeys
+) -> dict[tuple[int, bytes], int]:
+    """The same for frames of zones, where `vm_key` of a row is the zone's and its targets are zones."""
+    return _store_merged(session, tier.zone_table, "zone_key", False, merged, frames, known)
+
+
+def _store_merged(
+    session: Session,
+    table: str,
+    source: str,
+    tells_window: bool,
+    merged: Sequence[FrameRow],
+    frames: Mapping[int, int],
+    known: RosterKeys,
+) -> dict[tuple[int, bytes], int]:
+    if not merged:
+        return {}
+    ids, learnt = _roster_keys(session, merged, known)
+    window = "window_s, " if tells_window else ""
+    session.connection().exec_driver_sql(
+        f"""
+        INSERT INTO {table}
+            (tenant_key, mesh_key, started_at, {source}, block, {window}roster_key, n, stats, sketch, frames)
+        SELECT tenant_key, mesh_key, to_timestamp(started_at_s), source_key, block,
+               {window}roster_key, n, stats, sketch, frames
+        FROM unnest(%b::int[], %b::int[], %b::bigint[], %b::int[], %b::smallint[],
+                    %b::int[], %b::int[], %b::smallint[], %b::bytea[], %b::bytea[], %b::int[])
+             AS i(tenant_key, mesh_key, started_at_s, source_key, block, window_s, roster_key, n, stats, sketch, frames)
+        ON CONFLICT (tenant_key, mesh_key, started_at, {source}, block) DO UPDATE SET
+            roster_key = excluded.roster_key, n = excluded.n, stats = excluded.stats, sketch = excluded.sketch,
+            frames = excluded.frames, rolled_at = now()
+        """,
+        (*_columns(merged, ids), [frames.get(row.vm_key, 0) if row.block == 0 else 0 for row in merged]),
+    )
+    return learnt

@@ -1,0 +1,86 @@
+"""SQL of marks: which steps of which meshes have frames that are not merged yet."""
+
+from collections.abc import Collection
+from datetime import datetime, timedelta
+
+from sqlalchemy import text
+from sqlalchemy.orm import Session
+
+from sinemora.measurements.store.tiers import Tier
+
+
+def take(session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: datetime, limit: int) -> list[datetime]:
+    """Steps of a mesh that ended before `due` and have frames not yet merged, oldest first; the marks go.
+
+    In a system session. Whatever is committed after this marks its step anew. None while another worker has the mesh.
+    """
+    mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s}
+    if not session.scalar(text("SELECT pg_try_advisory_xact_lock(84200003, :mesh_key)"), mesh):
+        return []
+    where = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND step_s = :step_s"
+    return list(
+        session.scalars(
+            text(
+                f"WITH minutes AS (SELECT DISTINCT minute FROM rollup_marks WHERE {where} AND minute < :due"
+                "   ORDER BY minute LIMIT :limit),"
+                f" gone AS (DELETE FROM rollup_marks WHERE {where} AND minute IN (SELECT minute FROM minutes))"
+                " SELECT minute FROM minutes ORDER BY minute"
+            ),
+            {**mesh, "due": due - timedelta(seconds=tier.step_s), "limit": limit},
+        )
+    )
+
+
+def meshes(session: Session, tier: Tier, due: datetime) -> list[tuple[int, int]]:
+    """Tenants and meshes with steps to merge that ended before `due`. In a system session."""
+    rows = session.execute(
+        text(
+            "SELECT DISTINCT tenant_key, mesh_key FROM rollup_marks WHERE step_s = :step_s AND minute < :due"
+            " ORDER BY 1, 2"
+        ),
+        {"step_s": tier.step_s, "due": due - timedelta(seconds=tier.step_s)},
+    )
+    return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]
+
+
+def add(session: Session, tenant_key: int, mesh_key: int, tier: Tier, steps: Collection[datetime]) -> None:
+    """Mark steps of a tier to be merged."""
+    if steps:
+        session.execute(
+            text(
+                "INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)"
+                " SELECT :tenant_key, :mesh_key, started_at, :step_s FROM unnest(:steps) AS started_at"
+            ),
+            {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s, "steps": sorted(steps)},
+        )
+
+
+def add_gaps(session: Session, tier: Tier, start: datetime, end: datetime) -> int:
+    """Mark the steps of a tier in [start, end) whose merged frames are not made of all that is stored; how many.
+
+    In a system session. Marks are written with the frames, so this finds only what a fault or an operator left behind.
+    """
+    marked = session.execute(
+        text(
+            f"""
+            WITH stored AS (
+                SELECT tenant_key, mesh_key,
+                    date_bin(make_interval(secs => :step_s), started_at, TIMESTAMPTZ '2000-01-01 00:00+00') AS minute,
+                    count(*) AS frames
+                FROM {tier.finer} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
+            ), merged AS (
+                SELECT tenant_key, mesh_key, started_at AS minute, sum(frames) AS frames
+                FROM {tier} WHERE started_at >= :start AND started_at < :end GROUP BY 1, 2, 3
+            )
+            INSERT INTO rollup_marks (tenant_key, mesh_key, minute, step_s)
+            SELECT s.tenant_key, s.mesh_key, s.minute, :step_s
+            FROM stored s LEFT JOIN merged r USING (tenant_key, mesh_key, minute)
+            WHERE r.frames IS DISTINCT FROM s.frames
+                AND NOT EXISTS (SELECT FROM rollup_marks m WHERE m.tenant_key = s.tenant_key AND m.step_s = :step_s
+                                AND m.mesh_key = s.mesh_key AND m.minute = s.minute)
+            RETURNING 1
+            """
+        ),
+        {"step_s": tier.step_s, "start": start, "end": end},
+    )
+    return len(marked.all())

@@ -1,0 +1,40 @@
+"""How long what is kept. The one place that knows: sweeps drop by it, readers do not look for what is gone."""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime, timedelta
+
+from sinemora.kit.config import settings
+from sinemora.measurements.store.tiers import ROLLED, Tier
+
+
+def kept_from_of(now: datetime) -> dict[Tier, datetime]:
+    """Since when the frames of each tier are kept."""
+    days = {
+        Tier.RAW: settings().retention_raw_days,
+        Tier.MINUTE: settings().retention_1m_days,
+        Tier.QUARTER: settings().retention_15m_days,
+        Tier.HOUR: settings().retention_1h_days,
+        Tier.DAY: settings().retention_1d_days,
+    }
+    return {tier: now - timedelta(days=kept) for tier, kept in days.items()}
+
+
+def with_pins(kept_from: Mapping[Tier, datetime], pins: Iterable[tuple[datetime, datetime]]) -> dict[Tier, datetime]:
+    """The same for a range that is kept by `pins`, each told by when it starts and when it was made: what was there
+    when it was made still is."""
+    found = dict(kept_from)
+    for started_at, created_at in pins:
+        for tier, began_at in kept_from_of(created_at).items():
+            if began_at <= started_at:
+                found[tier] = min(found[tier], started_at)
+    return found
+
+
+def kept_tables(now: datetime) -> dict[str, datetime]:
+    """Since when rows of each table of measurements are kept."""
+    kept = kept_from_of(now)
+    return (
+        {tier.table: kept[tier] for tier in Tier}
+        | {tier.zone_table: kept[tier] for tier in ROLLED}
+        | {"spikes": kept[Tier.MINUTE]}
+    )

@@ -1,0 +1,163 @@
+"""Policy `gang`: roots and tasks chosen together.
+
+For one job the best choice is found by trying every machine as its root: free slots are counted by their cost seen from
+there, and the tasks fill the cheapest. That is exact. Many jobs at once is a facility location problem (NP-hard), so
+jobs come largest first, tasks of all are then placed exactly, and roots move to better places of their own, in rounds;
+the result is the best found, and its certificate proves the tasks' part for the roots chosen.
+"""
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from sinemora.compiled import compiled
+from sinemora.placement import costs as points
+from sinemora.placement import exact
+from sinemora.placement.cost_kernels import fill
+from sinemora.placement.costs import CostTable, Objective
+from sinemora.placement.plan import Plan
+from sinemora.placement.problem import ANYWHERE, Bools, Ints, Nanoseconds, Problem, ProblemError
+
+_ROWS = 64
+
+
+def solve(problem: Problem, objective: Objective = Objective.slowdown, rounds: int = 3) -> Plan:
+    """Roots that have no place are chosen with their tasks; others may be chosen again where that gains.
+
+    Roots of jobs with pinned tasks, and of jobs none of whose tasks run, stay where they are when they have a place.
+    """
+    started = time.perf_counter()
+    problem.check()
+    problem = problem.with_roots(place(problem, objective))
+    best = exact.solve(problem, objective)
+    rounds_made = best.statistics.rounds
+    for _ in range(rounds):
+        root = _better_roots(problem, best, objective)
+        if (root == problem.jobs.root).all():
+            break
+        # A root may go where a task of its own runs now: only what must stay takes a slot.
+        held = problem.held()
+        candidate = replace(problem.with_roots(root), current=held, pinned=held.count)
+        plan = exact.solve(candidate, objective)
+        rounds_made += plan.statistics.rounds
+        if plan.cost >= best.cost:
+            break
+        problem, best = candidate, plan
+    seconds = time.perf_counter() - started
+    return replace(best, policy="gang", statistics=replace(best.statistics, seconds=seconds, rounds=rounds_made))
+
+
+def place(problem: Problem, objective: Objective = Objective.slowdown, tried: int | None = None) -> Ints:
+    """Machine of every root: as given, or the best for its job, largest jobs first, with what then is free.
+
+    `tried` bounds how many machines are looked at for each root, evenly spread; None: all of them.
+    """
+    root = problem.jobs.root.copy()
+    tables = points.table(problem.curves, objective)
+    free = problem.free_slots() - problem.current.on_machines(len(problem.machines))
+    placed = problem.current.of_jobs(len(problem.jobs))
+    homeless = np.flatnonzero(root == ANYWHERE)
+    for job in homeless[np.argsort(-problem.jobs.size[homeless], kind="stable")]:
+        tasks = int(problem.jobs.size[job] - placed[job])
+        choice, taken = best_for_one(problem, int(job), tasks, free, tables, tried)
+        if choice == ANYWHERE:
+            name = problem.jobs.name(int(job))
+            raise ProblemError("no_slot_for_root", name, "no machine this job may use has a free slot for its root")
+        root[job] = choice
+        free[choice] -= 1
+        free -= taken
+    return root
+
+
+def best_for_one(
+    problem: Problem, job: int, tasks: int, free: Ints, tables: CostTable, tried: int | None = None
+) -> tuple[int, Ints]:
+    """(best root, tasks on each machine) for one job that takes `tasks` slots of `free` beside its root's.
+
+    `ANYWHERE` when no machine has a free slot. Tasks that find none cost more than the worst place.
+    """
+    usable = np.array(free)
+    mask = problem.allowed.get(job)
+    if mask is not None:
+        usable[~mask] = 0
+    roots = np.flatnonzero(usable > 0)
+    if tried is not None and len(roots) > tried:
+        roots = roots[(np.arange(tried) * len(roots)) // tried]
+    table = tables[problem.jobs.curve[[job]]]
+    step = points.step_ns(problem.curves)
+    best, choice = 1 << 60, ANYWHERE
+    for start in range(0, len(roots), _ROWS):
+        chunk = roots[start : start + _ROWS]
+        cost, at = _cheapest_root(problem.latency.rows(chunk), chunk, usable, tasks, table[0], step)
+        if cost < best:
+            best, choice = cost, int(chunk[at])
+    taken = np.zeros(len(free), np.int64)
+    if choice != ANYWHERE:
+        usable[choice] -= 1
+        row = np.empty((1, len(free)), np.int32)
+        fill(problem.latency.rows(np.array([choice])), step, table, 0, row)
+        order = np.argsort(row[0], kind="stable")
+        reach = np.cumsum(usable[order])
+        taken[order] = np.clip(tasks - (reach - usable[order]), 0, usable[order])
+    return choice, taken
+
+
+def _better_roots(problem: Problem, plan: Plan, objective: Objective) -> Ints:
+    """Each root moved to that of its own tasks' machines which is best for them, the task there taking its slot."""
+    root = problem.jobs.root.copy()
+    tables = points.table(problem.curves, objective)[problem.jobs.curve]
+    step = points.step_ns(problem.curves)
+    fixed = _fixed(problem)
+    starts = np.searchsorted(plan.assignment.job, np.arange(len(problem.jobs) + 1))
+    for job in np.flatnonzero(~fixed):
+        mine = slice(starts[job], starts[job + 1])
+        machine, count = plan.assignment.machine[mine], plan.assignment.count[mine]
+        if len(machine) == 0:
+            continue
+        places = np.append(machine, root[job])
+        tasks = np.append(count, 0)
+        sources = places if len(places) <= _ROWS else places[np.linspace(0, len(places) - 1, _ROWS).astype(int)]
+        costs = np.empty((len(sources), len(problem.machines)), np.int32)
+        fill(problem.latency.rows(sources), step, np.repeat(tables[[job]], len(sources), axis=0), 0, costs)
+        here = costs[:, places] @ tasks
+        # The task that gives its slot to the root takes the root's old one.
+        exchange = costs[np.arange(len(sources)), root[job]] - costs[np.arange(len(sources)), sources]
+        value = here + np.where(sources == root[job], 0, exchange)
+        root[job] = sources[int(value.argmin())]
+    return root
+
+
+def _fixed(problem: Problem) -> Bools:
+    """Jobs whose root may not move: they have pinned tasks."""
+    held = problem.held().of_jobs(len(problem.jobs))
+    return held > 0
+
+
+@compiled
+def _cheapest_root(
+    latency_ns: Nanoseconds, roots: Ints, free: Ints, tasks: int, table: CostTable, step_ns: int
+) -> tuple[int, int]:
+    """(least cost, which of the roots) when tasks fill the free slots nearest to each root."""
+    best, choice = 1 << 60, 0
+    last = len(table) - 1
+    slots = np.empty(len(table), np.int64)
+    half = step_ns // 2
+    for row in range(len(roots)):
+        slots[:] = 0
+        for machine in range(len(free)):
+            if free[machine] > 0:
+                slots[min((latency_ns[row, machine] + half) // step_ns, last)] += free[machine]
+        slots[min((latency_ns[row, roots[row]] + half) // step_ns, last)] -= 1
+        left, cost = tasks, 0
+        # Costs rise with the step: curves fall.
+        for step in range(last + 1):
+            taken = min(left, slots[step])
+            cost += taken * table[step]
+            left -= taken
+            if left == 0:
+                break
+        cost += left * 1001 * 1000
+        if cost < best:
+            best, choice = cost, row
+    return best, choice

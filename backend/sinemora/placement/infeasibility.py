@@ -1,0 +1,200 @@
+"""What to give up when tasks find no place: each limit is left out alone, and those are named that then leave room."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+
+from sinemora.placement import limits, search, vector_packing
+from sinemora.placement.limits import InfeasibleError
+from sinemora.placement.plan import Plan
+from sinemora.placement.problem import ANYWHERE, Problem, Resources
+from sinemora.placement.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, Found, Question
+
+LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
+"""How levels are called, and what a job is allowed to use."""
+TRIED_MOST = 20
+"""Limits given up one by one."""
+_PACK_S = 1.0
+_Asked = TypeVar("_Asked", Problem, Question)
+
+
+def require_all_placed(
+    problem: Problem,
+    plan: Plan,
+    words: Mapping[str, str] = LEVEL_WORDS,
+    further: Callable[[], Iterable[tuple[str, Problem]]] | None = None,
+) -> None:
+    """Raise `InfeasibleError`, naming what to relax, when tasks of the plan wait. `words` name the levels.
+
+    `further`: limits that went into the problem before it was one, in words, and the problem without each; pins and
+    allowed machines are then among those. At most `TRIED_MOST` limits are tried, those of the jobs that wait first.
+    """
+    rootless = plan.root == ANYWHERE
+    missing = int(plan.waiting.sum() + rootless.sum())
+    if missing == 0:
+        return
+    who = [problem.jobs.name(int(job)) for job in np.flatnonzero((plan.waiting > 0) | rootless)]
+    short = int(problem.jobs.size.sum() + rootless.sum() - problem.free_slots().sum())
+    if short > 0 or rootless.any():
+        raise _refused(missing, who, short, (), 0)
+    rooted = problem.with_roots(plan.root)
+    loose = replace(rooted, most_moves=None, move_price=0)
+    relax, tried = _tried(
+        rooted, loose, problem.most_moves, _all_placed, lambda base: _limits_of(base, plan, words, further)
+    )
+    raise _refused(missing, who, short, relax, tried)
+
+
+def _limits_of(
+    base: Problem,
+    plan: Plan,
+    words: Mapping[str, str],
+    further: Callable[[], Iterable[tuple[str, Problem]]] | None,
+) -> Iterator[tuple[str, Problem]]:
+    if further is None:
+        yield from _of_problem(base, plan.waiting > 0, words)
+        return
+    for name, looser in further():
+        yield name, replace(looser.with_roots(plan.root), most_moves=base.most_moves, move_price=base.move_price)
+    for name, looser in _of_problem(base, plan.waiting > 0, words):
+        if looser.allowed is base.allowed and looser.pinned is base.pinned:
+            yield name, looser
+
+
+def require_all_found(
+    question: Question, found: Found, jobs: Sequence[str], words: Mapping[str, str] = LEVEL_WORDS
+) -> None:
+    """As `require_all_placed` for a search: what is named was seen to make room; there may be more that would."""
+    waits = (found.at < 0) & question.movable
+    missing = int(waits.sum())
+    if missing == 0:
+        return
+    waiting_jobs = np.unique(question.owner[waits])
+    free = question.room[:, 0].sum() - question.need[found.at >= 0, 0].sum()
+    short = int(question.need[waits, 0].sum() - free)
+    relax: tuple[str, ...] = ()
+    tried = 0
+    if short <= 0:
+        loose = replace(question, most_moves=NO_LIMIT, move_price=0.0)
+        most = question.most_moves if question.most_moves < NO_LIMIT else None
+        relax, tried = _tried(
+            question, loose, most, _all_found, lambda base: _of_question(base, waits, waiting_jobs, jobs, words)
+        )
+    raise _refused(missing, [jobs[int(job)] for job in waiting_jobs], short, relax, tried)
+
+
+def _tried(
+    asked: _Asked,
+    loose: _Asked,
+    most_moves: int | None,
+    feasible: Callable[[_Asked], bool],
+    without: Callable[[_Asked], Iterator[tuple[str, _Asked]]],
+) -> tuple[tuple[str, ...], int]:
+    """(what given up alone makes room, how much was tried). `loose` is what is asked without a budget of moves."""
+    relax: list[str] = []
+    base = loose
+    if most_moves is not None and feasible(loose):
+        relax.append(f"allow more than {most_moves} moves")
+        base = asked  # with free moves everything else would seem to be to blame as well
+    tried = list(islice(without(base), TRIED_MOST))
+    relax += [name for name, looser in tried if feasible(looser)]
+    return tuple(relax), len(tried)
+
+
+def _refused(missing: int, who: list[str], short: int, relax: tuple[str, ...], tried: int) -> InfeasibleError:
+    advice = "; no single limit is to blame"
+    if short > 0:
+        relax = (f"add {short} {'slot' if short == 1 else 'slots'}",)
+        advice = f"; there {'is 1 slot' if short == 1 else f'are {short} slots'} too few"
+    elif relax:
+        advice = f"; it would do to {' or to '.join(relax)}"
+    elif tried == TRIED_MOST:
+        advice = f"; none of {TRIED_MOST} limits that were tried is to blame alone"
+    tasks = "task finds" if missing == 1 else "tasks find"
+    return InfeasibleError(f"{missing} {tasks} no place ({', '.join(who[:5])}){advice}", relax)
+
+
+def _all_placed(problem: Problem) -> bool:
+    try:
+        plan = limits.solve(problem) if problem.resources is None else vector_packing.solve(problem, seconds=_PACK_S)
+    except InfeasibleError:
+        return False
+    return int(plan.waiting.sum()) == 0
+
+
+def _all_found(question: Question) -> bool:
+    found = search.solve(question, proposals=PROPOSALS_LEAST)
+    return not ((found.at < 0) & question.movable).any()
+
+
+def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
+    """Each limit in words, those of jobs that wait first, and the problem without it."""
+    machine, name = words["machine"], problem.jobs.name
+    resources = problem.resources
+    if resources is not None and not _scarce(problem, resources):
+        resources, problem = None, replace(problem, resources=None)  # a flow tells it, and faster
+    if resources is not None:
+        nothing = np.zeros_like(resources.cpu)
+        if resources.cpu.any():
+            yield f"give {machine}s more CPU", replace(problem, resources=replace(resources, cpu=nothing))
+        if resources.memory.any():
+            yield f"give {machine}s more memory", replace(problem, resources=replace(resources, memory=nothing))
+        for pair in sorted(resources.apart, key=lambda pair: not (waits[pair[0]] or waits[pair[1]])):
+            rest = tuple(other for other in resources.apart if other != pair)
+            words_of = f"let {name(pair[0])} and {name(pair[1])} share {machine}s"
+            yield words_of, replace(problem, resources=replace(resources, apart=rest))
+    for limit in sorted(problem.spread, key=lambda limit: not waits[limit.job]):
+        fewer = tuple(other for other in problem.spread if other is not limit)
+        yield _more(name(limit.job), limit.most, words[limit.level]), replace(problem, spread=fewer)
+    for job in sorted(problem.allowed, key=lambda job: not waits[job]):
+        allowed = {other: mask for other, mask in problem.allowed.items() if other != job}
+        yield f"allow {name(job)} more {machine}s", replace(problem, allowed=allowed)
+    if problem.pinned is not None and problem.pinned.any():
+        yield "unpin tasks", replace(problem, pinned=None)
+
+
+def _of_question(
+    question: Question, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
+) -> Iterator[tuple[str, Question]]:
+    """Each limit in words, and the question without it; of jobs that do not wait only what they share with others."""
+    machine = words["machine"]
+    for column, what in enumerate(("slots", "CPU", "memory")):
+        if 0 < column < question.need.shape[1] and question.need[waits, column].any():
+            need = question.need.copy()
+            need[:, column] = 0
+            yield f"give {machine}s more {what}", replace(question, need=need)
+    for job in waiting_jobs.tolist():
+        if not question.allowed[job].all():
+            allowed = question.allowed.copy()
+            allowed[job] = True
+            yield f"allow {jobs[job]} more {words['place']}s", replace(question, allowed=allowed)
+        pinned = question.pinned & (question.owner == job)
+        if pinned.any():
+            yield f"unpin tasks of {jobs[job]}", replace(question, movable=question.movable | pinned)
+        for level, limit in enumerate(LEVELS):
+            if question.most[job, level] < NO_LIMIT:
+                most = question.most.copy()
+                most[job, level] = NO_LIMIT
+                yield _more(jobs[job], int(question.most[job, level]), words[limit]), replace(question, most=most)
+        for other in np.flatnonzero(question.apart[job]).tolist():
+            apart = question.apart.copy()
+            apart[job, other] = apart[other, job] = False
+            yield f"let {jobs[job]} and {jobs[other]} share {machine}s", replace(question, apart=apart)
+    wide = int(question.need[waits, 0].max())
+    if wide > 1:
+        room = question.room.copy()
+        room[:, 0] += wide
+        yield f"free {wide} slots on one {machine}", replace(question, room=room)
+
+
+def _more(job: str, most: int, domain: str) -> str:
+    return f"let {job} have more than {most} in one {domain}"
+
+
+def _scarce(problem: Problem, resources: Resources) -> bool:
+    """Whether CPU, memory or exclusion can be in the way: not where any machine could hold all tasks together."""
+    needs = ((resources.cpu, resources.machine_cpu), (resources.memory, resources.machine_memory))
+    return bool(resources.apart) or any(int((need * problem.jobs.size).sum()) > int(room.min()) for need, room in needs)

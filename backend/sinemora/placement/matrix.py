@@ -1,0 +1,57 @@
+"""The cost of every job on every machine, and of waiting: what all policies minimise."""
+
+import numpy as np
+
+from sinemora.placement import costs as points
+from sinemora.placement.cost_kernels import CostMatrix, fill
+from sinemora.placement.costs import CostTable
+from sinemora.placement.problem import WAITING_COST, Ints, Problem, ProblemError
+from sinemora.placement.risk import pair_costs
+
+BARRED = 1 << 28
+"""Cost of a pair that is not allowed; in a matrix of 16 bits their largest number."""
+_ROWS = 256  # latency rows held at a time
+
+
+def waiting_costs(problem: Problem, tables: CostTable, per_s: float = 0.0) -> Ints:
+    """What a waiting task of each job costs: more than any place, so that nothing waits beside a free slot.
+
+    Where jobs may not go everywhere, one task more may push several others aside; then waiting costs more than the
+    longest such chain, so that as many tasks as possible are placed.
+    """
+    dearest = max(WAITING_COST, int(tables.max(initial=0)) + 1)
+    if problem.allowed or problem.spread:
+        dearest *= min(len(problem.jobs), len(problem.machines)) + 1
+        if dearest >= BARRED // 8:
+            raise ProblemError("too_large", "allowed", "jobs and machines with limits: at most 20,000 of the fewer")
+    extra: Ints = np.rint(per_s * problem.jobs.waited_s).astype(np.int64)
+    return dearest + extra
+
+
+def cost_matrix(problem: Problem, tables: CostTable, waiting_cost: int, room_for_jobs: int = 0) -> CostMatrix:
+    """Cost of every job on every machine, shape (jobs, machines); more rows when `room_for_jobs` says so.
+
+    `tables` has a row of cost points for each job.
+    """
+    jobs, machines = len(problem.jobs), len(problem.machines)
+    narrow = max(waiting_cost, int(tables.max(initial=0))) < np.iinfo(np.uint16).max
+    matrix: CostMatrix = np.empty((max(jobs, room_for_jobs), machines), np.uint16 if narrow else np.int32)
+    barred = np.iinfo(np.uint16).max if narrow else BARRED
+    fill_costs(problem, tables, matrix)
+    for job, mask in problem.allowed.items():
+        matrix[job, ~mask] = barred
+    return matrix
+
+
+def fill_costs(problem: Problem, tables: CostTable, matrix: CostMatrix, first: int = 0) -> None:
+    """Write the costs of jobs `first`… into their rows, from latency or its distributions as they are now."""
+    if problem.risk is not None:
+        distributions, risk = problem.risk
+        for job in range(first, len(problem.jobs)):
+            shares = distributions.shares(max(int(problem.jobs.root[job]), 0))
+            matrix[job] = pair_costs(shares, tables[job], risk)
+        return
+    step = points.step_ns(problem.curves)
+    for start in range(first, len(problem.jobs), _ROWS):
+        roots = np.maximum(problem.jobs.root[start : start + _ROWS], 0)  # a root that waits: its job has no tasks
+        fill(problem.latency.rows(roots), step, tables, start, matrix)

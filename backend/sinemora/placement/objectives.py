@@ -1,0 +1,49 @@
+"""The objective that no weights known beforehand can state: the jobs that would fare worst come first."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from sinemora.placement import costs as points
+from sinemora.placement.costs import Objective
+from sinemora.placement.matrix import cost_matrix
+from sinemora.placement.plan import Plan
+from sinemora.placement.problem import Ints, Problem
+
+_ROUNDS = 8
+
+
+def worst_first(problem: Problem, solve: Callable[[Problem], Plan]) -> Plan:
+    """The plan of `solve` (which minimises the weighted loss of jobs) whose worst job fares best.
+
+    A search: the weight of jobs that stay below the median of the others is doubled, round by round, and the plan with
+    the best worst job is kept. Its certificate proves the last weights' plan, not the search.
+    """
+    best = solve(problem)
+    weight = np.ones(len(problem.jobs))
+    key = _worst(problem, best)
+    for _ in range(_ROUNDS):
+        suffered = performance_of_jobs(problem, best)
+        weight[suffered < np.median(suffered)] *= 2.0
+        plan = solve(replace(problem, weight=weight.copy()))
+        now = _worst(problem, plan)
+        if now <= key:
+            break
+        best, key = plan, now
+    return best
+
+
+def performance_of_jobs(problem: Problem, plan: Plan) -> Ints:
+    """Mean performance of the placed tasks of each job in thousandths, 1000 for a job without any, shape (jobs,)."""
+    loss = points.table(problem.curves, Objective.loss)[problem.jobs.curve]
+    matrix = cost_matrix(problem.with_roots(plan.root), loss, 1001)
+    placed = plan.assignment
+    lost = np.zeros(len(problem.jobs))
+    np.add.at(lost, placed.job, matrix[placed.job, placed.machine].astype(np.float64) * placed.count)
+    return np.rint(1000 - lost / np.maximum(1, placed.of_jobs(len(problem.jobs)))).astype(np.int64)
+
+
+def _worst(problem: Problem, plan: Plan) -> tuple[int, ...]:
+    """Performance of jobs from the worst upward: greater is better first where it matters most."""
+    return tuple(np.sort(performance_of_jobs(problem, plan)).tolist())

@@ -1,0 +1,301 @@
+"""The transportation problem of tasks and slots, solved to a proven optimum and again after changes.
+
+Jobs supply tasks, machines take as many as they have slots, any pair may be used at its own cost, and waiting has a
+price. There are far more pairs than a flow solver should see (20 million for a cluster of 12,500 machines), so columns
+are generated: each job starts with its cheapest machines, prices come from the solved network, and every pair that
+would still improve on them is added until none does. That last look at all pairs is the proof of optimality.
+
+The network is closed: besides jobs and machines it has OUT, where waiting tasks go, and FREE, the root of the tree,
+which fills the slots that no task takes (and sends OUT the rest, one unit more, so that this arc always carries flow
+and the basis stays strongly feasible).
+"""
+
+import numpy as np
+
+from sinemora.placement.cost_kernels import CLOSED, CostMatrix, candidates, violators
+from sinemora.placement.plan import Certificate
+from sinemora.placement.problem import Assignment, Ints
+from sinemora.placement.simplex import pivot
+from sinemora.placement.spanning_tree import (
+    LOWER,
+    TREE,
+    UNLIMITED,
+    UPPER,
+    Int32s,
+    grown,
+    hang_all,
+    no_arcs,
+    no_tree,
+    potentials,
+    stand_in,
+    walk,
+)
+
+_FIRST_COLUMNS = 128
+"""Machines a job starts with, and a quarter of its tasks besides; where there are prices, fewer do."""
+_PRICED_COLUMNS = 32
+_SLACK = 5
+"""Pairs that would have to become so much cheaper to be used are forgotten before jobs arrive: `_price` finds them."""
+
+
+class Transport:
+    """One transportation problem with its basis. `solve` proves what it returns; changes keep the basis.
+
+    `costs` (jobs, machines) is kept, not copied: uint16 where all costs fit, else int32. Whatever costs more than its
+    job's `waiting_cost` is never used.
+    """
+
+    def __init__(
+        self, costs: CostMatrix, supply: Ints, slots: Ints, waiting_cost: Ints, room_for_jobs: int = 0
+    ) -> None:
+        self.machines = len(slots)
+        self.out, self.free = self.machines, self.machines + 1
+        self.slots = slots
+        self.costs = costs
+        self.supply = supply.copy()
+        self.waiting_cost = waiting_cost.copy()
+        self.pivots = self.rounds = 0
+        self._room = max(len(supply), room_for_jobs)
+        self._new_basis()
+
+    @property
+    def jobs(self) -> int:
+        """How many jobs there are."""
+        return len(self.supply)
+
+    @property
+    def columns(self) -> int:
+        """Arcs of the network."""
+        return self._count
+
+    # Building ---------------------------------------------------------------------------------------------------
+
+    def _new_basis(self) -> None:
+        """Every task waits."""
+        self._proof: tuple[Ints, Int32s] | None = None
+        self._remembered = 0
+        machines, jobs = self.machines, self.jobs
+        nodes = machines + 2 + self._room
+        self._tree = no_tree(nodes)
+        wanted = np.where(self.supply > 0, _FIRST_COLUMNS + self.supply // 4, 0)
+        np.minimum(wanted, machines, out=wanted)
+        size = machines + 1 + jobs
+        self._arcs = no_arcs(size + int(wanted.sum()) * 3 // 2 + 1024)
+        self._discount = np.zeros(len(self._arcs.tail), np.int64)
+        self._count = machines + 1
+        tree, arcs = self._tree, self._arcs
+        arcs.tail[: self._count] = self.free
+        arcs.head[: self._count] = np.arange(self._count)
+        arcs.cost[: self._count] = 0
+        arcs.cap[: self._count] = UNLIMITED
+        arcs.state[: self._count] = TREE
+        own = np.arange(machines, dtype=np.int64)
+        hang_all(tree, own, self.free, own, 0, self.slots)
+        hang_all(tree, np.array([self.out]), self.free, np.array([machines]), 0, np.array([1]))
+        self._wait_arc = self._stays = np.empty(0, np.int64)
+        self._attach(0, jobs)
+        self._open = self.slots > 0
+        self._add_cheapest(0, wanted, np.where(self._open, 0, CLOSED))
+        walk(arcs, tree, self.free)
+
+    def _add_cheapest(self, first: int, wanted: Ints, price: Ints) -> None:
+        """The cheapest pairs, after what a slot is worth, of jobs `first`…"""
+        job = np.empty(int(wanted.sum()) + self.machines, np.int32)
+        machine = np.empty_like(job)
+        barred = int(self.waiting_cost.max(initial=0)) + 1
+        found = candidates(self.costs[first : self.jobs], price.astype(np.int32), wanted, barred, job, machine)
+        self._add_columns(job[:found] + np.int32(first), machine[:found])
+
+    def _slot_values(self) -> Ints:
+        """The potential of each machine, `CLOSED` where it has no slots."""
+        found: Ints = np.where(self._open, potentials(self._tree)[: self.machines], CLOSED)
+        return found
+
+    def _attach(self, first: int, last: int) -> None:
+        """Hang jobs `first`…`last` under OUT with all their tasks."""
+        number = np.arange(first, last)
+        arc = self._append(self._node(number), np.full(len(number), self.out), self.waiting_cost[first:last], UNLIMITED)
+        self._arcs.state[arc] = TREE
+        self._wait_arc = np.concatenate([self._wait_arc, arc])
+        hang_all(self._tree, self._node(number), self.out, arc, 1, self.supply[first:last])
+
+    def _node(self, job: Ints | Int32s) -> Ints:
+        return job.astype(np.int64) + self.machines + 2
+
+    def _append(self, tail: Ints, head: Ints | Int32s, cost: Ints, cap: Ints | int, discount: Ints | int = 0) -> Ints:
+        """New arcs without flow; their numbers."""
+        first, last = self._count, self._count + len(tail)
+        if last > len(self._arcs.tail):
+            self._arcs = grown(self._arcs, first, max(last, len(self._arcs.tail) * 3 // 2))
+            self._discount = np.concatenate(
+                [self._discount, np.zeros(len(self._arcs.tail) - len(self._discount), np.int64)]
+            )
+        arcs, at = self._arcs, slice(first, last)
+        arcs.tail[at], arcs.head[at], arcs.cap[at] = tail, head, cap
+        arcs.cost[at] = cost - discount
+        arcs.state[at] = LOWER
+        self._discount[at] = discount
+        self._count = last
+        return np.arange(first, last)
+
+    def _add_columns(self, job: Int32s, machine: Int32s) -> None:
+        self._append(self._node(job), machine, self.costs[job, machine].astype(np.int64), UNLIMITED)
+
+    # Solving ----------------------------------------------------------------------------------------------------
+
+    def solve(self) -> None:
+        """Pivot and add columns until no pair of job and machine can improve the plan."""
+        cold = False
+        while True:
+            most = 20 * (self._count + self.machines + self.jobs)
+            pivots = pivot(self._arcs, self._tree, self._count, most)
+            self.pivots += pivots
+            if pivots == most:  # a basis that is not strongly feasible may go round for ever: start afresh
+                if cold:
+                    raise RuntimeError("the network simplex does not end")
+                cold = True
+                self._new_basis()
+                continue
+            self.rounds += 1
+            if not self._price():
+                return
+
+    def _price(self) -> int:
+        """Look at all pairs that may improve the plan; add those that do. 0 proves the optimum."""
+        price = self._slot_values().astype(np.int32)
+        own = potentials(self._tree)[self.machines + 2 : self.machines + 2 + self.jobs]
+        most = np.where(self.supply > 0, np.maximum(32, self.supply // 6), 0)
+        np.minimum(most, self.machines, out=most)
+        if self._proof is not None:
+            # What was seen to improve nothing does so still where no machine's price rose by more than the job's fell.
+            old_own, old_price = self._proof
+            rise = int((price - old_price).max(initial=0))
+            known = len(old_own)
+            most[:known][own[:known] - old_own >= rise] = 0
+        job = np.empty(int(most.sum()), np.int32)
+        machine = np.empty_like(job)
+        found = violators(self.costs[: self.jobs], own, price, most, job, machine)
+        self._add_columns(job[:found], machine[:found])
+        if found == 0:
+            self._proof = (own, price)
+        return found
+
+    # Changes ----------------------------------------------------------------------------------------------------
+
+    def reprice(self, costs: CostMatrix | None = None) -> None:
+        """Take new costs, in place or as another matrix; flows stay, prices follow."""
+        if costs is not None:
+            self.costs = costs
+        self._proof = None
+        arcs, count = self._arcs, self._count
+        pairs = np.flatnonzero(arcs.head[:count] < self.machines)
+        pairs = pairs[arcs.tail[pairs] > self.free]
+        job = arcs.tail[pairs] - (self.machines + 2)
+        arcs.cost[pairs] = self.costs[job, arcs.head[pairs]].astype(np.int64) - self._discount[pairs]
+        walk(arcs, self._tree, self.free)
+
+    def arrive(self, costs: CostMatrix, supply: Ints, waiting_cost: Ints) -> None:
+        """Jobs that were not there; `costs` is the matrix of all jobs, theirs at the end."""
+        first = self.jobs
+        if first + len(supply) > self._room:
+            raise ValueError(f"room for {self._room} jobs, not for {first + len(supply)}")
+        if self._count > 3 * self._remembered // 2:
+            self._forget(_SLACK)
+        self.costs = costs
+        self.supply = np.concatenate([self.supply, supply])
+        self.waiting_cost = np.concatenate([self.waiting_cost, waiting_cost])
+        self._attach(first, self.jobs)
+        wanted = np.minimum(_PRICED_COLUMNS + supply, self.machines)
+        self._add_cheapest(first, wanted, self._slot_values())
+        walk(self._arcs, self._tree, self.free)
+
+    def _forget(self, slack: int) -> None:
+        """Leave out pairs that carry nothing and would have to be more than `slack` cheaper to be worth it."""
+        arcs, count, hung = self._arcs, self._count, np.flatnonzero(self._tree.parent >= 0)
+        potential = potentials(self._tree)
+        tail, head = arcs.tail[:count], arcs.head[:count]
+        idle = (tail > self.free) & (head < self.machines)
+        idle &= (arcs.state[:count] == LOWER) & (arcs.cap[:count] == UNLIMITED)
+        keep = ~(idle & (arcs.cost[:count] + potential[tail] - potential[head] > slack))
+        number = np.cumsum(keep) - 1
+        self._count = self._remembered = int(keep.sum())
+        for column in (*arcs, self._discount):
+            column[: self._count] = column[:count][keep]
+        self._tree.arc[hung] = number[self._tree.arc[hung]]
+        self._wait_arc, self._stays = number[self._wait_arc], number[self._stays]
+
+    def discount_stays(self, discount: int) -> None:
+        """Change what staying is worth to every task that `resume` said runs; flows stay, prices follow."""
+        self._arcs.cost[self._stays] += self._discount[self._stays] - discount
+        self._discount[self._stays] = discount
+        walk(self._arcs, self._tree, self.free)
+
+    def let_stay(self, current: Assignment, discount: int) -> None:
+        """Make staying `discount` cheaper for the tasks that run at `current`, beside the plan that was solved.
+
+        They have an arc of their own, as wide as there are tasks; what the plan leaves where it runs flows there.
+        """
+        current = current.merged()
+        price = self.costs[current.job, current.machine].astype(np.int64)
+        self._stays = self._append(self._node(current.job), current.machine, price, current.count, discount)
+        stand_in(self._arcs, self._tree, self.free, self._stays)
+        walk(self._arcs, self._tree, self.free)
+
+    def prefer_stays(self) -> None:
+        """Of the solved plans that cost the same take the one that leaves most tasks where `let_stay` said they run.
+
+        One pass more in which what a pair costs beyond its worth counts more than all stays in a cycle together, so the
+        basis it ends with is optimal at the old costs too.
+        """
+        arcs, count = self._arcs, self._count
+        cost, potential = arcs.cost[:count].copy(), potentials(self._tree)
+        reduced = cost + potential[arcs.tail[:count]] - potential[arcs.head[:count]]
+        arcs.cost[:count] = reduced * (2 * len(self._tree.parent) + 2)
+        arcs.cost[self._stays] -= 1
+        walk(arcs, self._tree, self.free)
+        self.pivots += pivot(arcs, self._tree, count, 20 * (count + self.machines + self.jobs))
+        arcs.cost[:count] = cost
+        walk(arcs, self._tree, self.free)
+        self.solve()
+
+    # Reading ----------------------------------------------------------------------------------------------------
+
+    def _flows(self) -> tuple[Ints, Ints]:
+        """(arc, flow) of every arc that carries something."""
+        full = np.flatnonzero(self._arcs.state[: self._count] == UPPER)
+        nodes = np.flatnonzero(self._tree.parent >= 0)
+        nodes = nodes[self._tree.flow[nodes] > 0]
+        arc = np.concatenate([full, self._tree.arc[nodes].astype(np.int64)])
+        return arc, np.concatenate([self._arcs.cap[full], self._tree.flow[nodes]])
+
+    def assignment(self) -> Assignment:
+        """The tasks that are placed."""
+        arc, flow = self._flows()
+        tail, head = self._arcs.tail[arc], self._arcs.head[arc]
+        used = (tail > self.free) & (head < self.machines)
+        job = (tail[used] - (self.machines + 2)).astype(np.int64)
+        return Assignment(job, head[used].astype(np.int64), flow[used]).merged()
+
+    def certificate(self, placed: Assignment | None = None) -> Certificate:
+        """Cost of the plan, discounts for staying taken off, against the value of the prices.
+
+        `placed` is what `assignment` says, where somebody asked already.
+        """
+        placed = self.assignment() if placed is None else placed
+        waiting = self.supply - placed.of_jobs(self.jobs)
+        primal = int((self.costs[placed.job, placed.machine].astype(np.int64) * placed.count).sum())
+        primal += int((waiting * self.waiting_cost).sum())
+        arc, flow = self._flows()
+        primal -= int((self._discount[arc] * flow).sum())
+        arcs, potential, count = self._arcs, potentials(self._tree), self._count
+        dual = int((potential[: self.machines] * self.slots).sum())
+        dual -= int((potential[self.machines + 2 : self.machines + 2 + self.jobs] * self.supply).sum())
+        bounded = np.flatnonzero(arcs.cap[:count] < UNLIMITED)
+        reduced = arcs.cost[bounded] + potential[arcs.tail[bounded]] - potential[arcs.head[bounded]]
+        dual += int((np.minimum(reduced, 0) * arcs.cap[bounded]).sum())
+        return Certificate(primal, dual)
+
+    def prices(self) -> tuple[Ints, Ints]:
+        """(what one more slot on each machine saves, what one more task of each job costs), in cost points."""
+        potential = potentials(self._tree)
+        return -potential[: self.machines], -potential[self.machines + 2 : self.machines + 2 + self.jobs]

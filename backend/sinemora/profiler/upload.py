@@ -1,0 +1,24 @@
+"""Handing a finished profile to a Sinemora server."""
+
+from typing import Any
+
+from sinemora.kit.handover import hand_over
+from sinemora.profiler.profile import Profile
+from sinemora.profiler.results import source
+
+
+def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None) -> str:
+    """Make a curve of the profile, or the next version of curve `curve_id`; the address of its page.
+
+    Raises `HandoverError` with what the server says.
+    """
+    swept = [run for run in profile.runs if run.phase == "sweep"]
+    body: dict[str, Any] = {
+        "metric": profile.recipe.metric,
+        "source": "\n".join(source(profile)),
+        "rows": [{"latency_us": run.added_us, "performance": run.value} for run in swept],
+    }
+    if curve_id is None:
+        body |= {"name": name, "unit": profile.recipe.unit, "description": f"sinemora profile, load {profile.load}"}
+    path = "/v1/curves" if curve_id is None else f"/v1/curves/{curve_id}/versions"
+    return f"{url.rstrip('/')}/curves/{hand_over(url, key, path, body)['id']}"

@@ -1,1 +1,0 @@
-"""What delay costs each application, and where its machines and tasks should run."""

@@ -1,1 +1,0 @@
-"""Reports of simulations that were handed over: kept, listed, read."""

@@ -1,0 +1,133 @@
+"""Seconds of latency: from files of measured traces, or drawn so that a trace's published statistics hold.
+
+Statistics: D. A. Popescu, *Latency-driven performance in data centres*, UCAM-CL-TR-937, 2019, table 4.3: week-long
+traces of one message a second between VMs of a zone. They say how values are distributed, not how they follow one
+another; that is assumed (see `drawn`).
+"""
+
+import csv
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.placement.problem import Nanoseconds
+from sinemora.simulation.core.network import Series
+
+SECONDS = 1 << 14
+_CALM_S = 300.0
+"""How long a level lasts, and the share of variation that is level: assumed, see `drawn`."""
+_LEVEL = 0.5
+CLASSES = ("GCE", "Azure", "EC2")
+"""Whose traces stand for pairs of a rack, of a pod and of different pods, as in the source."""
+# p50, p99, p99.9 and largest round trip in µs.
+PUBLISHED: dict[str, tuple[tuple[float, float, float, float], ...]] = {
+    "GCE": (
+        (97.1, 1200, 2740, 7720), (87.34, 1440, 3480, 6580), (82.97, 1380, 3600, 8830),
+        (76.9, 120.34, 981.94, 4570), (71.35, 92.24, 119.22, 531), (78.79, 104.34, 128.65, 396),
+    ),
+    "Azure": (
+        (447, 529.27, 570.62, 1380), (441.3, 522.88, 565.55, 1010), (419.62, 483.48, 521.42, 827),
+        (315.14, 357.72, 379.86, 549), (281.21, 330.64, 362.23, 717), (358.46, 415.68, 449.11, 732),
+    ),
+    "EC2": (
+        (289.57, 415.18, 516.5, 2690), (345.17, 481.53, 2320, 14360), (350.97, 459.5, 616.3, 3160),
+        (256.93, 335.08, 486.3, 1730), (275.86, 361.42, 474.35, 1250), (283.44, 363.88, 429.06, 686),
+    ),
+}  # fmt: skip
+Statistics = dict[str, tuple[tuple[float, float, float, float], ...]]
+
+
+class SeriesError(ValueError):
+    """A file of traces or statistics cannot be used: says which, where and what would be right."""
+
+
+def drawn(statistics: Statistics, rng: np.random.Generator, seconds: int = SECONDS) -> Series:
+    """Series with these medians and tails.
+
+    Below the median values mirror the way from it to the 99th percentile at a third of its width (fast paths have a
+    floor). Half of the variance is a level that lasts some minutes, half is new each second: the traces themselves are
+    not public, so how long a level lasts is assumed.
+    """
+    out = np.empty((len(CLASSES), max(map(len, statistics.values())), seconds), np.int32)
+    for kind, name in enumerate(CLASSES):
+        rows = statistics[name]
+        for path in range(out.shape[1]):
+            out[kind, path] = _one(rows[path % len(rows)], rng, seconds)
+    return Series(out)
+
+
+def _one(row: tuple[float, float, float, float], rng: np.random.Generator, seconds: int) -> Nanoseconds:
+    p50, p99, p999, largest = row
+    kept = np.exp(-1.0 / _CALM_S)
+    level = np.empty(seconds)
+    level[0] = rng.standard_normal()
+    for at, step in enumerate(rng.standard_normal(seconds - 1) * np.sqrt(1 - kept * kept), 1):
+        level[at] = kept * level[at - 1] + step
+    normal = np.sqrt(_LEVEL) * level + np.sqrt(1 - _LEVEL) * rng.standard_normal(seconds)
+    # By rank, so that the statistics hold exactly although a series has few independent levels.
+    share = (normal.argsort().argsort() + 0.5) / seconds
+    floor = p50 * (p50 / p99) ** (1 / 3)
+    marks = np.log([floor, p50, p99, p999, largest])
+    found: Nanoseconds = np.rint(1e3 * np.exp(np.interp(share, (0.0, 0.5, 0.99, 0.999, 1.0), marks))).astype(np.int32)
+    return found
+
+
+def read_statistics(path: Path) -> Statistics:
+    """Statistics from a CSV with columns trace, messages_per_second, p50_us, p99_us, p999_us, max_us.
+
+    Only traces of one message a second count; names begin with GCE, Azure or EC2. Raises `SeriesError`.
+    """
+    found: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in CLASSES}
+    with path.open(newline="") as lines:
+        for number, row in enumerate(csv.DictReader(lines), 2):
+            try:
+                rate, name = float(row["messages_per_second"]), row["trace"].split("-")[0]
+                p50, p99, p999, largest = (float(row[one]) for one in ("p50_us", "p99_us", "p999_us", "max_us"))
+            except (KeyError, TypeError, ValueError) as error:
+                raise SeriesError(f"{path.name}, line {number}: {error} is missing or no number") from None
+            if not 0 < p50 <= p99 <= p999 <= largest:
+                raise SeriesError(f"{path.name}, line {number}: p50, p99, p99.9 and the largest must rise from above 0")
+            if rate == 1 and name in found:
+                found[name].append((p50, p99, p999, largest))
+    if empty := [name for name, rows in found.items() if not rows]:
+        raise SeriesError(f"{path.name} has no trace of one message a second of {', '.join(empty)}")
+    return {name: tuple(rows) for name, rows in found.items()}
+
+
+def read_traces(folder: Path) -> Series:
+    """Traces from `folder/rack-*.csv`, `pod-*.csv` and `cluster-*.csv`: a round trip in µs a line, a line a second.
+
+    All are cut to the shortest. Raises `SeriesError`.
+    """
+    kinds: list[list[npt.NDArray[np.float64]]] = []
+    for name in ("rack", "pod", "cluster"):
+        files = sorted(folder.glob(f"{name}-*.csv"))
+        if not files:
+            raise SeriesError(f"no {name}-*.csv in {folder}")
+        kinds.append([_values(path) for path in files])
+    return of_traces(kinds)
+
+
+def of_traces(kinds: Sequence[Sequence[npt.NDArray[np.float64]]]) -> Series:
+    """Series of measured µs for the three classes; a class with fewer paths than another repeats its own."""
+    seconds = min(len(one) for kind in kinds for one in kind)
+    paths = max(map(len, kinds))
+    rows = [[kind[path % len(kind)][:seconds] for path in range(paths)] for kind in kinds]
+    return Series(np.rint(np.array(rows) * 1e3).astype(np.int32))
+
+
+def _values(path: Path) -> npt.NDArray[np.float64]:
+    found = []
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        try:
+            value = float(line)
+        except ValueError:
+            value = 0.0
+        if not 0 < value < 1e6:
+            raise SeriesError(f"{path.name}, line {number}: {line[:40]!r} is no round trip in µs above 0")
+        found.append(value)
+    if len(found) < 60:
+        raise SeriesError(f"{path.name} has {len(found)} lines; at least 60 seconds are needed")
+    return np.array(found)

@@ -1,0 +1,115 @@
+"""Jobs of a cluster through time: from the Google trace of 2011, or drawn with its statistics.
+
+Statistics of the trace (version 2, Google, CC-BY 4.0), jobs of more than one task: 1,616 run when it starts, 130,622
+tasks in all, and nineteen of twenty of them are still there 19.5 hours later; in these 19.5 hours 3,141 come. Curves
+come in the source's shares.
+"""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from sinemora.curves.core.library import published
+from sinemora.curves.core.table import CurveTable, tabulate
+from sinemora.placement.problem import Ints
+from sinemora.simulation.core.trace import TraceJob
+
+CURVES = ("memcached-server", "strads-lasso", "tensorflow-mnist")
+SHARES = (0.5, 0.25, 0.25)
+TRACE_JOBS, TRACE_MACHINES = 1_616, 12_500
+_TRACE_ARRIVALS_PER_S = 3_141 / 70_200
+_ENDING = 0.06
+"""Share of the jobs at the start that end within a day."""
+# Quantiles: sizes at the start, sizes of those that come, and seconds these last.
+_QUANTILES = (0.0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.9994, 1.0)
+_SIZES = (2.0, 5.0, 30.0, 123.0, 300.0, 1_178.0, 4_600.0, 20_010.0)
+_NEW_QUANTILES = (0.0, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 1.0)
+_NEW_SIZES = (2.0, 9.0, 16.0, 78.0, 200.0, 837.0, 2_000.0, 10_500.0)
+_LASTS_S = (16.0, 162.0, 288.0, 815.0, 4_030.0, 11_450.0, 200_000.0, 200_000.0)
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Workload:
+    """Jobs in the order they come: arrays of one entry a job, but for the ends of tasks."""
+
+    comes_s: Floats
+    size: Ints
+    """Tasks, root included."""
+    kind: Ints
+    """Column in the table of `curves()`."""
+    end_job: Ints
+    """Job of each task that ends while we look …"""
+    end_s: Floats
+    """… and when it does; in this order. The root is the last of its job."""
+
+    @classmethod
+    def of_trace(cls, jobs: list[TraceJob], rng: np.random.Generator) -> Self:
+        """The jobs of a trace; which has which curve is drawn."""
+        comes = np.array([job.submitted_s for job in jobs])
+        order = np.argsort(comes, kind="stable")
+        jobs = [jobs[at] for at in order]
+        size = np.array([len(job.ends_s) for job in jobs], np.int64)
+        ends = np.concatenate([np.fromiter(job.ends_s.values(), float) for job in jobs])
+        return cls._of(comes[order], size, ends, rng)
+
+    @classmethod
+    def drawn(cls, machines: int, slots: int, seconds: float, rng: np.random.Generator) -> Self:
+        """As many jobs as a cluster of this size had in the trace; four slots of five are taken at the start."""
+        running = max(1, round(TRACE_JOBS * machines / TRACE_MACHINES))
+        coming = rng.poisson(_TRACE_ARRIVALS_PER_S * machines / TRACE_MACHINES * seconds)
+        room = machines * slots
+        first = _shrunk(sizes(running, rng), room * 4 // 5)
+        later = np.minimum(_by_quantiles(coming, _NEW_QUANTILES, _NEW_SIZES, rng), max(2, room // 50))
+        comes = np.concatenate((np.zeros(running), np.sort(rng.uniform(0, seconds, coming))))
+        lasts = np.concatenate(
+            (
+                np.where(rng.random(running) < _ENDING, rng.uniform(0, 86_400, running), np.inf),
+                np.exp(np.interp(rng.random(coming), _NEW_QUANTILES, np.log(_LASTS_S))),
+            )
+        )
+        size = np.concatenate((first, later))
+        return cls._of(comes, size, np.repeat(comes + lasts, size), rng)
+
+    @classmethod
+    def _of(cls, comes: Floats, size: Ints, ends: Floats, rng: np.random.Generator) -> Self:
+        job = np.repeat(np.arange(len(size)), size)
+        known = np.isfinite(ends)
+        order = np.argsort(ends[known], kind="stable")
+        return cls(comes, size, kinds(len(size), rng), job[known][order], ends[known][order])
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+
+def curves() -> CurveTable:
+    """The source's three applications: Memcached, STRADS, TensorFlow."""
+    return tabulate([published(key).curve for key in CURVES])
+
+
+def sizes(jobs: int, rng: np.random.Generator) -> Ints:
+    """Tasks of each job, root included, as at the start of the trace: median 5, one in a hundred above 1,178."""
+    return _by_quantiles(jobs, _QUANTILES, _SIZES, rng)
+
+
+def kinds(jobs: int, rng: np.random.Generator) -> Ints:
+    """Curve of each job, half of them Memcached."""
+    return rng.choice(len(CURVES), jobs, p=SHARES)
+
+
+def _by_quantiles(
+    count: int, quantiles: tuple[float, ...], values: tuple[float, ...], rng: np.random.Generator
+) -> Ints:
+    """One draw from each of `count` equal parts of a distribution, so that few draws have its shape too."""
+    at = (rng.permutation(count) + rng.random(count)) / max(1, count)
+    return np.rint(np.exp(np.interp(at, quantiles, np.log(values)))).astype(np.int64)
+
+
+def _shrunk(size: Ints, room: int) -> Ints:
+    """The largest cut until all fit: a small cluster has no room for the trace's largest jobs."""
+    high = int(size.max(initial=2))
+    while high > 2 and np.minimum(size, high).sum() > room:
+        high = high * 9 // 10
+    return np.minimum(size, max(2, high))

@@ -1,0 +1,47 @@
+"""HTTP of reports of simulations."""
+
+from uuid import UUID
+
+from fastapi import APIRouter
+from sqlalchemy import select
+
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.simulation import service
+from sinemora.simulation.models import Simulation
+from sinemora.simulation.schemas import SimulationCreate, SimulationDetail, SimulationRead
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+
+router = APIRouter(
+    prefix="/v1/simulations",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["simulations"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.get("", response_model=Page[SimulationRead])
+def list_simulations(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Simulation]:
+    """Reports of simulations, the newest first."""
+    return paginate(session, select(Simulation), page, Simulation.created_at, descending=True)
+
+
+@router.post("", status_code=201, response_model=SimulationDetail, responses=responses(413, 422))
+def create_simulation(body: SimulationCreate, session: SessionDep, actor: Editor) -> Simulation:
+    """Keep what `sinemora simulate --report` wrote into `simulation.json`, under a name."""
+    return service.create_simulation(session, actor, body)
+
+
+@router.get("/{simulation_id}", response_model=SimulationDetail, responses=responses(404))
+def read_simulation(simulation_id: UUID, session: SessionDep, actor: Viewer) -> Simulation:
+    """One report: figures of each policy and its distribution of scores."""
+    return service.get_simulation(session, simulation_id)
+
+
+@router.delete("/{simulation_id}", status_code=204, responses=responses(404))
+def delete_simulation(simulation_id: UUID, session: SessionDep, actor: Editor) -> None:
+    """Forget a report."""
+    service.delete_simulation(session, actor, simulation_id)

@@ -1,0 +1,104 @@
+"""HTTP of what-if questions, scenarios and options."""
+
+from typing import Annotated
+from uuid import UUID
+
+from fastapi import APIRouter, Query, Request
+from sqlalchemy import select
+
+from sinemora.kit.db import SessionDep
+from sinemora.kit.errors import responses
+from sinemora.kit.etag import Precondition, tag
+from sinemora.kit.idempotency import ProductRoute
+from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.recommendations.schemas import MINUTES, Percentile
+from sinemora.recommendations.service import mesh_of
+from sinemora.tenants.access import Editor, SignedIn, Viewer
+from sinemora.what_if import asking, service
+from sinemora.what_if.models import Scenario
+from sinemora.what_if.schemas import (
+    OptionsRead,
+    ScenarioCreate,
+    ScenarioRead,
+    ScenarioUpdate,
+    WhatIf,
+    WhatIfCreate,
+    WhatIfRead,
+)
+
+router = APIRouter(
+    prefix="/v1",
+    dependencies=[SignedIn],
+    route_class=ProductRoute,
+    tags=["scenarios"],
+    responses=responses(401, 403, 429),
+)
+
+
+@router.post("/what-if", responses=responses(409, 422))
+def ask_what_if(body: WhatIfCreate, session: SessionDep, actor: Viewer) -> WhatIfRead:
+    """What becomes of every application of a mesh when tasks, VMs, zones, paths or curves change. Keeps nothing."""
+    question = WhatIf.model_validate(body.model_dump(exclude={"mesh"}))
+    return asking.what_if(session, mesh_of(session, body.mesh).id, question)
+
+
+@router.get("/scenarios", response_model=Page[ScenarioRead])
+def list_scenarios(
+    session: SessionDep,
+    actor: Viewer,
+    page: Paging,
+    mesh_id: Annotated[UUID | None, Query(description="Only on this mesh")] = None,
+) -> Slice[ScenarioRead]:
+    """What-if questions that were kept, by name."""
+    found = select(Scenario) if mesh_id is None else select(Scenario).where(Scenario.mesh_id == mesh_id)
+    rows = paginate(session, found, page, Scenario.name)
+    return Slice([service.scenario_read(one) for one in rows.items], rows.next_cursor)
+
+
+@router.post("/scenarios", status_code=201, responses=responses(409, 422))
+def create_scenario(request: Request, body: ScenarioCreate, session: SessionDep, actor: Editor) -> ScenarioRead:
+    """Keep a what-if question under a name."""
+    return _shown(request, service.create_scenario(session, actor, body))
+
+
+@router.get("/scenarios/{scenario_id}", responses=responses(404))
+def read_scenario(request: Request, scenario_id: UUID, session: SessionDep, actor: Viewer) -> ScenarioRead:
+    """One scenario."""
+    return _shown(request, service.get_scenario(session, scenario_id))
+
+
+@router.patch("/scenarios/{scenario_id}", responses=responses(404, 409, 412, 422, 428))
+def update_scenario(
+    request: Request,
+    scenario_id: UUID,
+    body: ScenarioUpdate,
+    session: SessionDep,
+    actor: Editor,
+    precondition: Precondition,
+) -> ScenarioRead:
+    """Change a scenario; its changes are replaced as a whole."""
+    return _shown(request, service.update_scenario(session, actor, scenario_id, body, precondition))
+
+
+@router.delete("/scenarios/{scenario_id}", status_code=204, responses=responses(404, 412))
+def delete_scenario(scenario_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
+    """Forget a scenario."""
+    service.delete_scenario(session, actor, scenario_id, precondition)
+
+
+@router.get("/applications/{application_id}/options", responses=responses(404, 409))
+def list_application_options(
+    application_id: UUID,
+    session: SessionDep,
+    actor: Viewer,
+    statistic: Percentile = Percentile.P50,
+    minutes: Annotated[int, Query(ge=2, le=1440)] = MINUTES,
+    extra_max: Annotated[int, Query(ge=0, le=10, description="Most VMs to rent beyond those needed")] = 3,
+) -> OptionsRead:
+    """Role swaps, VMs made anew elsewhere, and VMs rented to keep the best, each with its gain and price."""
+    return service.options_of(session, application_id, statistic, minutes, extra_max)
+
+
+def _shown(request: Request, found: Scenario) -> ScenarioRead:
+    tag(request, found)
+    return service.scenario_read(found)

@@ -1,0 +1,228 @@
+"""Rules on paths: when a breach counts, what is usual, and that nothing is forgotten."""
+
+import numpy as np
+import pytest
+
+from sinemora.alerts.evaluation import storing
+from sinemora.alerts.evaluation.baseline import LEARNT, LEARNT_LONG, LONG, SHORT, Baseline
+from sinemora.alerts.evaluation.engine import State, Window, amend, step
+from sinemora.alerts.evaluation.judge import Season, judge, limit
+from sinemora.alerts.evaluation.onset import change_point
+from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
+from sinemora.alerts.evaluation.rule_state import Patience, Phase, Standing
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+
+NOBODY = np.zeros(4, bool)
+
+
+@pytest.mark.parametrize(
+    ("windows", "patience", "firing"),
+    [
+        ("+", Patience(1, 1), "F"),
+        ("-++-+", Patience(2, 3), "--FFF"),
+        ("+-+--", Patience(2, 3), "--F--"),
+        ("+++-", Patience(1, 1, hold=2), "--F-"),
+        ("++---", Patience(1, 1, keep=2), "FFFF-"),
+        ("++????", Patience(2, 2), "-FFFFF"),  # what is not seen stands still
+        ("++?+", Patience(3, 4), "---F"),
+    ],
+)
+def test_x_of_y_hold_and_keep(windows: str, patience: Patience, firing: str):
+    standing, seen = Standing.new((1,)), ""
+    for window in windows:
+        standing.step(np.array([window == "+"]), np.array([window != "?"]), patience)
+        seen += "F" if standing.phases(patience)[0] == Phase.FIRING else "-"
+    assert seen == firing
+
+
+def test_missing_data_is_neither_ok_nor_a_breach():
+    standing, patience = Standing.new((2,)), Patience(2, 3)
+    for _ in range(3):
+        standing.step(np.array([False, False]), np.array([True, False]), patience)
+    assert standing.phases(patience).tolist() == [Phase.INACTIVE, Phase.UNKNOWN]
+
+
+def test_a_window_that_comes_late_counts_where_it_belongs():
+    in_time, late, patience = Standing.new((1,)), Standing.new((1,)), Patience(2, 3)
+    yes, no = np.array([True]), np.array([False])
+    for breach in (yes, no, yes):
+        in_time.step(breach, yes, patience)
+    late.step(no, no, patience)  # nothing was there yet
+    late.step(no, yes, patience)
+    late.amend(yes, yes, 1)
+    late.step(yes, yes, patience)
+    assert late.hits == in_time.hits
+    assert late.firing[0] == in_time.firing[0]
+
+
+def test_missed_windows_are_seen_as_nothing():
+    standing, yes = Standing.new((1,)), np.array([True])
+    standing.step(yes, yes, Patience(2, 3))
+    standing.step(yes, yes, Patience(2, 3), windows=4)
+    assert standing.hits[0] == 0b10001
+    assert not standing.firing[0]
+
+
+def test_a_baseline_follows_its_path_and_not_what_happens_to_it():
+    rng = np.random.default_rng(5)
+    baseline = Baseline.new((50,))
+    for _ in range(1000):
+        values = 200_000 + rng.standard_normal(50) * 8_000
+        values[rng.random(50) < 0.02] += 2_000_000  # spikes
+        baseline.learn(values.astype(np.float32))
+    assert np.abs(baseline.level[SHORT] - 200_000).max() < 6_000
+    assert np.all((baseline.spread[SHORT] > 5_000) & (baseline.spread[SHORT] < 14_000))
+    for _ in range(60):  # an event of ten minutes
+        baseline.learn(np.full(50, 400_000, np.float32))
+    assert np.abs(baseline.level[SHORT] - 200_000).max() < 12_000
+    assert np.all(baseline.deviations(np.full(50, 400_000, np.float32), SHORT) > 6)
+
+
+def test_a_baseline_says_nothing_before_it_has_learnt():
+    baseline = Baseline.new((1,))
+    for count in range(LEARNT):
+        assert np.isnan(baseline.deviations(np.ones(1, np.float32), SHORT)).all(), count
+        baseline.learn(np.ones(1, np.float32))
+    assert np.isfinite(baseline.deviations(np.ones(1, np.float32), SHORT)).all()
+    assert np.isnan(baseline.deviations(np.ones(1, np.float32), LONG)).all()
+
+
+def window(at: int, delay_ns: np.ndarray, keys: tuple[int, ...] = (1, 2, 3, 4)) -> Window:
+    size = len(keys)
+    values = delay_ns.astype(np.float32)
+    np.fill_diagonal(values, np.nan)
+    loss = np.zeros((size, size), np.float32)
+    return Window(
+        at * 10,
+        10,
+        np.array(keys),
+        np.arange(size) // 2,
+        ~np.eye(size, dtype=bool),
+        lambda metric, statistic: loss if metric is Metric.LOSS else values.copy(),
+        np.zeros(size, bool),
+    )
+
+
+OVER = Rule("over", "Over", Condition(Kind.THRESHOLD, Metric.ONE_WAY_DELAY, Statistic.P50, above=1000.0), x=2, y=3)
+
+
+def slow(row: int | None = None, size: int = 4) -> np.ndarray:
+    delays = np.full((size, size), 500.0)
+    if row is not None:
+        delays[row] = 2000.0
+    return delays
+
+
+def test_state_survives_a_restart_and_a_new_member():
+    state = State(np.zeros(0, np.int64))
+    step(state, [OVER], window(1, slow(2)))
+    again = storing.decode(storing.encode(state, baselines=False), storing.encode(state, baselines=True))
+    outcome = step(again, [OVER], window(2, slow(3, 5), (9, 1, 2, 3, 4)))  # the slow one stands one further on
+    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in outcome.found] == [("egress", 3)]
+
+
+def test_baselines_survive_a_restart():
+    rule = Rule("usual", "Usual", Condition(Kind.BASELINE))
+    state = State(np.zeros(0, np.int64))
+    for at in range(1, 6):
+        step(state, [rule], window(at, slow()))
+    again = storing.decode(None, storing.encode(state, baselines=True))
+    series = (Metric.ONE_WAY_DELAY, Statistic.P50)
+    assert np.array_equal(again.baselines[series].level, state.baselines[series].level, equal_nan=True)
+    with pytest.raises(storing.StateError):
+        storing.decode(b"SNA1 and nothing more", None)
+
+
+def test_a_late_window_completes_what_was_seen():
+    state = State(np.zeros(0, np.int64))
+    step(state, [OVER], window(1, np.full((4, 4), np.nan)))
+    amend(state, [OVER], window(1, slow(0)))
+    outcome = step(state, [OVER], window(2, slow(0)))
+    assert outcome.found[0].rules == {"over": 3}
+
+
+def test_rules_seen_by_too_few_open_nothing():
+    few = Rule("few", "Few", OVER.condition, x=1, y=1, sources_min=2)
+    delays = slow()
+    delays[0, 1] = delays[1, 0] = 5000.0
+    outcome = step(State(np.zeros(0, np.int64)), [few], window(1, delays))
+    assert (outcome.found, outcome.firing, outcome.alone) == ([], 2, 2)
+
+
+def test_an_agent_that_is_gone_mutes_what_follows_from_it():
+    silent = Rule("silent", "Silent", Condition(Kind.SILENT), x=1, y=1)
+    now = window(1, slow(0))
+    now.silent[0] = True
+    outcome = step(State(np.zeros(0, np.int64)), [Rule("now", "Now", OVER.condition, x=1, y=1), silent], now)
+    assert [(one.cause.culprit.suspect, one.cause.culprit.at) for one in outcome.found] == [("agent", 0)]
+
+
+@pytest.mark.parametrize(("low", "high", "at"), [(100, 200, 20), (100, 40, 33)])
+def test_onset_is_where_the_series_changes(low: int, high: int, at: int):
+    rng = np.random.default_rng(2)
+    series = np.where(np.arange(60) < at, low, high) + rng.standard_normal(60) * 5
+    series[5] = 1000.0
+    series[[7, 40]] = np.nan
+    found = change_point(series)
+    assert found is not None
+    assert abs(found[0] - at) <= 1
+    assert found[1] == pytest.approx(high - low, abs=5)
+    assert change_point(rng.standard_normal(60)) is None
+
+
+def learnt(value: float, windows: int) -> Baseline:
+    baseline, rng = Baseline.new((2, 2)), np.random.default_rng(2)
+    for _ in range(windows):
+        baseline.learn((value + 3000 * rng.standard_normal((2, 2))).astype(np.float32))
+    return baseline
+
+
+@pytest.mark.parametrize(
+    ("timescale", "weekly_ns", "breach"),
+    [
+        (Timescale.SHORT, None, True),
+        (Timescale.SHORT, 400_000, False),  # it comes every week
+        (Timescale.SHORT, 200_000, True),  # not at this hour
+        (Timescale.LONG, None, True),
+        (Timescale.LONG, 400_000, False),
+        (Timescale.WEEKLY, None, False),
+        (Timescale.WEEKLY, 200_000, True),
+        (Timescale.WEEKLY, 400_000, False),
+    ],
+)
+def test_what_comes_every_week_is_no_breach(timescale: Timescale, weekly_ns: float | None, breach: bool):
+    condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
+    seen = np.full((2, 2), 400_000, np.float32)
+    season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
+    judged = judge(condition, lambda *_: seen, learnt(200_000, LEARNT_LONG + 10), season)
+    assert judged.breach.all() == judged.breach.any() == breach
+    assert judged.known.all() == (timescale is not Timescale.WEEKLY or season is not None)
+
+
+def test_a_dip_that_did_not_come_is_a_breach_of_its_hour():
+    condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=Timescale.WEEKLY)
+    season = Season(*np.full((2, 2, 2), 130_000, np.float32))
+    judged = judge(condition, lambda *_: np.full((2, 2), 200_000, np.float32), learnt(200_000, 2000), season)
+    assert judged.breach.all()
+
+
+@pytest.mark.parametrize("timescale", list(Timescale))
+@pytest.mark.parametrize("weekly_ns", [None, 150_000.0, 330_000.0])
+def test_the_limit_is_where_breaches_begin(timescale: Timescale, weekly_ns: float | None):
+    condition = Condition(Kind.BASELINE, deviations=5.0, rise_ns=20_000, timescale=timescale)
+    season = None if weekly_ns is None else Season(*np.full((2, 2, 2), weekly_ns, np.float32))
+    baseline = learnt(200_000, LEARNT_LONG + 10)
+    none = np.zeros((2, 2), np.float32)
+    above = limit(condition, lambda *_: none, baseline, season)
+    if timescale is Timescale.WEEKLY and season is None:
+        assert np.isnan(above).all()
+        return
+    for share, breach in ((0.999, False), (1.001, True)):
+        judged = judge(condition, lambda *_, share=share: above * np.float32(share), baseline, season)
+        assert judged.breach.all() == judged.breach.any() == breach
+
+
+@pytest.mark.parametrize(("window_s", "x", "y"), [(10, 4, 6), (30, 6, 6), (60, 8, 8)])
+def test_longer_windows_hold_more_ordinary_spikes(window_s: int, x: int, y: int):
+    (rule,) = [one for one in defaults(window_s) if one.condition.kind is Kind.SPIKE]
+    assert (rule.x, rule.y) == (x, y)

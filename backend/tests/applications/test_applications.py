@@ -1,0 +1,247 @@
+"""Applications through HTTP: declaring them, changing them, and how they do."""
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from sinemora.curves.core.library import published
+from tests.callers import Caller, Member, MeshWorld
+from tests.measurements.reports import report_of, sent
+from tests.measurements.worlds import simple
+
+CURVE = published("memcached-server").curve
+PATH = "/v1/applications"
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    """Four agents in zones a, b, c, a: VMs a-1, b-1, c-1, a-2."""
+    return make_mesh(owner, 4)
+
+
+def star(name: str = "cache", **more) -> dict:
+    tasks = [{"vm": "a-1", "root": True}, {"vm": "b-1"}, {"vm": "c-1"}]
+    return {"name": name, "mesh": "demo", "curve": "memcached-server", "tasks": tasks, **more}
+
+
+def graph(**more) -> dict:
+    tasks = [{"name": "web", "vm": "a-1"}, {"name": "db", "vm": "b-1"}, {"name": "queue"}]
+    edges = [{"source": "web", "target": "db", "weight": 3}, {"source": "web", "target": "queue"}]
+    return {"name": "shop", "mesh": "demo", "curve": "dns", "tasks": tasks, "edges": edges, **more}
+
+
+def test_name_mesh_curve_and_vms_are_enough(mesh: MeshWorld):
+    made = mesh.owner.created(PATH, star())
+    assert made == mesh.owner.get(f"{PATH}/{made['id']}").json()
+    assert (made["shape"], made["mesh"]["name"], made["curve"]["id"]) == ("star", "demo", "memcached-server")
+    assert [(task["name"], task["vm"]["name"], task["root"]) for task in made["tasks"]] == [
+        ("a-1", "a-1", True),
+        ("b-1", "b-1", False),
+        ("c-1", "c-1", False),
+    ]
+    assert [one["name"] for one in mesh.owner.get(PATH).json()["items"]] == ["cache"]
+    assert mesh.owner.get(PATH, params={"mesh_id": str(uuid4())}).json()["items"] == []
+
+
+def test_a_task_is_called_after_its_vm_even_if_given_by_id(mesh: MeshWorld):
+    tasks = [{"vm": str(mesh.agents[0].vm_id), "root": True}, {"vm": str(mesh.agents[1].vm_id)}]
+    assert [task["name"] for task in mesh.owner.created(PATH, star(tasks=tasks))["tasks"]] == ["a-1", "b-1"]
+
+
+def test_a_graph_has_edges_and_tasks_that_wait(mesh: MeshWorld):
+    made = mesh.owner.created(PATH, graph(zones=["a", "b"], objective=0.9, moves_max=2, per_zone_max=2))
+    assert (made["shape"], [task["vm"] is None for task in made["tasks"]]) == ("graph", [False, False, True])
+    assert sorted((edge["source"], edge["target"], edge["weight"]) for edge in made["edges"]) == [
+        ("web", "db", 3),
+        ("web", "queue", 1),
+    ]
+    assert [zone["name"] for zone in made["zones"]] == ["a", "b"]
+    assert (made["objective"], made["moves_max"], made["per_zone_max"], made["per_vm_max"]) == (0.9, 2, 2, None)
+
+
+@pytest.mark.parametrize(
+    ("body", "status", "code", "pointer", "words"),
+    [
+        (star(mesh="dmeo"), 422, "mesh_unknown", "#/mesh", "mesh"),
+        (star(curve="memcached"), 422, "curve_unknown", "#/curve", "key of a published curve"),
+        (star(curve_number=3), 422, "curve_version_unknown", "#/curve", "key"),
+        (star(zones=["a", "z"]), 422, "zone_unknown", "#/zones/1", "no zone z"),
+        (star(apart_from=["shop"]), 422, "application_unknown", "#/apart_from/0", "no application shop"),
+        (star(tasks=[{"vm": "a-1", "root": True}, {"vm": "d-9"}]), 422, "vm_unknown", "#/tasks/1/vm", "no vm d-9"),
+        (star(tasks=[{"vm": "a-1"}, {"vm": "b-1"}]), 422, "request_invalid", "#", "mark one task as root"),
+        (graph(edges=[{"source": "web", "target": "web"}]), 422, "request_invalid", "#", "to itself"),
+        (graph(edges=[{"source": "web", "target": "dB"}]), 422, "request_invalid", "#", "names dB"),
+        (star(tasks=[]), 422, "request_invalid", "#/tasks", "at least 2"),
+        (star(objective=1.5), 422, "request_invalid", "#/objective", "less than or equal to 1"),
+    ],
+)
+def test_what_is_wrong_is_named(mesh: MeshWorld, body, status, code, pointer, words):
+    answer = mesh.owner.post(PATH, json=body)
+    assert (answer.status_code, answer.json()["code"]) == (status, code), answer.text
+    (error,) = answer.json()["errors"]
+    assert error["pointer"] == pointer
+    assert words in error["message"]
+    assert mesh.owner.get(PATH).json()["items"] == []
+
+
+def test_vms_must_be_in_the_mesh(mesh: MeshWorld):
+    zone = mesh.owner.get("/v1/zones").json()["items"][0]["id"]
+    mesh.owner.created("/v1/vms", {"name": "outside", "zone_id": zone})
+    answer = mesh.owner.post(PATH, json=star(tasks=[{"vm": "a-1", "root": True}, {"vm": "outside"}]))
+    assert (answer.status_code, answer.json()["code"]) == (409, "vm_not_in_mesh")
+    assert answer.json()["errors"][0]["pointer"] == "#/tasks/1/vm"
+
+
+def test_changes_keep_what_they_do_not_say(mesh: MeshWorld):
+    path = f"{PATH}/{mesh.owner.created(PATH, star(objective=0.8))['id']}"
+    seen = mesh.owner.get(path).headers["ETag"]
+    changed = mesh.owner.patch(path, json={"tasks": [{"vm": "b-1", "root": True}, {"vm": "a-1"}]}).json()
+    assert ([task["name"] for task in changed["tasks"]], changed["objective"]) == (["b-1", "a-1"], 0.8)
+    stale = mesh.owner.patch(path, json={"objective": 0.7}, headers={"If-Match": seen})
+    assert (stale.status_code, stale.json()["code"]) == (412, "version_changed")
+    assert mesh.owner.patch(path, json={"objective": None, "zones": ["a"]}).json()["objective"] is None
+    bad = mesh.owner.patch(path, json={"tasks": [{"vm": "b-1"}, {"vm": "a-1"}]})
+    assert (bad.status_code, bad.json()["errors"][0]["pointer"]) == (422, "#/tasks")
+    assert [zone["name"] for zone in mesh.owner.get(path).json()["zones"]] == ["a"]
+    into_graph = {"tasks": graph()["tasks"], "edges": graph()["edges"]}
+    assert mesh.owner.patch(path, json=into_graph).json()["shape"] == "graph"
+    assert mesh.owner.delete(path).status_code == 204
+    assert mesh.owner.get(path).json()["code"] == "application_unknown"
+
+
+def test_a_version_of_an_own_curve_is_pinned(mesh: MeshWorld):
+    rows = [{"latency_us": us, "performance": 1 / (1 + us / 300)} for us in range(0, 500, 50)]
+    curve = mesh.owner.created("/v1/curves", {"name": "mine", "rows": rows})
+    made = mesh.owner.created(PATH, star(curve="mine"))
+    mesh.owner.post(f"/v1/curves/{curve['id']}/versions", json={"rows": rows})
+    attached = mesh.owner.get(f"{PATH}/{made['id']}").json()["curve"]
+    assert (attached["id"], attached["origin"], attached["number"], attached["newest"]) == (curve["id"], "own", 1, 2)
+    newer = mesh.owner.patch(f"{PATH}/{made['id']}", json={"curve": "mine"}).json()["curve"]
+    assert newer["number"] == 2
+    refused = mesh.owner.delete(f"/v1/curves/{curve['id']}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "curve_in_use")
+
+
+def test_a_mesh_with_applications_stays(mesh: MeshWorld):
+    mesh.owner.created(PATH, star())
+    refused = mesh.owner.delete(f"/v1/meshes/{mesh.id}")
+    assert (refused.status_code, refused.json()["code"]) == (409, "mesh_in_use")
+
+
+def test_the_task_of_a_deleted_vm_waits(mesh: MeshWorld):
+    made = mesh.owner.created(PATH, star())
+    assert mesh.owner.delete(f"/v1/vms/{made['tasks'][1]['vm']['id']}").status_code == 204
+    left = mesh.owner.get(f"{PATH}/{made['id']}").json()["tasks"]
+    assert [(task["name"], task["vm"] is None) for task in left] == [("a-1", False), ("b-1", True), ("c-1", False)]
+
+
+def test_performance_follows_the_newest_round_trips(mesh: MeshWorld):
+    made = mesh.owner.created(PATH, star(objective=0.9))
+    path = f"{PATH}/{made['id']}/performance"
+    before = mesh.owner.get(path).json()
+    assert (before["performance"], before["measured"], before["links"]) == (None, 0, 2)
+    assert before["below_objective"] is None
+    assert {link["state"] for link in before["detail"]} == {"no_data"}
+    keys = {agent.name: agent.vm_key for agent in mesh.agents}
+    # 200 µs to b-1, nobody yet to c-1: 100 µs each way.
+    sent(mesh.agents[0], report_of(mesh.key, {keys["b-1"]: simple(100_000)}))
+    found = mesh.owner.get(path).json()
+    assert (found["measured"], found["below_objective"]) == (1, True)
+    assert found["performance"] == pytest.approx(float(CURVE(200)), abs=0.01)
+    to_b = next(link for link in found["detail"] if link["target"] == "b-1")
+    assert (to_b["state"], to_b["round_trip_ns"]) == ("measured", pytest.approx(200_000, rel=0.01))
+
+
+def test_capacity_is_one_task_until_said_otherwise(mesh: MeshWorld):
+    mesh.owner.created(PATH, star())
+    path = f"/v1/vms/{mesh.agents[0].vm_id}/capacity"
+    assert mesh.owner.get(path).json() == {
+        "vm": {"id": str(mesh.agents[0].vm_id), "key": mesh.agents[0].vm_key, "name": "a-1"},
+        "slots": 1,
+        "slots_taken": 1,
+        "cpu_millicores": None,
+        "memory_mib": None,
+        "price_per_hour": None,
+        "host": None,
+    }
+    said = {"slots": 4, "cpu_millicores": 8000, "price_per_hour": "0.4210", "host": "rack-7"}
+    changed = mesh.owner.patch(path, json=said).json()
+    assert (changed["slots"], float(changed["price_per_hour"]), changed["host"]) == (4, 0.421, "rack-7")
+    assert mesh.owner.patch(path, json={"price_per_hour": None}).json()["price_per_hour"] is None
+    assert mesh.owner.get(path).json()["slots"] == 4
+    assert mesh.owner.patch(path, json={"slots": -1}).status_code == 422
+
+
+def test_yaml_goes_out_and_comes_back(mesh: MeshWorld):
+    mesh.owner.created(PATH, graph(zones=["a"], moves_max=3))
+    mesh.owner.created(PATH, star(apart_from=["shop"], objective=0.9))
+    text = mesh.owner.get(f"{PATH}/manifest").text
+    assert "apart_from:\n  - shop" in text
+
+    def bring(document: str) -> dict:
+        answer = mesh.owner.post(f"{PATH}/manifest", content=document, headers={"Content-Type": "application/yaml"})
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    assert bring(text) == {"created": [], "changed": [], "unchanged": ["cache", "shop"]}
+    assert bring(text.replace("objective: 0.9", "objective: 0.8"))["changed"] == ["cache"]
+    for one in mesh.owner.get(PATH).json()["items"]:
+        mesh.owner.delete(f"{PATH}/{one['id']}")
+    shop_first = (
+        "applications:\n"
+        + text[text.index("- name: shop") :]
+        + text[text.index("- name: cache") : text.index("- name: shop")]
+    )
+    assert bring(shop_first)["created"] == ["shop", "cache"]
+    assert mesh.owner.get(f"{PATH}/manifest").text == text
+
+
+def test_the_manifest_of_the_documentation_is_taken(owner: Member, make_mesh):
+    make_mesh(owner, 5)
+    page = (Path(__file__).parents[3] / "docs" / "recommendations.md").read_text()
+    document = page.split("```yaml\n")[1].split("```")[0]
+    answer = owner.post(f"{PATH}/manifest", content=document, headers={"Content-Type": "application/yaml"})
+    assert answer.json() == {"created": ["cache", "shop"], "changed": [], "unchanged": []}, answer.text
+
+
+@pytest.mark.parametrize(
+    ("document", "code", "pointer", "words"),
+    [
+        ("a: [", "manifest_invalid", None, "line 1"),
+        ("tasks: []", "manifest_invalid", None, "one document with one key"),
+        ("applications:\n- name: x\n", "manifest_invalid", "#/applications/0/mesh", "required"),
+        (
+            "applications:\n- {name: x, mesh: nowhere, curve: dns, tasks: [{vm: a-1, root: true}, {vm: b-1}]}\n",
+            "mesh_unknown",
+            "#/applications/0/mesh",
+            "name or id of a mesh",
+        ),
+    ],
+)
+def test_a_manifest_is_taken_whole_or_not_at_all(mesh: MeshWorld, document, code, pointer, words):
+    answer = mesh.owner.post(f"{PATH}/manifest", content=document, headers={"Content-Type": "application/yaml"})
+    assert (answer.status_code, answer.json()["code"]) == (422, code), answer.text
+    errors = answer.json().get("errors") or [{"pointer": None, "message": answer.json()["detail"]}]
+    assert pointer in [error["pointer"] for error in errors]
+    assert any(words in error["message"] for error in errors)
+    assert mesh.owner.get(PATH).json()["items"] == []
+
+
+def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Member, client: Caller):
+    mine = f"{PATH}/{mesh.owner.created(PATH, star())['id']}"
+    capacity = f"/v1/vms/{mesh.agents[0].vm_id}/capacity"
+    for method, path, body in (
+        ("GET", mine, None),
+        ("GET", f"{mine}/performance", None),
+        ("PATCH", mine, {"objective": 0.5}),
+        ("DELETE", mine, None),
+        ("GET", capacity, None),
+        ("PATCH", capacity, {"slots": 9}),
+    ):
+        headers = {"If-Match": "*"}
+        assert client.request(method, path, json=body, headers=headers).status_code == 401
+        answer = other_owner.request(method, path, json=body, headers=headers)
+        assert answer.status_code == 404, (method, path)
+    answer = other_owner.post(PATH, json=star(mesh=str(mesh.id)))
+    assert (answer.status_code, answer.json()["code"]) == (422, "mesh_unknown")

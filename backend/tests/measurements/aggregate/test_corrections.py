@@ -1,0 +1,186 @@
+"""From clocks in reports to corrected one-way delays through HTTP; and corrections applied to frames."""
+
+from datetime import UTC, datetime
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.measurements.aggregate import corrections
+from sinemora.measurements.aggregate.corrections import SHIFTS, Corrections
+from sinemora.measurements.codec import frame, llq16, unpacking
+from sinemora.measurements.codec.frame import INBOUND, OUTBOUND, ROUND_TRIP
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import RawWindow, frame_of, silent, simple
+
+EVEN, HALF = 200_000, 50_000
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    return make_mesh(owner, 6)
+
+
+def tell(mesh: MeshWorld, started_at_s: int, half_ns: int = HALF, agents: int = 6) -> None:
+    """One window: all ways take 200 us, but that from the first VM to the second takes longer by `half_ns` and back
+    it takes less, which their agents cannot see. Every VM has a clock of its own."""
+    clock = {agent.vm_key: 1_000_000_007 * n for n, agent in enumerate(mesh.agents)}
+    for n, agent in enumerate(mesh.agents[:agents]):
+        peers = {peer.vm_key: simple(EVEN, EVEN, clock_error_ns=205_000) for peer in mesh.agents[n + 1 : agents]}
+        if not peers:
+            continue
+        report = report_of(mesh.key, peers, started_at_s)
+        window = report.windows[0]
+        for key in sorted(peers):
+            hidden = half_ns if (agent, key) == (mesh.agents[0], mesh.agents[1].vm_key) else 0
+            window.clock_offset_ns.append(clock[key] - clock[agent.vm_key] + hidden)
+            window.clock_offset_error_ns.append(200)
+            window.clock_skew_ppb.append(0)
+        sent(agent, report)
+
+
+def path(mesh: MeshWorld, source: int, target: int) -> dict:
+    ids = {vm["key"]: vm["id"] for vm in mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()["vms"]}
+    ends = (ids[mesh.agents[source].vm_key], ids[mesh.agents[target].vm_key])
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{ends[0]}/{ends[1]}")
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):
+    tell(mesh, window_start())
+    assert path(mesh, 0, 1)["outbound"]["asymmetry_source"] == "assumed"
+    tasks.correct()
+    found = path(mesh, 0, 1)
+    outbound, inbound = found["outbound"], found["inbound"]
+    assert (outbound["asymmetry_source"], inbound["asymmetry_source"]) == ("mesh", "mesh")
+    assert outbound["min_ns"] == pytest.approx(EVEN + HALF, abs=1_000)
+    assert inbound["min_ns"] == pytest.approx(EVEN - HALF, abs=1_000)
+    assert outbound["p50_ns"] - inbound["p50_ns"] == pytest.approx(2 * HALF, rel=0.05)
+    assert found["round_trip"]["min_ns"] == 2 * EVEN
+    assert abs(outbound["min_ns"] - EVEN - HALF) <= outbound["clock_error_ns"] <= 260_000
+    seen_back = path(mesh, 1, 0)
+    assert seen_back["outbound"]["min_ns"] == inbound["min_ns"]
+
+    matrix = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "asymmetry", "statistic": "min"}).json()
+    first, second = (
+        [axis["name"] for axis in matrix["axis"]].index(found[end]["name"]) for end in ("source", "target")
+    )
+    assert matrix["values"][first][second] == pytest.approx(2 * HALF, abs=2_000)
+    assert matrix["asymmetry_sources"][first][second] == "mesh"
+    assert matrix["asymmetry_sources"][first][first] is None
+    others = [
+        value
+        for row, values in enumerate(matrix["values"])
+        for column, value in enumerate(values)
+        if value is not None and {row, column} != {first, second}
+    ]
+    assert np.abs(others).max() < 2_000
+    zones = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"by": "zone", "statistic": "p99"}).json()
+    assert {source for row in zones["asymmetry_sources"] for source in row} <= {"mesh", None}
+
+
+def test_zones_over_a_range_are_corrected_as_their_vms_are(mesh):
+    # One minute to be merged, and windows of the running one that are not.
+    newest = window_start()
+    minute = newest // 60 * 60 - 120
+    for started_at_s in (minute, minute + 10, newest):
+        tell(mesh, started_at_s)
+        tasks.correct()
+    tasks.roll_up()
+    # Shorter ranges than five minutes are read from windows alone.
+    ranges = {
+        "windows": (minute, minute + 60),
+        "minutes": (minute - 300, minute + 60),
+        "both": (minute - 300, newest + 10),
+    }
+    for what, (start, end) in ranges.items():
+        params = {
+            "by": "zone",
+            "metric": "asymmetry",
+            "statistic": "min",
+            **{name: datetime.fromtimestamp(at, UTC).isoformat() for name, at in (("from", start), ("to", end))},
+        }
+        found = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+        zones = [axis["name"] for axis in found["axis"]]
+        ends = path(mesh, 0, 1)
+        first, second = zones.index(ends["source"]["zone_name"]), zones.index(ends["target"]["zone_name"])
+        # Of the pairs between the two zones one is uneven: it is the fastest one way, others are the other way.
+        assert found["values"][first][second] == pytest.approx(HALF, rel=0.05), what
+        assert found["values"][second][first] == pytest.approx(-HALF, rel=0.05), what
+        assert found["asymmetry_sources"][first][second] == "mesh", what
+
+
+def rows() -> list:
+    with system_session() as session:
+        return list(session.execute(text("SELECT * FROM corrections ORDER BY started_at")).all())
+
+
+def test_corrections_go_on_while_they_agree_and_start_anew_when_ways_change(mesh):
+    start = window_start(12)
+    for n in range(3):
+        tell(mesh, start + 10 * n)
+        tasks.correct()
+    (row,) = rows()
+    assert row.ended_at.timestamp() - row.started_at.timestamp() == 30
+    assert (row.loops, row.loop_max_ns) == (20, HALF)
+    tasks.correct()
+    assert rows() == [row]
+    for n in range(9, 11):
+        tell(mesh, start + 10 * n, half_ns=-HALF)
+        tasks.correct()
+    _, after = rows()
+    assert after.started_at.timestamp() == start + 90
+    assert path(mesh, 0, 1)["outbound"]["min_ns"] == pytest.approx(EVEN - HALF, abs=1_000)
+    names = path(mesh, 0, 1)
+    series = mesh.owner.get(
+        f"/v1/meshes/{mesh.id}/paths/{names['source']['id']}/{names['target']['id']}/series",
+        params={"statistic": "min", "resolution": "window"},
+    ).json()
+    known = [value for value in series["outbound"]["delay_ns"] if value is not None]
+    assert known == pytest.approx([EVEN + HALF] * 3 + [EVEN - HALF] * 2, abs=1_000)
+
+
+def test_two_vms_have_no_loop(mesh):
+    tell(mesh, window_start(), agents=2)
+    tasks.correct()
+    assert path(mesh, 0, 1)["outbound"]["asymmetry_source"] == "assumed"
+
+
+def test_a_shift_moves_every_number_of_a_direction_and_none_of_the_round_trip():
+    raws = {5: simple(90_000, 110_000), 6: simple(90_000, 110_000), 7: silent()}
+    made = frame_of(RawWindow(1, raws))
+    shifts = np.zeros(2, SHIFTS)
+    shifts["client"], shifts["target"] = 1, [5, 7]
+    shifts["shift_ns"], shifts["bound_ns"] = 20_000, 77_000
+    known, clients = [Corrections(0, 10, shifts)], np.ones(3, np.int64)
+    found = corrections.shifting(known, [5], [3], clients, made.targets)
+    stats = corrections.corrected(made.stats, found)
+    sketches = unpacking.shifted(made.sketches, found.by(made.stats))
+    moved = frame_of(RawWindow(1, {**raws, 5: simple(110_000, 90_000, clock_error_ns=77_000)}))
+    exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR, frame.M2]
+    for direction in (OUTBOUND, INBOUND):
+        assert np.array_equal(stats.columns[exact, direction], moved.stats.columns[exact, direction])
+        codes = stats.quantiles[:, direction, 0].astype(int) - moved.stats.quantiles[:, direction, 0]
+        assert np.abs(codes).max() <= 1
+        at = [llq16.quantiles(s.words, s.lengths.reshape(-1), [0.5])[0] for s in (sketches, moved.sketches)]
+        assert np.abs(at[0] - at[1]).max() <= 1
+    assert stats.asymmetry_source.tolist() == [frame.MESH, frame.ASSUMED, frame.MESH]
+    assert np.array_equal(stats.columns[:, ROUND_TRIP], made.stats.columns[:, ROUND_TRIP])
+    assert np.array_equal(sketches.lengths[ROUND_TRIP], made.sketches.lengths[ROUND_TRIP])
+    untouched = corrections.corrected(made.stats, corrections.shifting(known, [5], [3], clients + 1, made.targets))
+    assert untouched is made.stats
+    assert corrections.shifting(known, [1_000], [3], clients, made.targets) is None
+
+
+def test_a_window_is_corrected_by_what_its_time_knew():
+    shifts = np.zeros(1, SHIFTS)
+    first, second = Corrections(100, 130, shifts), Corrections(200, 210, shifts.copy())
+    known = [first, second]
+    assert [corrections.at(known, at) for at in (90, 209 + corrections.HOLDS_S + 1)] == [None, None]
+    assert corrections.at(known, 100) is first.shifts
+    assert corrections.at(known, 199) is first.shifts
+    assert corrections.at(known, 205) is second.shifts

@@ -1,0 +1,211 @@
+"""The bytes of frames: they come back as they went in, old ones stay readable, broken ones are refused."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sinemora.measurements.codec import frame, llq16, rice
+from sinemora.measurements.codec.frame import FrameError, Sketches, Stats
+from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
+
+GOLDEN = Path(__file__).parent / "golden"
+EXAMPLE = frame_of(RawWindow(1, {2: simple(45_000, 50_000), 5: silent(), 9: simple(200_000, count=40, lost=3)}))
+
+
+@st.composite
+def any_stats(draw):
+    n = draw(st.integers(1, 300).filter(lambda n: n <= frame.TARGETS_MAX))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    flows = rng.integers(0, draw(st.sampled_from([2, 5])), n).astype(np.uint16)
+    told_apart = int(frame.widths_of(flows).sum()) if draw(st.booleans()) else 0
+    return Stats(
+        rng.integers(-(2**31), 2**31, (8, 3, n)).astype(np.int32),
+        rng.integers(0, 2049, (4, 3, n)).astype(np.uint16),
+        flows,
+        rng.integers(0, 3, n).astype(np.uint8),
+        rng.integers(-(2**31), 2**31, (3, 2, told_apart)).astype(np.int32),
+    )
+
+
+@st.composite
+def any_sketches(draw):
+    n = draw(st.integers(1, frame.TARGETS_MAX))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    lengths = rng.integers(0, 40, (3, n))
+    return Sketches(lengths, rng.integers(0, 2**16, int(lengths.sum())).astype(np.uint16))
+
+
+def same_stats(one: Stats, other: Stats) -> bool:
+    return all(np.array_equal(getattr(one, name), getattr(other, name)) for name in Stats.__dataclass_fields__)
+
+
+@given(any_stats())
+def test_stats_come_back(stats):
+    assert same_stats(frame.decode_stats(frame.encode_stats(stats)), stats)
+
+
+@given(any_sketches())
+def test_sketches_come_back(sketches):
+    """Words that no writer should make, beside stats that know nothing of them."""
+    comes_back(sketches, frame.nothing(sketches.lengths.shape[1]))
+
+
+@st.composite
+def any_window(draw):
+    """Delays of up to 200 targets, from few to very many values, told with their true stats or with others."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    samples, jitter = draw(st.sampled_from([0, 1, 2, 10, 60, 900])), draw(st.sampled_from([0, 0.01, 0.2, 2]))
+    peers = {}
+    for key in range(2, 2 + draw(st.integers(1, 200 if samples < 60 else 9))):
+        one_way = rng.uniform(0, 9e5, (2, 1)) * np.exp(rng.normal(0, jitter, (2, rng.integers(0, samples + 1))))
+        one_way = one_way.clip(0, 1e9)  # the sum of two fits 32 bits
+        out, into = one_way.astype(int).tolist()
+        peers[key] = Raw((out, into, [a + b for a, b in zip(out, into, strict=True)]), (-1,) * 3, (-1,) * 3, 5, 1)
+    return frame_of(RawWindow(1, peers))
+
+
+@given(any_window(), st.booleans(), st.sampled_from([1, 4000]))
+def test_windows_come_back(window, own, times):
+    """Each way of writing sketches, also for counts that take several words."""
+    words, lengths = window.sketches.words, window.sketches.lengths
+    if times > 1 and words.size < 300:
+        owners = llq16.owners_of(lengths.reshape(-1))
+        merged, sizes = llq16.merge(np.tile(words, times), np.tile(owners, times), lengths.size)
+        comes_back(Sketches(sizes.reshape(lengths.shape), merged), window.stats)
+    comes_back(window.sketches, window.stats if own else frame.nothing(window.targets.size))
+    assert same_stats(frame.decode_stats(frame.encode_stats(window.stats)), window.stats)
+
+
+def comes_back(sketches: Sketches, stats: Stats) -> None:
+    found = frame.decode_sketches(frame.encode_sketches(sketches, stats), stats)
+    assert np.array_equal(found.lengths, sketches.lengths)
+    assert np.array_equal(found.words, sketches.words)
+
+
+FLOWING = Stats(
+    EXAMPLE.stats.columns,
+    EXAMPLE.stats.quantiles,
+    np.array([2, 1, 3], np.uint16),
+    np.array([2, 0, 0], np.uint8),
+    np.array(
+        [
+            [[4, 4, 20, 0, 20], [8, 0, 40, 0, 0]],
+            [[45_000, 45_010, 200_000, 0, 200_010], [50_000, 0, 200_000, 0, 0]],
+            [[45_056, 45_056, 200_704, 0, 200_704], [50_176, 0, 200_704, 0, 0]],
+        ],
+        np.int32,
+    ),
+)
+
+
+@pytest.mark.parametrize(("name", "stats"), [("stats.v1", EXAMPLE.stats), ("stats.v2", FLOWING), ("stats.v3", FLOWING)])
+def test_golden_stats_are_still_read(name, stats):
+    """Version 1 lacks the p99.9, which is the largest of less than a thousand delays and else not known."""
+    blob = (GOLDEN / name).read_bytes()
+    assert same_stats(frame.decode_stats(blob), stats)
+    if name == "stats.v3":
+        assert frame.encode_stats(stats) == blob
+
+
+@given(any_stats(), st.data())
+def test_flows_go_with_their_targets(stats, data):
+    positions = np.array(data.draw(st.lists(st.integers(0, stats.targets - 1), max_size=9)), np.int64)
+    alone = [stats.take(slice(at, at + 1)) for at in positions.tolist()]
+    assert same_stats(stats.take(positions), frame.concatenate(alone)) or not positions.size
+    assert same_stats(stats.reversed().reversed(), stats)
+
+
+@pytest.mark.parametrize("name", ["sketch.v1", "sketch.v2"])
+def test_golden_sketches_are_still_read(name):
+    blob = (GOLDEN / name).read_bytes()
+    found = frame.decode_sketches(blob, EXAMPLE.stats)
+    assert np.array_equal(found.words, EXAMPLE.sketches.words)
+    assert np.array_equal(found.lengths, EXAMPLE.sketches.lengths)
+    if name == "sketch.v2":
+        assert frame.encode_sketches(EXAMPLE.sketches, EXAMPLE.stats) == blob
+
+
+@given(st.integers(1, 64).flatmap(lambda n: st.lists(st.integers(-(2**63), 2**63 - 1), min_size=3 * n, max_size=3 * n)))
+def test_evidence_comes_back(numbers):
+    exchanges = np.array(numbers, np.int64).reshape(3, -1)
+    assert np.array_equal(frame.decode_evidence(frame.encode_evidence(exchanges)), exchanges)
+
+
+def test_bytes_stand_where_the_documentation_says():
+    blob = frame.encode_stats(EXAMPLE.stats)
+    assert blob[:4] == bytes([3, 0, 3, 0])
+    body = blob[8:]
+    assert int.from_bytes(blob[4:8], "little") == rice.checksum(int.from_bytes(blob[:4], "little"), body)
+    assert body[0] == 0  # flows are not told apart
+    # Counts of the outbound direction: 8, 0 and 2 * 16 + 8 have four low bits each, which are the first, and rests.
+    columns = body[1:39]
+    assert columns[0] == 64 | 4
+    bits = int.from_bytes(body[39 + 4 * sum(column >= 128 for column in columns) :], "little")
+    assert [bits >> 4 * at & 15 for at in range(3)] == [8, 0, 8]
+
+
+@given(
+    st.lists(st.tuples(st.booleans(), st.lists(st.integers(-(2**31), 2**31 - 1) | st.integers(-9, 90), max_size=40)))
+)
+def test_columns_come_back(columns):
+    signed = [either for either, _ in columns]
+    made = rice.pack([np.array(numbers, np.int64) for _, numbers in columns], signed)
+    read = rice.Unpacker(made * 2)
+    for _ in range(2):
+        found = read.columns([len(numbers) for _, numbers in columns], signed)
+        assert [one.tolist() for one in found] == [numbers for _, numbers in columns]
+    assert read.left == 0
+
+
+def test_columns_take_few_bits():
+    """A constant takes none, few large numbers among small ones do not make all of them wide."""
+    n = 200
+    assert len(rice.pack([np.full(n, 77_777)], [False])) == 5
+    spiky = np.random.default_rng(1).integers(0, 8, n)
+    spiky[::50] = 1 << 30
+    assert len(rice.pack([spiky], [False])) < 1 + n * 4.2 / 8 + 4 * (24 + 32 + 4) / 8
+    signed = np.random.default_rng(1).integers(-8, 8, n) + 1_000_000
+    assert len(rice.pack([signed], [True])) <= 1 + 4 + n * 5 / 8
+
+
+def test_a_thousand_targets_are_cut_into_blocks():
+    whole = frame_of(RawWindow(1, {key: simple(40_000 + key) for key in range(2, 700)}))
+    blocks = list(whole.blocks())
+    assert [block.targets.size for block in blocks] == [256, 256, 186]
+    assert np.array_equal(np.concatenate([block.targets for block in blocks]), whole.targets)
+    assert same_stats(frame.concatenate([block.stats for block in blocks]), whole.stats)
+    for direction in range(3):
+        first = blocks[1].sketches.lengths[:direction].sum()
+        words = blocks[1].sketches.words[first : first + blocks[1].sketches.lengths[direction].sum()]
+        begin = int(whole.sketches.lengths[:direction].sum() + whole.sketches.lengths[direction, :256].sum())
+        assert np.array_equal(words, whole.sketches.words[begin : begin + words.size])
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda blob: b"",
+        lambda blob: blob[:3],
+        lambda blob: blob[:20],
+        lambda blob: b"\x04" + blob[1:],
+        lambda blob: blob[:1] + b"\x07" + blob[2:],
+        lambda blob: blob[:2] + b"\x07\x00" + blob[4:],
+        lambda blob: blob[:-1] + bytes([blob[-1] ^ 1]),
+    ],
+    ids=["empty", "no header", "cut", "version", "kind", "targets", "checksum"],
+)
+def test_damaged_bytes_are_refused(damage):
+    with pytest.raises(FrameError):
+        frame.decode_stats(damage(frame.encode_stats(EXAMPLE.stats)))
+    with pytest.raises(FrameError):
+        frame.decode_stats(frame.encode_sketches(EXAMPLE.sketches, EXAMPLE.stats))
+    with pytest.raises(FrameError):
+        frame.decode_sketches(damage(frame.encode_sketches(EXAMPLE.sketches, EXAMPLE.stats)), EXAMPLE.stats)
+
+
+def test_no_frame_without_targets():
+    with pytest.raises(FrameError):
+        frame.encode_stats(frame.concatenate([]))

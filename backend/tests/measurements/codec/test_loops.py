@@ -1,0 +1,429 @@
+"""Compiled loops against numpy: the same bytes in, the same numbers out."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinemora.measurements.aggregate import matrix, merge, rollup
+from sinemora.measurements.aggregate.corrections import SHIFTS, Corrections
+from sinemora.measurements.aggregate.matrix import Metric, Statistic
+from sinemora.measurements.codec import fast, frame, llq16, rice, unpacking
+from sinemora.measurements.codec.frame import Frame, FrameError
+from sinemora.measurements.codec.stored import StoredFrame
+from sinemora.measurements.codec.unpacking import DIRECTIONS, ONE_WAY
+from sinemora.measurements.ingest import packed_columns
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.payload import PROTOBUF, MalformedReport
+from sinemora.measurements.ingest.validation import read, windows_of
+from tests.measurements.reports import add_window, report_of
+from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
+
+GOLDEN = Path(__file__).parent / "golden"
+SEEDS = range(6)
+
+
+@pytest.fixture(scope="module")
+def compiled() -> Iterator[None]:
+    """The loops, for the tests of this file only: all others are about numpy."""
+    fast.load()
+    yield
+    fast._loaded = None
+
+
+@pytest.fixture
+def both(compiled: None, monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], object]], tuple[object, object]]:
+    """What a call returns with compiled loops, and without."""
+
+    def call(asked: Callable[[], object]) -> tuple[object, object]:
+        assert fast.loops() is not None
+        quick = asked()
+        with monkeypatch.context() as patch:
+            patch.setattr(fast, "_loaded", None)
+            return quick, asked()
+
+    return call
+
+
+def same(one: object, other: object) -> None:
+    if isinstance(one, np.ndarray):
+        assert one.dtype == other.dtype
+        assert np.array_equal(one, other)
+    elif isinstance(one, tuple | list):
+        assert len(one) == len(other)
+        for a, b in zip(one, other, strict=True):
+            same(a, b)
+    elif hasattr(one, "__dataclass_fields__"):
+        same(tuple(getattr(one, name) for name in one.__dataclass_fields__),
+             tuple(getattr(other, name) for name in one.__dataclass_fields__))  # fmt: skip
+    else:
+        assert one == other
+
+
+def raw(rng: np.random.Generator) -> Raw:
+    """One peer's window: sometimes silent, sometimes with delays at and below zero, sometimes with heavy tails."""
+    if rng.random() < 0.15:
+        return silent()
+    base = rng.choice([-500, 40, 60_000, 2_000_000])
+    out, into = (
+        np.rint(base + 900 * rng.pareto(1.2, rng.integers(0, 40))).clip(-5_000, 2e9).astype(int).tolist()
+        for _ in range(2)
+    )
+    both = [a + b for a, b in zip(out, into, strict=False)]
+    sent = tuple(int(rng.choice([-1, 50])) for _ in range(3))
+    lost = tuple(-1 if s < 0 else int(rng.integers(-1, 10)) for s in sent)
+    return Raw((out, into, both), sent, lost, int(rng.integers(0, 90_000)), int(rng.integers(1, 4)))
+
+
+def frames(rng: np.random.Generator, size: int) -> list[Frame]:
+    """Windows of three VMs towards some of eight."""
+    found = []
+    for at in range(size):
+        peers = {int(key): raw(rng) for key in rng.choice(np.arange(10, 18), rng.integers(1, 8), replace=False)}
+        made = frame_of(RawWindow(1 + at % 3, peers))
+        if at % 2:
+            widths = frame.widths_of(made.stats.flows)
+            counts = [np.repeat(made.stats.columns[frame.COUNT, d], widths) for d in range(2)]
+            flows = np.zeros((3, 2, int(widths.sum())), np.int32)
+            flows[frame.FLOW_COUNT] = counts
+            flows[frame.FLOW_MIN :] = 1_000 * (flows[frame.FLOW_COUNT] > 0)
+            made = Frame(made.vm_key, made.targets, frame.Stats(*astuple_of(made.stats)[:4], flows), made.sketches)
+        found.append(made)
+    return found
+
+
+def astuple_of(stats: frame.Stats) -> tuple:
+    return stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow
+
+
+def stored(parts: list[Frame], rng: np.random.Generator) -> list[StoredFrame]:
+    return [
+        StoredFrame(
+            part.vm_key, int(rng.integers(0, 4)) * 10, 10, part.targets, frame.encode_stats(part.stats),
+            frame.encode_sketches(part.sketches, part.stats),
+        )
+        for part in parts
+    ]  # fmt: skip
+
+
+def corrections(rng: np.random.Generator) -> list[Corrections]:
+    """Two stretches of time, in each most pairs have a correction."""
+    found = []
+    for start in (0, 20):
+        pairs = [(client, target) for client in (1, 2, 3) for target in range(10, 18) if rng.random() < 0.7]
+        shifts = np.zeros(len(pairs), SHIFTS)
+        shifts["client"], shifts["target"] = np.array(pairs).T
+        shifts["shift_ns"], shifts["bound_ns"] = rng.integers(-90_000, 90_000, (2, len(pairs)))
+        found.append(Corrections(start, start + 20, shifts))
+    return found
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("directions", [(), ONE_WAY, (frame.ROUND_TRIP,), DIRECTIONS])
+def test_blocks_decode_alike_corrected_or_not(both, seed, directions):
+    rng = np.random.default_rng(seed)
+    blocks = stored(frames(rng, 7), rng)
+    same(*both(lambda: merge.gathered(blocks, (), directions)))
+    same(*both(lambda: merge.gathered(blocks, corrections(np.random.default_rng(seed)), directions)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("quantile", range(4))
+def test_codes_of_round_trips_are_read_alike(both, seed, quantile):
+    blobs = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(seed), 30)]
+    same(*both(lambda: unpacking.round_trip_codes(blobs, quantile)))
+
+
+@pytest.mark.parametrize("quantile", range(4))
+def test_codes_beside_rests_that_stand_elsewhere_are_read_alike(both, quantile):
+    columns = np.zeros((8, 3, 60), np.int32)
+    columns[frame.COUNT] = 20
+    columns[frame.MEAN, :, ::29] = [[1 << 20], [1 << 21], [1 << 22]]
+    stats = frame.nothing(60)
+    stats = frame.Stats(columns, stats.quantiles + np.uint16(7), stats.flows, stats.asymmetry_source, stats.by_flow)
+    same(*both(lambda: unpacking.round_trip_codes([frame.encode_stats(stats)], quantile)))
+
+
+def test_codes_of_blocks_that_end_too_soon_are_refused(both):
+    blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
+    longer = blob[:2] + (200).to_bytes(2, "little")
+    made = longer + rice.checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
+    assert unpacking.round_trip_codes([blob], 0).size
+    with pytest.raises(FrameError, match="beyond their bytes"):
+        unpacking.round_trip_codes([blob, made], 0)
+
+
+def test_blocks_of_older_versions_decode_alike(both):
+    older = [(GOLDEN / name).read_bytes() for name in ("stats.v1", "stats.v2")]
+    some = frames(np.random.default_rng(1), 2)
+    blobs = [older[0], frame.encode_stats(some[0].stats), *older, frame.encode_stats(some[1].stats)]
+    quick, slow = both(lambda: unpacking.stats_of(blobs))
+    same(quick, slow)
+    same(*both(lambda: unpacking.round_trip_codes(blobs, 1)))
+    old, new = (GOLDEN / "sketch.v1").read_bytes(), frame.encode_sketches(some[0].sketches, some[0].stats)
+    stats = frame.concatenate([frame.decode_stats(older[0]), some[0].stats])
+    same(*both(lambda: unpacking.sketches_of([old, new], stats)))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("words_too", [True, False])
+def test_ranges_merge_alike(both, seed, words_too):
+    rng = np.random.default_rng(seed)
+    blocks = sorted(stored(frames(rng, 30), rng), key=lambda one: one.vm_key)
+    chunks, known = [blocks[:11], blocks[11:12], blocks[12:]], corrections(rng)
+    quick, slow = both(
+        lambda: merge.merged(chunks, 100, corrections=known, quantiles_of=DIRECTIONS, words_too=words_too)
+    )
+    counts = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR]
+    same(quick[0].stats.columns[counts], slow[0].stats.columns[counts])
+    assert np.allclose(quick[0].stats.m2, slow[0].stats.m2, rtol=2e-5)
+    same((quick[0].clients, quick[0].targets, quick[0].stats.quantiles, quick[0].stats.by_flow, quick[1]),
+         (slow[0].clients, slow[0].targets, slow[0].stats.quantiles, slow[0].stats.by_flow, slow[1]))  # fmt: skip
+
+
+def test_a_range_larger_than_what_is_decoded_at_once_merges_alike(both, monkeypatch):
+    rng = np.random.default_rng(3)
+    blocks = sorted(stored(frames(rng, 40), rng), key=lambda one: one.vm_key)
+    whole = merge.merged([blocks], 100, quantiles_of=DIRECTIONS)
+    monkeypatch.setattr(merge, "_TARGETS_AT_ONCE", 12)
+    pieces = [blocks[at : at + 3] for at in range(0, len(blocks), 3)]
+    for found in both(lambda: merge.merged(pieces, 100, quantiles_of=DIRECTIONS)):
+        same((found[0].clients, found[0].targets, found[0].stats.quantiles),
+             (whole[0].clients, whole[0].targets, whole[0].stats.quantiles))  # fmt: skip
+        same(found[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]],
+             whole[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]])  # fmt: skip
+
+
+def test_sketches_of_very_many_values_merge_alike(both):
+    rng = np.random.default_rng(4)
+    words = (rng.integers(0, 40, 4_000) << 5 | rng.integers(0, 32, 4_000)).astype(np.uint16)
+    lengths = np.full(400, 10)
+    owners = rng.integers(-1, 5, 400)
+    at = (0.01, 0.5, 0.9, 0.999, 1.0)
+    quick, slow = both(lambda: llq16.merge_groups(words, lengths, owners, 7, at))
+    same(quick, slow)
+    assert quick.totals.max() > 1 << 24
+    assert (quick.bins[:, 5:] == llq16.EMPTY).all()
+    canonical = llq16.canonical(quick.words, quick.lengths)
+    same(canonical, (quick.words, quick.lengths))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_columns_merge_alike(both, seed):
+    rng = np.random.default_rng(seed)
+    parts = frame.concatenate(part.stats for part in frames(rng, 20))
+    columns = parts.columns[:, :, ::1].reshape(8, -1)
+    groups = rng.integers(0, 9, columns.shape[1])
+    quick, slow = both(lambda: rollup.merge_columns(columns, groups, 11))
+    same(quick[:7], slow[:7])
+    assert np.allclose(quick[7].view(np.float32), slow[7].view(np.float32), rtol=2e-5)
+
+
+def test_the_newest_window_of_a_path_is_found_alike(both):
+    rng = np.random.default_rng(5)
+    rows, columns = rng.integers(-1, 6, (2, 200))
+    ended = rng.integers(0, 5, 200)
+    same(*both(lambda: matrix._newest(rows, columns, ended, 6)))
+
+
+@pytest.mark.parametrize("kind", ["stats", "sketches"])
+@pytest.mark.parametrize("harm", ["cut", "garbled", "kind", "too long"])
+def test_broken_blocks_are_named_alike(both, kind, harm):
+    part = frames(np.random.default_rng(6), 1)[0]
+    encode, decode = (
+        (lambda: frame.encode_stats(part.stats), unpacking.stats_of)
+        if kind == "stats"
+        else (
+            lambda: frame.encode_sketches(part.sketches, part.stats),
+            lambda blobs: unpacking.sketches_of(blobs, frame.concatenate([part.stats] * 3)),
+        )
+    )
+    good = encode()
+    bad = {
+        "cut": good[:-3],
+        "garbled": good[:9] + bytes(255 - byte for byte in good[9:]),
+        "kind": good[:1] + b"\x07" + good[2:],
+        "too long": good[:2] + (part.targets.size + 1).to_bytes(2, "little") + good[4:],
+    }[harm]
+
+    def said() -> str:
+        with pytest.raises(FrameError) as found:
+            decode([good, bad, good])
+        return str(found.value)
+
+    quick, slow = both(said)
+    assert quick == slow
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("metric", Metric)
+def test_matrices_are_measured_alike(both, seed, metric):
+    rng = np.random.default_rng(seed)
+    found, _ = merge.newest(stored(frames(rng, 6), rng))
+    axis = np.array([1, 2, 3, 9, *range(17, 9, -1)])
+    planned = rng.random((axis.size, axis.size)) < 0.9
+    last = int(found.ended_at_s.max())
+
+    def measured() -> list[object]:
+        cells = matrix.vm_cells(axis, planned, found, last + 20.0, 3)
+        matrices = [matrix.measure(cells, metric, statistic) for statistic in Statistic]
+        return [cells.at, cells.round_at, cells.stale, cells.sources, matrices, [one.codes() for one in matrices]]
+
+    quick, slow = both(measured)
+    same(quick, slow)
+    assert len(np.unique(quick[4][0].states)) > 2
+
+
+def test_keys_far_apart_are_found_like_close_ones():
+    axis, keys = np.array([7, 5_000_000, 3]), np.array([3, 4, 5_000_000, 7, 9_000_000, -1])
+    assert matrix.positions_of(axis, keys).tolist() == [2, -1, 1, 0, -1, -1]
+    assert matrix.positions_of(np.array([7, 5, 3]), np.array([3, 4, 5, 7, 900, -1])).tolist() == [2, -1, 1, 0, -1, -1]
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_frames_are_packed_alike(both, seed):
+    rng = np.random.default_rng(seed)
+    parts = [*frames(rng, 12), *frames(rng, 3)]
+    columns = rng.integers(-(1 << 31), 1 << 31, (8, 3, 40)).astype(np.int32)  # differences wrap around
+    codes, flows = rng.integers(0, 1 << 16, (4, 3, 40)).astype(np.uint16), np.full(40, 2, np.uint16)
+    by_flow = rng.integers(-(1 << 31), 1 << 31, (3, 2, 80)).astype(np.int32)
+    wild = frame.Stats(columns, codes, flows, rng.integers(0, 3, 40).astype(np.uint8), by_flow)
+    none = frame.Sketches(np.zeros((3, 40), np.int64), np.empty(0, np.uint16))
+    every = [(wild, none), *((part.stats, part.sketches) for part in parts)]
+    quick, slow = both(lambda: [frame.encode(*one) for one in every])
+    assert quick == slow
+    same(frame.decode_stats(quick[0][0][0]), wild)
+
+
+@pytest.mark.parametrize("flows", [[1], [3], [1] * 256 + [3] * 300, [3] + [1] * 599])
+def test_frames_of_many_blocks_are_packed_alike(both, flows):
+    rng = np.random.default_rng(4)
+    whole = frame_of(RawWindow(1, {key: raw(rng) for key in range(2, 602)}))
+    widths = np.resize(np.array(flows, np.uint16), whole.targets.size)
+    by_flow = rng.integers(0, 90_000, (3, 2, int(frame.widths_of(widths).sum()))).astype(np.int32)
+    stats = frame.Stats(*astuple_of(whole.stats)[:2], widths, whole.stats.asymmetry_source, by_flow)
+    whole = Frame(1, whole.targets, stats, whole.sketches)
+    quick, slow = both(lambda: [*whole.encoded(), *whole.encoded()])  # again: nothing is left of the first time
+    same(quick, slow)
+    assert [targets.size for targets, *_ in quick] == [256, 256, 88] * 2
+    for block, (targets, *blobs) in zip(whole.blocks(), quick[:3], strict=True):
+        found = frame.decode_stats(blobs[0])
+        same((block.targets, block.stats, block.sketches), (targets, found, frame.decode_sketches(blobs[1], found)))
+
+
+@pytest.mark.parametrize("flows", [False, True])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_single_targets_of_blocks_are_read_like_all_of_them(both, seed, flows):
+    rng = np.random.default_rng(seed)
+    parts = [part.stats for part in frames(rng, 24)[:: 1 if flows else 2]]
+    for n in (1, 40, 256):  # differences wrap around, rests are long
+        columns = (rng.integers(-(1 << 31), 1 << 31, (8, 3, n)) >> rng.integers(0, 32, (8, 3, n))).astype(np.int32)
+        codes = rng.integers(0, 1 << 16, (4, 3, n)).astype(np.uint16)
+        sources = rng.integers(0, 3, n).astype(np.uint8)
+        parts.append(frame.Stats(columns, codes, np.ones(n, np.uint16), sources, np.empty((3, 2, 0), np.int32)))
+    blobs = [frame.encode_stats(part) for part in parts]
+    for _ in range(4):
+        places = np.array([rng.integers(0, part.targets) for part in parts])
+        quick, slow = both(lambda places=places: unpacking.stats_at(blobs, places))
+        same(quick, slow)
+        expected = [part.take(slice(at, at + 1)) for part, at in zip(parts, places, strict=True)]
+        same(quick, frame.concatenate(expected))
+
+
+def window(rng: np.random.Generator) -> Report:
+    """A report of one window towards eight peers."""
+    return report_of(3, {int(key): raw(rng) for key in range(10, 18)}, 1_795_000_000)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_reports_are_read_alike(both, seed):
+    message = window(np.random.default_rng(seed))
+    if seed % 2:  # bins that do not ascend are put in order
+        part = next(one for one in (message.windows[0].outbound, message.windows[0].inbound) if len(one.sketch) > 4)
+        at = 2 * sum(part.sketch_words[: int(np.argmax(part.sketch_words))])
+        words = part.sketch[at : at + 4]
+        part.sketch = part.sketch[:at] + words[2:] + words[:2] + part.sketch[at + 4 :]
+    same(*both(lambda: windows_of(message, 1)))
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [("count", 1 << 31), ("sent", -2), ("lost", -2), ("lost", 1 << 30), ("min_ns", 1 << 40), ("mean_ns", -(1 << 40)),
+     ("max_ns", 0), ("max_ns", 1 << 40), ("m2", -1.0), ("m2", float("nan")), ("m2", float("inf")), ("count", 3),
+     ("clock_error_ns", 5)],
+)  # fmt: skip
+@pytest.mark.parametrize("direction", ["outbound", "round_trip"])
+def test_reports_are_refused_alike(both, column, value, direction):
+    message = report_of(3, {int(key): simple(50_000 + int(key)) for key in range(10, 18)}, 1_795_000_000)
+    getattr(getattr(message.windows[0], direction), column)[4] = value
+
+    def said() -> object:
+        try:
+            return windows_of(message, 1)
+        except MalformedReport as refusal:
+            return str(refusal)
+
+    quick, slow = both(said)
+    same(quick, slow)
+    assert isinstance(quick, str) == (column != "clock_error_ns" or direction == "round_trip")
+
+
+def whole_report(rng: np.random.Generator) -> Report:
+    """Two windows, with all an agent may say beside the columns."""
+    message = window(rng)
+    add_window(message, 4, {int(key): raw(rng) for key in range(20, 23)}, 1_795_000_010)
+    first = message.windows[0]
+    first.clock_offset_ns.extend([-5, 6] * 4)
+    first.clock_offset_error_ns.extend([9, 2**64 - 1] * 4)
+    first.clock_skew_ppb.extend([3, -3] * 4)
+    first.evidence.add(peer_key=10, at_ns=[1, 2], outbound_ns=[5, 60_000], inbound_ns=[4, 4])
+    return message
+
+
+def outcome(body: bytes) -> object:
+    try:
+        return read(body, PROTOBUF, 1)
+    except MalformedReport as refusal:
+        return str(refusal)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_bodies_are_read_alike(both, seed):
+    body = whole_report(np.random.default_rng(seed)).SerializeToString()
+    assert packed_columns.read(body) is not None
+    quick, slow = both(lambda: outcome(body))
+    same(quick, slow)
+    assert isinstance(quick, tuple)
+
+
+@pytest.mark.parametrize("golden", sorted((Path(__file__).parents[4] / "agent/wire/golden").glob("*.bin")), ids=str)
+def test_bodies_of_the_agent_are_read_alike(both, golden):
+    same(*both(lambda: outcome(golden.read_bytes())))
+
+
+def test_harmed_bodies_are_read_or_refused_alike(both):
+    rng = np.random.default_rng(8)
+    good = whole_report(rng).SerializeToString()
+    bodies = [good[: int(rng.integers(0, len(good)))] for _ in range(100)]
+    for _ in range(400):
+        body = bytearray(good)
+        for at in rng.integers(0, len(body), int(rng.integers(1, 4))).tolist():
+            body[at] = int(rng.choice([0, 1, 0x0A, 0x7F, 0x80, 0xFF, rng.integers(256)]))
+        bodies.append(bytes(body))
+    bodies += [good + good, good[:40] + good, b"", b"\x22\x00", good + b"\x22\x80\x00"]
+    same(*both(lambda: [outcome(body) for body in bodies]))
+
+
+def test_columns_that_are_not_packed_are_read_by_the_library(both):
+    """Any writer of protobuf may repeat a field, or write numbers one by one."""
+    message = window(np.random.default_rng(1))
+    part = message.windows[0].SerializeToString() + b"\x20\x63" + b"\x28\x01"  # one more peer, 99, of one flow
+    body = b"\x22" + _varint(len(part)) + part
+    assert packed_columns.read(body) is None
+    quick, slow = both(lambda: outcome(body))
+    same(quick, slow)
+
+
+def _varint(number: int) -> bytes:
+    return bytes([number & 127 | 128]) + _varint(number >> 7) if number > 127 else bytes([number])

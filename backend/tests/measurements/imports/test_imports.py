@@ -1,0 +1,230 @@
+"""Traces measured elsewhere, read, stored and asked about."""
+
+import io
+import time
+from uuid import UUID
+
+import numpy as np
+import pytest
+from httpx2 import Response
+
+from sinemora.jobs import executor
+from sinemora.jobs.dispatch import TASKS
+from sinemora.kit.config import settings
+from sinemora.measurements.codec import frame
+from sinemora.measurements.imports import readers, windowing
+from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, Zones
+from tests.callers import Member
+from tests.measurements.query.test_queries import iso
+
+PTPD = """# Timestamp, State, Clock ID, One Way Delay, Offset From Master, Slave to Master, Master to Slave, Observed Drift, Last Packet Received
+2016-11-07 15:06:41.250000, init, ,
+2016-11-07 15:06:42.250000, slv, 00:11(unknown)/1,  0.000045000,  0.000001,  0.000050000,  0.000040000, 12, S
+2016-11-07 15:06:42.500000, slv, 00:11(unknown)/1,  0.000045000,  0.000001,  0.000050000,  0.000040000, 12, D
+2016-11-07 15:06:43.250000, slv, 00:11(unknown)/1,  0.000047000,  0.000001,  0.000054000,  0.000040000, 12, S
+2016-11-07 15:06:44.250000, slv, 00:11(unknown)/1,  x,  0.000001,  nonsense,  0.000040000, 12, S
+"""  # noqa: E501
+
+
+def test_a_statistics_log_of_ptpd_gives_round_trips():
+    found = list(readers.read_ptpd(io.StringIO(PTPD), "a", "b"))
+    at = 1_478_531_202_250_000_000
+    assert found[:2] == [
+        Exchange(at, "a", "b", 45_000, 45_000, 90_000, 45_000),
+        Exchange(at + 10**9, "a", "b", 47_000, 47_000, 94_000, 47_000),
+    ]
+    assert isinstance(found[2], LineError)
+    assert (found[2].line, len(found)) == (6, 3)
+    with pytest.raises(TraceError):
+        list(readers.read_ptpd(io.StringIO("1,2,3\n"), "a", "b"))
+
+
+def test_a_csv_trace_is_read_line_by_line():
+    text = (
+        "at,source,target,source_zone,outbound_us,inbound_us\n"
+        "2026-11-20T10:00:00.5Z,a,b,east,50.5,60\n"
+        "1763632801.25,b,c,,41,\n"
+        "\n"
+        "1763632802,a,c,,,\n"
+        "yesterday,a,b,,1,2\n"
+        "1763632803,a,a,,1,2\n"
+        "1763632803,a,b,,fast,2\n"
+        "1763632803,a\n"
+    )
+    zones = Zones({})
+    found = list(readers.read_csv(io.StringIO(text), zones))
+    assert found[:3] == [
+        Exchange(1_795_168_800_500_000_000, "a", "b", 50_500, 60_000, 110_500),
+        Exchange(1_763_632_801_250_000_000, "b", "c", 41_000, None, None),
+        Exchange(1_763_632_802_000_000_000, "a", "c", None, None, None),
+    ]
+    assert [(one.line, one.message.split(":")[0]) for one in found[3:]] == [
+        (6, "`at` is no time"),
+        (7, "source and target must be two different names"),
+        (8, "outbound_us is no number"),
+        (9, "2 values for 6 columns"),
+    ]
+    assert zones.of == {"a": "east"}
+    for header in ("", "at,source,target\n", "time,from,to,delay_ns\n"):
+        with pytest.raises(TraceError):
+            list(readers.read_csv(io.StringIO(header), Zones({})))
+
+
+def test_windows_hold_what_the_exchanges_say():
+    random = np.random.default_rng(3)
+    exchanges = []
+    for n in range(2_000):
+        source, target = [("a", "b"), ("a", "c"), ("b", "c")][n % 3]
+        out, into = (int(value) for value in random.integers(20_000, 900_000, 2))
+        kind = n % 7
+        exchanges.append(
+            Exchange(
+                10**18 + n * 40_000_000,
+                source,
+                target,
+                None if kind in (0, 1) else out,
+                None if kind in (0, 1, 2) else into,
+                None if kind == 0 else out + into,
+                100 * kind,
+            )
+        )
+    keys = {"a": 5, "b": 3, "c": 9}
+    found = windowing.windows(exchanges[::-1], keys, 10, shift_s=1_000)
+    seen = 0
+    for window in found:
+        for i, target in enumerate(window.frame.targets.tolist()):
+            mine = [
+                one
+                for one in exchanges
+                if (keys[one.source], keys[one.target]) == (window.frame.vm_key, target)
+                and window.started_at_s <= one.at_ns // 10**9 + 1_000 < window.started_at_s + 10
+            ]
+            seen += len(mine)
+            columns = window.frame.stats.columns[:, :, i]
+            for d, values in enumerate(
+                [
+                    [one.outbound_ns for one in mine if one.outbound_ns is not None],
+                    [one.inbound_ns for one in mine if one.inbound_ns is not None],
+                    [one.round_trip_ns for one in mine if one.round_trip_ns is not None],
+                ]
+            ):
+                assert columns[frame.COUNT, d] == len(values)
+                assert (columns[frame.MIN, d], columns[frame.MAX, d]) == (min(values), max(values))
+                assert columns[frame.MEAN, d] == pytest.approx(np.mean(values), abs=1)
+                sd = np.sqrt(window.frame.stats.m2[d, i] / len(values))
+                assert sd == pytest.approx(np.std(values), rel=1e-3)
+            assert (columns[frame.SENT, 2], columns[frame.LOST, 2]) == (
+                len(mine),
+                sum(one.outbound_ns is one.round_trip_ns is None for one in mine),
+            )
+    assert seen == len(exchanges)
+
+
+@pytest.fixture
+def queued(monkeypatch) -> list[dict[str, str]]:
+    left: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
+    return left
+
+
+def imported(owner: Member, mesh_id: str, text: str, **params) -> dict:
+    """Import a trace and do its job."""
+    answer = owner.post(
+        f"/v1/meshes/{mesh_id}/imports", content=text.encode(), params=params, headers={"Content-Type": "text/csv"}
+    )
+    assert answer.status_code == 202, answer.text
+    executor.run(owner.tenant_id, UUID(answer.json()["id"]))
+    found: dict = owner.get(answer.headers["location"]).json()
+    return found
+
+
+def test_an_imported_trace_is_asked_about_like_any_other(owner, make_mesh, queued):
+    mesh = owner.created("/v1/meshes", {"name": "trace"})["id"]
+    start = int(time.time()) // 60 * 60 - 600
+    values = {n: (50_000 + 100 * n, 70_000 + 10 * n) for n in range(120)}
+    lines = ["at,source,target,source_zone,target_zone,outbound_ns,inbound_ns"]
+    lines += [f"{start + n},x,y,east,west,{out},{into}" for n, (out, into) in values.items()]
+    lines.insert(5, "oops")
+    text = "\n".join(lines)
+    for attempt in range(2):  # the second time everything is there already
+        job = imported(owner, mesh, text)
+        assert job["state"] == "succeeded", job
+        result = job["result"]
+        assert (result["exchanges"], result["windows"], result["vms"], result["lines_wrong"]) == (120, 12, 2, 1)
+        assert result["windows_stored"] == (0 if attempt else 12)
+        assert result["errors"][0]["line"] == 6
+    vms = {vm["name"]: vm for vm in owner.get("/v1/vms").json()["items"]}
+    assert vms["x"]["labels"] == {"source": "imported"}
+    range_ = {"from": iso(start), "to": iso(start + 120)}
+    matrix = owner.get(f"/v1/meshes/{mesh}/matrix", params={**range_, "statistic": "max"}).json()
+    names = [end["name"] for end in matrix["axis"]]
+    assert matrix["values"][names.index("x")][names.index("y")] == max(out for out, _ in values.values())
+    assert matrix["values"][names.index("y")][names.index("x")] == max(into for _, into in values.values())
+    zones = owner.get(f"/v1/meshes/{mesh}/matrix", params={**range_, "by": "zone", "statistic": "max"}).json()
+    assert [end["name"] for end in zones["axis"]] == ["east", "west"]
+    assert zones["values"][0][1] == max(out for out, _ in values.values())
+    live = owner.get(f"/v1/meshes/{mesh}/matrix").json()
+    assert {state for row in live["states"] for state in row} == {"not_planned"}  # nobody measures here now
+
+
+def test_a_trace_may_be_larger_than_other_bodies(owner, queued):
+    mesh = owner.created("/v1/meshes", {"name": "large"})["id"]
+    start = int(time.time()) // 60 * 60 - 600
+    # Letters of three bytes, so that pieces end within letters as within lines.
+    lines = [
+        "at,source,target,round_trip_ns,note",
+        *(f"{start + n % 60},x,y,{n + 1000},{'€' * 1_500}" for n in range(2_400)),
+    ]
+    text = "\n".join(lines)
+    assert len(text.encode()) > settings().body_limit_bytes
+    job = imported(owner, mesh, text)
+    assert job["state"] == "succeeded", job
+    assert (job["result"]["exchanges"], job["result"]["lines_wrong"]) == (2_400, 0)
+    assert job["params"]["size_bytes"] == len(text.encode())
+
+    def sent(body: str) -> Response:
+        headers = {"Content-Type": "text/csv", "Idempotency-Key": "trace-of-a-day"}
+        return owner.post(f"/v1/meshes/{mesh}/imports", content=body.encode(), headers=headers)
+
+    first, again, other = sent(text), sent(text), sent(text + "\n")
+    assert (first.status_code, again.status_code) == (202, 202)
+    assert first.json()["id"] == again.json()["id"] != job["id"]
+    assert other.json()["code"] == "idempotency_key_reused"
+    too_large = owner.post(f"/v1/meshes/{mesh}/imports", content=bytes(settings().import_limit_bytes + 1))
+    assert (too_large.status_code, too_large.json()["code"]) == (413, "body_too_large")
+    assert str(settings().import_limit_bytes) in too_large.json()["detail"]
+
+
+def test_an_old_trace_is_refused_or_moved(owner, queued):
+    mesh = owner.created("/v1/meshes", {"name": "old"})["id"]
+    job = imported(owner, mesh, PTPD, kind="ptpd", client="vm-1", server="vm-2")
+    assert job["error"]["code"] == "trace_out_of_range"
+    job = imported(owner, mesh, PTPD, kind="ptpd", client="vm-1", server="vm-2", times="end_now")
+    assert job["state"] == "succeeded", job
+    assert job["result"]["exchanges"] == 2
+    assert job["result"]["shifted_s"] % 600 == 0
+    found = owner.get(
+        f"/v1/meshes/{mesh}/matrix",
+        params={"from": job["result"]["from"], "to": job["result"]["to"], "metric": "round_trip", "statistic": "max"},
+    ).json()
+    assert found["values"] == [[None, 94_000], [94_000, None]]
+
+
+def test_traces_that_cannot_be_taken_in(owner, other_owner, make_mesh, queued):
+    live = make_mesh(owner, 2)
+    mesh = owner.created("/v1/meshes", {"name": "empty"})["id"]
+    header = "at,source,target,round_trip_ns\n"
+
+    def refused(mesh_id, text: str, caller: Member = owner, **params) -> tuple[int, str]:
+        answer = caller.post(f"/v1/meshes/{mesh_id}/imports", content=text.encode(), params=params)
+        return answer.status_code, answer.json()["code"]
+
+    assert refused(live.id, header) == (409, "mesh_is_live")
+    assert refused(mesh, "") == (422, "trace_empty")
+    assert refused(mesh, PTPD, kind="ptpd", client="a") == (422, "trace_ends_missing")
+    assert refused(mesh, header, other_owner) == (404, "mesh_unknown")
+    assert imported(owner, mesh, "a,b\n1,2\n")["error"]["code"] == "trace_unreadable"
+    assert imported(owner, mesh, header)["error"]["code"] == "trace_unreadable"
+    mixed = header + f"{int(time.time()) - 600},{live.agents[0].name},elsewhere,5000\n"
+    assert imported(owner, mesh, mixed)["error"]["code"] == "vm_has_agent"

@@ -1,0 +1,136 @@
+"""Group commit on its own, with a store that does what the test wants."""
+
+import asyncio
+import threading
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+from sqlalchemy.exc import OperationalError
+
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.ingest.group_commit import BatchWriter
+
+
+def run(story: Callable[[], Awaitable[None]]) -> None:
+    asyncio.run(asyncio.wait_for(story(), 20))
+
+
+async def outcome(writing: Awaitable[None]) -> str:
+    try:
+        await writing
+    except ProductError as error:
+        return error.code
+    return "stored"
+
+
+class Store:
+    """Remembers its batches; can be held, and refuses what it is told to."""
+
+    def __init__(self) -> None:
+        self.batches: list[list[str]] = []
+        self.held = threading.Event()
+        self.held.set()
+        self.refused: dict[str, Exception] = {}
+
+    def __call__(self, reports: Sequence[str]) -> None:
+        self.held.wait(10)
+        self.batches.append(list(reports))
+        for report in reports:
+            if report in self.refused:
+                raise self.refused[report]
+
+
+def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
+    async def story() -> None:
+        store = Store()
+        writer = BatchWriter(store, 100, 1)
+        await writer.write("first", 1)
+        store.held.clear()
+        waiting = [asyncio.ensure_future(writer.write(str(n), 1)) for n in range(20)]
+        await asyncio.sleep(0.1)
+        assert not any(one.done() for one in waiting)  # nothing is acknowledged before its commit
+        store.held.set()
+        await asyncio.gather(*waiting)
+        writer.close()
+        assert store.batches[0] == ["first"]
+        assert sum(map(len, store.batches)) == 21
+        assert len(store.batches) <= 3
+
+    run(story)
+
+
+def test_one_bad_report_fails_alone():
+    async def story() -> None:
+        store = Store()
+        writer = BatchWriter(store, 100, 50)
+        store.refused["bad"] = ValueError("no")
+        found = await asyncio.gather(*(outcome(writer.write(name, 1)) for name in ("a", "bad", "b", "c")))
+        writer.close()
+        assert found == ["stored", "report_not_storable", "stored", "stored"]
+
+    run(story)
+
+
+def test_a_database_that_comes_back_is_asked_again_and_one_that_does_not_is_told():
+    async def story() -> None:
+        store = Store()
+        gone = OperationalError("INSERT", {}, Exception("server closed the connection"))
+        answers: list[Exception | None] = [gone, None, gone, gone]
+
+        def moody(reports: Sequence[str]) -> None:
+            answer = answers.pop(0)
+            if answer is not None:
+                raise answer
+            store(reports)
+
+        writer = BatchWriter(moody, 100, 1)
+        assert await outcome(writer.write("a", 1)) == "stored"
+        assert await outcome(writer.write("b", 1)) == "database_unavailable"
+        writer.close()
+        assert store.batches == [["a"]]
+
+    run(story)
+
+
+def test_closing_stores_what_waits_and_refuses_what_comes():
+    async def story() -> None:
+        store = Store()
+        writer = BatchWriter(store, 100, 1)
+        store.held.clear()
+        waiting = [asyncio.ensure_future(outcome(writer.write(str(n), 1))) for n in range(5)]
+        await asyncio.sleep(0.05)
+        closing = asyncio.ensure_future(asyncio.to_thread(writer.close))
+        await asyncio.sleep(0.05)
+        assert await outcome(writer.write("late", 1)) == "shutting_down"
+        store.held.set()
+        await closing
+        assert await asyncio.gather(*waiting) == ["stored"] * 5
+
+    run(story)
+
+
+def test_a_store_that_hangs_does_not_hang_the_end():
+    async def story() -> None:
+        store = Store()
+        writer = BatchWriter(store, 100, 1)
+        store.held.clear()
+        held = asyncio.ensure_future(outcome(writer.write("held", 1)))
+        await asyncio.sleep(0.05)
+        queued = asyncio.ensure_future(outcome(writer.write("queued", 1)))
+        await asyncio.sleep(0.05)
+        await asyncio.to_thread(writer.close, 0.1)
+        assert await queued == "shutting_down"
+        store.held.set()
+        assert await held == "stored"
+
+    run(story)
+
+
+@pytest.mark.parametrize(("size", "code"), [(1, "stored"), (1 << 30, "ingest_busy")])
+def test_the_queue_is_bounded_in_bytes_too(size, code):
+    async def story() -> None:
+        writer = BatchWriter(Store(), 100, 1)
+        assert await outcome(writer.write("a", size)) == code
+        writer.close()
+
+    run(story)

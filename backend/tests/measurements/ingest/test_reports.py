@@ -1,0 +1,550 @@
+"""Reports through HTTP into the real database: acknowledged is committed, resent is stored once, nonsense refused."""
+
+import asyncio
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from uuid import UUID
+
+import numpy as np
+import pytest
+import zstandard
+from google.protobuf import json_format
+from sqlalchemy import Engine, text
+from sqlalchemy.exc import OperationalError, ProgrammingError
+
+from sinemora.inventory.agents import AgentIdentity
+from sinemora.kit.db import system_session
+from sinemora.kit.errors import ProductError
+from sinemora.measurements.codec import frame
+from sinemora.measurements.ingest import pipeline
+from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.validation import NO_CLOCK, windows_of
+from sinemora.measurements.store import inserts
+from tests.callers import MeshWorld
+from tests.measurements.reports import PROTOBUF, ZSTD, add_window, report_of, send, sent, window_start
+from tests.measurements.worlds import RawWindow, frame_of, silent, simple
+
+REPORTS = "/v1/agents/self/reports"
+GOLDEN = Path(__file__).parents[4] / "agent/wire/golden"
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    return make_mesh(owner, 3)
+
+
+def peers_of(mesh: MeshWorld, agent: int = 0):
+    return {other.vm_key: simple(50_000 + other.vm_key) for other in mesh.agents if other is not mesh.agents[agent]}
+
+
+def rows(sql: str, **parameters):
+    with system_session() as session:
+        return session.execute(text(sql), parameters).all()
+
+
+def count(table: str) -> int:
+    return rows(f"SELECT count(*) FROM {table}")[0][0]
+
+
+def problem(answer):
+    assert answer.headers["content-type"] == "application/problem+json"
+    return answer.json()
+
+
+def test_an_acknowledged_window_is_committed_as_it_was_sent(mesh):
+    peers = peers_of(mesh)
+    started = window_start()
+    sent(mesh.agents[0], report_of(mesh.key, peers, started))
+    ((row),) = rows(
+        "SELECT f.*, r.target_keys, extract(epoch FROM started_at)::bigint AS started_s FROM probe_frames f"
+        " JOIN rosters r ON r.key = f.roster_key"
+    )
+    expected = frame_of(RawWindow(mesh.agents[0].vm_key, peers))
+    assert (row.tenant_key, row.mesh_key, row.vm_key) == (mesh.owner.tenant_key, mesh.key, mesh.agents[0].vm_key)
+    assert (row.started_s, row.window_s, row.block, row.n) == (started, 10, 0, 2)
+    assert row.target_keys == sorted(peers)
+    found = frame.decode_stats(row.stats)
+    assert np.array_equal(found.columns, expected.stats.columns)
+    assert np.array_equal(found.quantiles, expected.stats.quantiles)
+    assert np.array_equal(frame.decode_sketches(row.sketch, found).words, expected.sketches.words)
+    assert count("path_latest") == 1
+    assert rows("SELECT minute FROM rollup_marks")[0][0].timestamp() == started // 60 * 60
+
+
+@pytest.mark.parametrize("form", ["protobuf", "zstd", "json"])
+def test_three_forms_of_a_report(mesh, form):
+    report = report_of(mesh.key, peers_of(mesh))
+    body, headers = {
+        "protobuf": (report.SerializeToString(), PROTOBUF),
+        "zstd": (zstandard.compress(report.SerializeToString()), ZSTD),
+        "json": (
+            json_format.MessageToJson(report, preserving_proto_field_name=True),
+            {"Content-Type": "application/json; charset=utf-8"},
+        ),
+    }[form]
+    answer = mesh.agents[0].post(REPORTS, content=body, headers=headers)
+    assert answer.status_code == 204, answer.text
+    assert count("probe_frames") == 1
+
+
+def test_a_resent_report_is_acknowledged_and_stored_once(mesh):
+    report = report_of(mesh.key, peers_of(mesh))
+    for _ in range(3):
+        sent(mesh.agents[0], report)
+    assert count("probe_frames") == 1
+    assert count("rollup_marks") == 1  # nothing new, nothing to roll up again
+
+
+def test_many_agents_at_once_are_all_stored(owner, make_mesh):
+    mesh = make_mesh(owner, 12)
+    started = window_start()
+    with ThreadPoolExecutor(12) as pool:
+        answers = list(
+            pool.map(
+                lambda one: send(mesh.agents[one[0]], report_of(mesh.key, peers_of(mesh, one[0]), started - one[1])),
+                [(agent, ago) for agent in range(12) for ago in (0, 10, 20)],
+            )
+        )
+    assert {answer.status_code for answer in answers} == {204}
+    assert count("probe_frames") == 36
+    assert count("path_latest") == 12
+    assert {row[0] for row in rows("SELECT extract(epoch FROM started_at)::bigint FROM path_latest")} == {started}
+
+
+def test_an_older_window_does_not_replace_the_newest(mesh):
+    started = window_start()
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started))
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started - 40))
+    assert count("probe_frames") == 2
+    assert rows("SELECT extract(epoch FROM started_at)::bigint FROM path_latest")[0][0] == started
+
+
+def test_more_than_256_peers_are_stored_in_blocks(owner, make_mesh, database: Engine):
+    mesh = make_mesh(owner, 1)
+    zone = owner.created("/v1/zones", {"provider": "test", "region": "r1", "name": "z"})
+    with system_session() as session:  # VMs without agents, made in bulk
+        session.execute(
+            text(
+                "INSERT INTO vms (id, tenant_id, zone_id, name, event_port, general_port, version)"
+                " SELECT gen_random_uuid(), :tenant, :zone, 'vm-' || i, 319, 320, 1 FROM generate_series(1, 300) i"
+            ),
+            {"tenant": owner.tenant_id, "zone": zone["id"]},
+        )
+    keys = [row[0] for row in rows("SELECT key FROM vms WHERE name LIKE 'vm-%' ORDER BY key")]
+    sent(mesh.agents[0], report_of(mesh.key, {key: simple(40_000 + key) for key in keys}))
+    found = rows("SELECT block, n, target_keys FROM probe_frames f JOIN rosters r ON r.key = roster_key ORDER BY block")
+    assert [(row.block, row.n) for row in found] == [(0, 256), (1, 44)]
+    assert found[0].target_keys + found[1].target_keys == keys
+
+
+def test_the_agent_counts_as_reporting_and_its_health_is_kept(mesh, owner):
+    before = owner.get(f"/v1/agents/{mesh.agents[0].agent_id}").json()
+    assert before["status"] == "enrolled"
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
+    after = owner.get(f"/v1/agents/{mesh.agents[0].agent_id}").json()
+    assert after["status"] == "reporting"
+    assert after["health"]["packets_sent"] == 1000
+    assert after["health"]["timestamp_source"] == "kernel"
+
+
+def test_a_report_without_windows_still_says_that_the_agent_lives(mesh, owner):
+    answer = mesh.agents[0].post(REPORTS, content=(GOLDEN / "empty.bin").read_bytes(), headers=PROTOBUF)
+    assert answer.status_code == 204
+    assert owner.get(f"/v1/agents/{mesh.agents[0].agent_id}").json()["status"] == "reporting"
+
+
+def test_spikes_are_stored_with_their_exchanges(mesh):
+    a, b = mesh.agents[0].vm_key, mesh.agents[1].vm_key
+    report = report_of(mesh.key, {b: simple(50_000, 60_000, count=30)})
+    evidence = report.windows[0].evidence.add(peer_key=b)
+    evidence.at_ns.extend([1_000_000, 126_000_000])
+    evidence.outbound_ns.extend([50_000, 51_000])
+    evidence.inbound_ns.extend([60_000, 4_000_000])
+    sent(mesh.agents[0], report)
+    ((row),) = rows("SELECT * FROM spikes")
+    assert (row.source_key, row.target_key) == (b, a)  # the way back stood out
+    assert row.max_ns == 4_000_000
+    assert row.median_ns == pytest.approx(60_150, rel=0.01)
+    assert frame.decode_evidence(row.evidence).tolist() == [
+        [1_000_000, 126_000_000],
+        [60_000, 4_000_000],
+        [50_000, 51_000],
+    ]
+
+
+# What is refused, and how it is told.
+
+
+def test_anonymous_and_revoked_agents_are_refused(mesh, owner, client):
+    body = report_of(mesh.key, peers_of(mesh)).SerializeToString()
+    assert problem(client.post(REPORTS, content=body, headers=PROTOBUF))["code"] == "sign_in_required"
+    owner.post(f"/v1/agents/{mesh.agents[0].agent_id}/revoke")
+    answer = mesh.agents[0].post(REPORTS, content=body, headers=PROTOBUF)
+    assert (answer.status_code, problem(answer)["code"]) == (401, "agent_revoked")
+    assert count("probe_frames") == 0
+
+
+def test_a_mesh_of_another_tenant_is_unknown(mesh, other_owner, make_mesh):
+    other = make_mesh(other_owner, 2)
+    answer = send(mesh.agents[0], report_of(other.key, peers_of(mesh)))
+    assert (answer.status_code, problem(answer)["code"]) == (404, "mesh_unknown")
+    assert problem(answer)["mesh_key"] == other.key
+
+
+def test_windows_of_a_deleted_mesh_are_skipped_when_others_are_good(mesh):
+    report = report_of(mesh.key, peers_of(mesh))
+    add_window(report, 999_999, peers_of(mesh))
+    add_window(report, mesh.key, peers_of(mesh), window_start() - 4 * 86_400 // 10 * 10)
+    answer = send(mesh.agents[0], report)
+    assert (answer.status_code, answer.headers["sinemora-skipped-windows"]) == (204, "2")
+    assert count("probe_frames") == 1
+
+
+def test_a_removed_peer_is_left_out_and_the_rest_is_stored(mesh, owner):
+    peers = peers_of(mesh)
+    gone = mesh.agents[2]
+    answer = owner.delete(f"/v1/vms/{gone.vm_id}", headers={"If-Match": "*"})
+    assert answer.status_code == 204, answer.text
+    time.sleep(0.6)  # keys are kept for moments
+    sent(mesh.agents[0], report_of(mesh.key, peers))
+    ((row),) = rows("SELECT target_keys, n FROM probe_frames f JOIN rosters r ON r.key = roster_key")
+    assert (row.target_keys, row.n) == ([mesh.agents[1].vm_key], 1)
+
+
+def test_a_vm_that_left_the_mesh_may_empty_its_spool(mesh, owner):
+    assert owner.delete(f"/v1/meshes/{mesh.id}/vms/{mesh.agents[0].vm_id}").status_code == 204
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(100)))
+    assert count("probe_frames") == 1
+
+
+def test_a_mesh_made_a_moment_ago_is_known(mesh, owner, make_mesh):
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))  # fills what is kept of the tenant
+    time.sleep(0.6)
+    second = make_mesh(owner, 2, name="second")
+    sent(second.agents[0], report_of(second.key, peers_of(second)))
+
+
+def test_a_window_from_the_future_names_the_skew(mesh):
+    answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(-360)))
+    found = problem(answer)
+    assert (answer.status_code, found["code"]) == (422, "window_in_future")
+    assert found["skew_s"] == pytest.approx(3610, abs=12)
+    assert "server_time_ns" in found["detail"]
+
+
+def test_a_window_older_than_what_is_kept(mesh):
+    answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(1) - 4 * 86_400))
+    assert (answer.status_code, problem(answer)["code"]) == (422, "window_too_old")
+
+
+def _first(report: Report, name: str, value) -> None:
+    columns = report.windows[0].outbound
+    getattr(columns, name)[0] = value
+
+
+@pytest.mark.parametrize(
+    ("spoil", "pointer"),
+    [
+        (lambda r: _first(r, "min_ns", 10**9), "windows/0/outbound/mean_ns"),
+        (lambda r: _first(r, "max_ns", 1), "windows/0/outbound/mean_ns"),
+        (lambda r: _first(r, "count", 9), "windows/0/outbound/sketch"),
+        (lambda r: _first(r, "min_ns", 40_000), "windows/0/outbound/sketch"),
+        (lambda r: _first(r, "max_ns", 10**8), "windows/0/outbound/sketch"),
+        (lambda r: _first(r, "sent", -2), "windows/0/outbound/sent"),
+        (lambda r: _first(r, "lost", 100), "windows/0/outbound/lost"),
+        (lambda r: _first(r, "m2", float("nan")), "windows/0/outbound/m2"),
+        (lambda r: _first(r, "m2", -1.0), "windows/0/outbound/m2"),
+        (lambda r: _first(r, "sketch_words", 2**32 - 1), "windows/0/outbound/sketch"),
+        (lambda r: r.windows[0].inbound.count.append(1), "windows/0/inbound/count"),
+        (lambda r: r.windows[0].inbound.ClearField("m2"), "windows/0/inbound/m2"),
+        (lambda r: r.windows[0].ClearField("round_trip"), "windows/0/round_trip/count"),
+        (lambda r: r.windows[0].round_trip.clock_error_ns.__setitem__(0, 5), "windows/0/round_trip/clock_error_ns"),
+        (lambda r: setattr(r.windows[0].inbound, "sketch", b"abc"), "windows/0/inbound/sketch"),
+        (lambda r: r.windows[0].flows.append(1), "windows/0/flows"),
+        (lambda r: r.windows[0].peer_keys.__setitem__(1, r.windows[0].peer_keys[0]), "windows/0/peer_keys"),
+        (lambda r: r.windows[0].peer_keys.__setitem__(0, 0), "windows/0/peer_keys"),
+        (lambda r: setattr(r.windows[0], "window_s", 61), "windows/0/window_s"),
+        (lambda r: setattr(r.windows[0], "window_s", 0), "windows/0/window_s"),
+        (lambda r: setattr(r.windows[0], "started_at_s", r.windows[0].started_at_s + 3), "windows/0/started_at_s"),
+        (lambda r: setattr(r.windows[0], "started_at_s", -10), "windows/0/started_at_s"),
+        (lambda r: setattr(r.windows[0], "mesh_key", 0), "windows/0/mesh_key"),
+        (lambda r: r.windows[0].evidence.add(peer_key=1), "windows/0/evidence/0/peer_key"),
+        (lambda r: r.windows[0].asymmetry_source.append(2), "windows/0/asymmetry_source"),
+        (lambda r: r.windows[0].asymmetry_source.extend([1, 0]), "windows/0/asymmetry_source"),
+        (lambda r: r.windows[0].clock_offset_ns.extend([1, 2]), "windows/0/clock_offset_error_ns"),
+        (lambda r: r.windows[0].outbound_flows.count.append(1), "windows/0/outbound_flows/count"),
+        (lambda r: setattr(r, "agent_version", "a\x00b"), "agent_version"),
+        (lambda r: setattr(r.health, "clock_source", "x" * 65), "health/clock_source"),
+    ],
+)
+def test_a_malformed_report_is_refused_and_the_field_named(mesh, spoil, pointer):
+    report = report_of(mesh.key, peers_of(mesh))
+    spoil(report)
+    answer = mesh.agents[0].post(REPORTS, content=report.SerializeToString(), headers=PROTOBUF)
+    found = problem(answer)
+    assert (answer.status_code, found["code"]) == (422, "malformed_report")
+    assert found["errors"][0]["pointer"] == f"#/{pointer}"
+    assert count("probe_frames") == 0
+
+
+def test_delays_of_a_peer_that_never_answered_are_not_believed(mesh):
+    report = report_of(mesh.key, {mesh.agents[1].vm_key: silent()})
+    report.windows[0].inbound.max_ns[0] = 5
+    found = problem(mesh.agents[0].post(REPORTS, content=report.SerializeToString(), headers=PROTOBUF))
+    assert found["errors"][0]["pointer"] == "#/windows/0/inbound/mean_ns" or "min_ns" in found["errors"][0]["pointer"]
+
+
+def test_one_bad_window_refuses_the_whole_report(mesh):
+    report = report_of(mesh.key, peers_of(mesh))
+    add_window(report, mesh.key, peers_of(mesh), window_start(2)).outbound.count[0] += 1
+    found = problem(send(mesh.agents[0], report))
+    assert found["errors"][0]["pointer"] == "#/windows/1/outbound/sketch"
+    assert "windows[1].outbound.sketch" in found["detail"]
+    assert count("probe_frames") == 0
+
+
+def test_numbers_beyond_32_bits_are_clamped(mesh):
+    target = mesh.agents[1].vm_key
+    report = report_of(mesh.key, {target: simple(5 * 10**9)})
+    report.windows[0].outbound.clock_error_ns[0] = 2**64 - 1
+    report.windows[0].outbound.m2[0] = 1e300
+    sent(mesh.agents[0], report)
+    found = frame.decode_stats(rows("SELECT stats FROM probe_frames")[0][0])
+    assert found.columns[frame.MAX, 0, 0] == 2**31 - 1
+    assert found.columns[frame.CLOCK_ERROR, 0, 0] == 2**31 - 1
+    assert np.isfinite(found.m2).all()
+    assert found.quantiles[2, 0, 0] > 1  # the sketch reaches further than 32 bits
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "code"),
+    [
+        (b"", {}, 415, "media_type_unsupported"),
+        (b"x", {"Content-Type": "text/plain"}, 415, "media_type_unsupported"),
+        (b"x", {**PROTOBUF, "Content-Encoding": "gzip"}, 415, "content_encoding_unsupported"),
+        (b"\xff\xff\xff", PROTOBUF, 422, "malformed_report"),
+        (b"not zstd", ZSTD, 422, "malformed_report"),
+        (b"", ZSTD, 422, "malformed_report"),
+        (b"", PROTOBUF, 422, "malformed_report"),
+        (b"\x22\x00" * 200_000, PROTOBUF, 422, "malformed_report"),
+        (b"\x08\x00" * 200_000, PROTOBUF, 422, "malformed_report"),
+        (zstandard.compress(b"\x22\x00" * (4 << 20)), ZSTD, 422, "malformed_report"),
+        (b"\x22\x81\xb5\x18" + b"\x4a\x00" * 200_000 + b"\x08", PROTOBUF, 422, "malformed_report"),
+        (b"{", {"Content-Type": "application/json"}, 422, "malformed_report"),
+        (b'{"windws": []}', {"Content-Type": "application/json"}, 422, "malformed_report"),
+        (b"\xff", {"Content-Type": "application/json"}, 422, "malformed_report"),
+        (b"[" * 100_000, {"Content-Type": "application/json"}, 422, "malformed_report"),
+        (b"\0" * (9 << 20), PROTOBUF, 413, "body_too_large"),
+        (zstandard.compress(b"\0" * (100 << 20)), ZSTD, 413, "body_too_large"),
+    ],
+    ids=lambda value: value[:12].hex() if isinstance(value, bytes) else None,
+)
+def test_bodies_that_are_no_report(mesh, body, headers, status, code):
+    answer = mesh.agents[0].post(REPORTS, content=body, headers=headers)
+    assert (answer.status_code, problem(answer)["code"]) == (status, code)
+
+
+def test_a_zip_bomb_that_hides_its_size_is_stopped_early(mesh):
+    compressor = zstandard.ZstdCompressor().compressobj()  # without the size in its head
+    body = b"".join(compressor.compress(b"\0" * (1 << 20)) for _ in range(100)) + compressor.flush()
+    answer = mesh.agents[0].post(REPORTS, content=body, headers=ZSTD)
+    assert (answer.status_code, problem(answer)["code"]) == (413, "body_too_large")
+
+
+def test_golden_report_of_the_agent_is_stored(mesh):
+    """The bytes the agent's tests write, about peers that exist here."""
+    report = Report.FromString((GOLDEN / "report.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "report.json").read_text(), Report()) == report
+    window = report.windows[0]
+    window.mesh_key, window.started_at_s = mesh.key, window_start()
+    others = sorted([mesh.agents[1].vm_key, mesh.agents[2].vm_key, 10**9])
+    window.peer_keys[:] = others
+    window.evidence[0].peer_key = others[2]
+    sent(mesh.agents[0], report)
+    ((row),) = rows("SELECT n, stats FROM probe_frames")
+    found = frame.decode_stats(row.stats)
+    assert row.n == 2
+    assert found.columns[frame.MIN].tolist() == [[45_000, 0], [-500, 0], [44_500, 0]]
+    assert found.columns[frame.LOST].tolist() == [[1, 80], [0, -1], [1, 80]]
+
+
+def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
+    report = Report.FromString((GOLDEN / "flows.bin").read_bytes())
+    assert json_format.Parse((GOLDEN / "flows.json").read_text(), Report()) == report
+    window = report.windows[0]
+    window.mesh_key, window.started_at_s = mesh.key, window_start()
+    window.peer_keys[:] = sorted([mesh.agents[1].vm_key, mesh.agents[2].vm_key, mesh.agents[0].vm_key + 3])
+    window.ClearField("evidence")
+    (found,) = windows_of(report, mesh.agents[0].vm_key)
+    assert found.stats.flows.tolist() == [1, 1, 2]
+    assert found.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED, frame.ASSUMED]
+    assert found.stats.by_flow[:, 0].tolist() == [[2, 1], [45_000, 1_000_000], [45_000, 1_000_000]]
+    assert found.clocks is not None
+    assert found.clocks.offset_ns.tolist() == [-1_500, 0, 9_000_000_000_000]
+    assert found.clocks.error_ns.tolist() == [80, NO_CLOCK, 2_500]
+    assert found.clocks.skew_ppb.tolist() == [0, 0, -31_250]
+    window.peer_keys[2] = 10**9  # no VM of the tenant: its flows go with it
+    sent(mesh.agents[0], report)
+    ((row),) = rows("SELECT stats FROM probe_frames")
+    stored = frame.decode_stats(row.stats)
+    assert stored.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]
+    assert stored.by_flow.shape == (3, 2, 0)
+
+
+def test_golden_extremes_are_refused_not_stored(mesh):
+    answer = mesh.agents[0].post(REPORTS, content=(GOLDEN / "extremes.bin").read_bytes(), headers=PROTOBUF)
+    assert (answer.status_code, problem(answer)["code"]) == (422, "malformed_report")
+
+
+# When things go wrong on our side.
+
+
+def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkeypatch: pytest.MonkeyPatch):
+    store, gate = inserts.store_frames, threading.Event()
+
+    def poisoned(session, frames, known):
+        gate.wait(5)
+        if any(row.window_s == 7 for row in frames):
+            session.execute(text("SELECT 1 / 0"))
+        return store(session, frames, known)
+
+    monkeypatch.setattr(pipeline.writes, "store_frames", poisoned)
+    with ThreadPoolExecutor(8) as pool:
+        good = [
+            pool.submit(send, mesh.agents[n % 3], report_of(mesh.key, peers_of(mesh, n % 3), window_start(n + 1)))
+            for n in range(6)
+        ]
+        bad = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2, 7), 7))
+        time.sleep(0.3)
+        gate.set()
+        assert [one.result().status_code for one in good] == [204] * 6
+    assert (bad.result().status_code, problem(bad.result())["code"]) == (422, "report_not_storable")
+    assert count("probe_frames") == 6
+
+
+def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.MonkeyPatch):
+    send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2)))
+
+    def away(*_):
+        raise OperationalError("INSERT", {}, Exception("server closed the connection unexpectedly"))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pipeline.writes, "store_frames", away)
+        answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
+    assert (answer.status_code, problem(answer)["code"]) == (503, "database_unavailable")
+    assert int(answer.headers["retry-after"]) > 0
+    assert count("probe_frames") == 1
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
+
+
+def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
+    gate = threading.Event()
+    store = inserts.store_frames
+    monkeypatch.setattr(pipeline.writes, "store_frames", lambda *args: (gate.wait(10), store(*args))[1])
+    ingest = mesh.agents[0].http.app.state.ingest
+    monkeypatch.setattr(ingest._writer, "_capacity", 2)
+    with ThreadPoolExecutor(8) as pool:
+        first = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(1)))
+        time.sleep(0.3)  # taken out of the queue, held in the database
+        rest = [
+            pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(n))) for n in range(2, 7)
+        ]
+        time.sleep(0.5)
+        refused = [one.result() for one in rest if one.done()]
+        gate.set()
+        accepted = [one.result() for one in [first, *rest] if one.result().status_code == 204]
+    assert len(accepted) == 3
+    assert {(answer.status_code, problem(answer)["code"]) for answer in refused} == {(429, "ingest_busy")}
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
+    assert count("probe_frames") == 3
+
+
+def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: pytest.MonkeyPatch):
+    order: list[str] = []
+
+    def refused(*_):
+        order.append("report")
+        raise ProductError("malformed_report", 422, "Nothing of this is stored.")
+
+    async def others():
+        for _ in range(40):
+            order.append("other")
+            await asyncio.sleep(0)
+
+    async def all_at_once():
+        agent = mesh.agents[0]
+        identity = AgentIdentity(UUID(int=1), mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
+        ingest = pipeline.Ingest()
+        try:
+            reports = [ingest.take(identity, b"", "application/x-protobuf", "") for _ in range(20)]
+            return await asyncio.gather(*reports, others(), return_exceptions=True)
+        finally:
+            ingest.close()
+
+    monkeypatch.setattr(pipeline, "_prepare", refused)
+    ended = asyncio.run(all_at_once())
+    assert [type(one) for one in ended] == [ProductError] * 20 + [type(None)]
+    assert "report,report" not in ",".join(order)
+
+
+def test_missing_partitions_are_made_when_a_report_needs_them(mesh, servers):
+    with servers.owner_engine.begin() as connection:
+        for table in ("probe_frames", "probe_frames_1m", "spikes"):
+            connection.execute(text("SELECT drop_measurements_before(:table, '2999-01-01')"), {"table": table})
+    sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
+    assert count("probe_frames") == 1
+
+
+def test_row_level_security_hides_the_frames_of_others(mesh, other_owner, make_mesh, database: Engine, timescaledb):
+    other = make_mesh(other_owner, 2)
+    report = report_of(mesh.key, peers_of(mesh))
+    evidence = report.windows[0].evidence.add(peer_key=mesh.agents[1].vm_key)
+    for column in (evidence.at_ns, evidence.outbound_ns, evidence.inbound_ns):
+        column.append(900_000)
+    sent(mesh.agents[0], report)
+    sent(other.agents[0], report_of(other.key, peers_of(other)))
+    tables = ["probe_frames", "rosters", "path_latest", "spikes", "rollup_marks"]
+    for key, seen in (
+        (mesh.owner.tenant_key, [1, 1, 1, 1, 1]),
+        (other_owner.tenant_key, [1, 1, 1, 0, 1]),
+        ("", [0] * 5),
+    ):
+        with database.begin() as connection:
+            connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(key)})
+            assert [connection.scalar(text(f"SELECT count(*) FROM {table}")) for table in tables] == seen
+    day = time.strftime("%Y%m%d", time.gmtime(window_start()))
+    with database.begin() as connection:
+        connection.execute(text("SELECT set_config('sinemora.tenant_key', '*', true)"))
+        assert connection.scalar(text("SELECT count(*) FROM probe_frames")) == 2
+        if timescaledb is None:  # partitions have no way round their parent; chunks cannot have policies
+            assert connection.scalar(text(f"SELECT count(*) FROM probe_frames_{day}")) == 0
+
+
+def test_a_tenant_cannot_write_frames_of_another(mesh, database: Engine):
+    mine, other = mesh.owner.tenant_key, mesh.owner.tenant_key + 1
+    with database.begin() as connection:
+        connection.execute(text("SELECT set_config('sinemora.tenant_key', :key, true)"), {"key": str(mine)})
+        add = text("INSERT INTO rollup_marks (tenant_key, mesh_key, minute) VALUES (:key, 1, now())")
+        connection.execute(add, {"key": mine})
+        with pytest.raises(ProgrammingError, match="row-level security"):
+            connection.execute(add, {"key": other})
+        connection.rollback()
+
+
+def test_every_answer_to_a_report_is_one_of_the_api(mesh, client):
+    """Acknowledged or refused, early or late: request id, security headers, nothing to be cached."""
+    answers = [
+        send(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)})),
+        mesh.agents[0].post(REPORTS, content=b"x", headers=PROTOBUF),
+        client.post(REPORTS, content=b"x", headers=PROTOBUF),
+    ]
+    assert [answer.status_code for answer in answers] == [204, 422, 401]
+    for answer in answers:
+        assert len(answer.headers["X-Request-Id"]) == 32
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    named = mesh.agents[0].post(REPORTS, content=b"x", headers={**PROTOBUF, "X-Request-Id": "mine-12345"})
+    assert named.headers["X-Request-Id"] == named.json()["request_id"] == "mine-12345"

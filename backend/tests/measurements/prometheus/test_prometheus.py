@@ -1,0 +1,219 @@
+"""What Prometheus scrapes and Grafana plots is what the zone matrix says."""
+
+import json
+import re
+import time
+from pathlib import Path
+from urllib.parse import urlencode
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+
+from sinemora.measurements import tasks
+from tests.callers import Caller
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+
+DASHBOARD = Path(__file__).parents[4] / "infra" / "dashboards" / "sinemora-zones.json"
+
+
+@pytest.fixture
+def mesh(owner, make_mesh):
+    mesh = make_mesh(owner, 3)
+    for minutes in (10, 9, 8):
+        sent(mesh.agents[0], report_of(mesh.key, peers(mesh, 80_000), window_start(minutes, 60)))
+    sent(mesh.agents[0], report_of(mesh.key, peers(mesh, 50_000)))
+    tasks.roll_up()
+    return mesh
+
+
+def peers(mesh, delay_ns):
+    return {mesh.agents[1].vm_key: simple(delay_ns, 30_000), mesh.agents[2].vm_key: simple(delay_ns * 2, lost=2)}
+
+
+@pytest.fixture
+def key(owner):
+    made = owner.created("/v1/api-keys", {"name": "g", "scopes": ["read"], "expires_at": "2027-01-01T00:00:00Z"})
+    return Caller(owner.http, headers={"Authorization": f"Bearer {made['secret']}"})
+
+
+def asked(caller, path, **params):
+    answer = caller.get(f"/v1/prometheus/api/v1/{path}", params=params)
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["status"] == "success"
+    return answer.json()["data"]
+
+
+def matrix(owner, mesh, metric, statistic="p50"):
+    params = {"by": "zone", "metric": metric, "statistic": statistic}
+    found = owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+    names = [one["name"] for one in found["axis"]]
+    return {
+        (source, target): found["values"][row][column]
+        for row, source in enumerate(names)
+        for column, target in enumerate(names)
+        if found["values"][row][column] is not None
+    }
+
+
+def test_a_scrape_is_the_newest_zone_matrix(owner, mesh, key):
+    answer = key.get("/v1/prometheus/metrics")
+    assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
+    families = {one.name: one for one in text_string_to_metric_families(answer.text)}
+    assert {one.type for one in families.values()} == {"gauge", "summary"}
+    for name, metric, statistic, scale in (
+        ("sinemora_zone_delay_seconds", "one_way_delay", "p99", 1e-9),
+        ("sinemora_zone_loss_ratio", "loss", "p50", 1),
+    ):
+        found = {
+            (one.labels["source_zone"], one.labels["target_zone"]): one.value
+            for one in families[name].samples
+            if one.labels.get("quantile", "0.99") == "0.99"
+        }
+        expected = matrix(owner, mesh, metric, statistic)
+        assert len(expected) > 3
+        assert found == pytest.approx({pair: value * scale for pair, value in expected.items()})
+
+
+def test_a_tenant_sees_its_own_meshes_alone(mesh, other_owner, client):
+    assert "sinemora_zone_delay_seconds{" not in other_owner.get("/v1/prometheus/metrics").text
+    assert asked(other_owner, "query", query="sinemora_zone_delay_seconds")["result"] == []
+    for path in ("metrics", "api/v1/query?query=1", "api/v1/labels"):
+        assert client.get(f"/v1/prometheus/{path}").status_code == 401
+
+
+def test_a_query_now_is_the_newest_matrix(owner, mesh, key):
+    data = asked(key, "query", query='sinemora_zone_delay_seconds{quantile="0.5",source_zone="a"} * 1e9')
+    assert data["resultType"] == "vector"
+    found = {one["metric"]["target_zone"]: float(one["value"][1]) for one in data["result"]}
+    expected = {
+        target: value for (source, target), value in matrix(owner, mesh, "one_way_delay").items() if source == "a"
+    }
+    assert found == pytest.approx(expected)
+    assert asked(key, "query", query="1+1") == {
+        "resultType": "scalar",
+        "result": [pytest.approx(time.time(), abs=60), "2.0"],
+    }
+
+
+def test_a_range_has_the_values_of_its_minutes_and_gaps_where_nothing_was_measured(mesh, key):
+    end = window_start(7, 60)
+    data = asked(
+        key,
+        "query_range",
+        query='max(sinemora_zone_delay_seconds{mesh="demo",quantile="0.5",source_zone="a",target_zone="b"})',
+        start=end - 360,
+        end=end + 120,
+        step="60",
+    )
+    ((series),) = data["result"]
+    assert [at for at, _ in series["values"]] == [end - 120, end - 60, end]
+    assert [float(value) for _, value in series["values"]] == pytest.approx([80e-6] * 3, rel=0.01)
+
+
+def test_labels_series_and_metadata(mesh, key):
+    assert asked(key, "label/mesh/values") == ["demo"]
+    assert asked(key, "label/source_zone/values") == ["a", "b", "c"]
+    assert "sinemora_zone_loss_ratio" in asked(key, "label/__name__/values")
+    assert {"__name__", "mesh", "quantile", "source_zone", "target_zone"} == set(asked(key, "labels"))
+    found = asked(key, "series", **{"match[]": 'sinemora_zone_loss_ratio{source_zone="a"}'})
+    assert {one["target_zone"] for one in found} == {"b", "c"}
+    assert asked(key, "metadata")["sinemora_zone_delay_seconds"][0]["type"] == "summary"
+    assert asked(key, "status/buildinfo")["version"]
+
+
+@pytest.mark.parametrize(
+    ("path", "params", "words"),
+    [
+        ("query", {}, "query is missing"),
+        ("query", {"query": "rate(x)"}, "rate"),
+        ("query", {"query": "1", "time": "noon"}, "time is a time"),
+        ("query_range", {"query": "1", "start": 0, "end": 1e9, "step": 1}, "longer step"),
+        ("query_range", {"query": "1", "start": 10, "end": 0, "step": 1}, "before start"),
+        ("query_range", {"query": "1", "start": 0, "end": 10, "step": "0"}, "step is"),
+        ("query_range", {"query": '{mesh=~".*"}', "start": 0, "end": 29_940, "step": 60}, "more than 2000"),
+        ("series", {"match[]": "1+1"}, "no selector"),
+    ],
+)
+def test_what_is_wrong_is_said_as_prometheus_says_it(mesh, key, path, params, words):
+    answer = key.get(f"/v1/prometheus/api/v1/{path}", params=params)
+    assert answer.status_code == 400
+    assert answer.json()["status"] == "error"
+    assert answer.json()["errorType"] == "bad_data"
+    assert words in answer.json()["error"]
+
+
+def test_a_form_is_taken_too(mesh, key):
+    answer = key.post(
+        "/v1/prometheus/api/v1/query",
+        content=b"query=count(sinemora_zone_loss_ratio)",
+        headers={"Content-Type": "application/x-www-form-urlencoded"},
+    )
+    assert float(answer.json()["data"]["result"][0]["value"][1]) == len(matrix(mesh.owner, mesh, "loss"))
+
+
+def test_every_panel_of_the_dashboard_has_an_answer(mesh, key):
+    dashboard = json.loads(DASHBOARD.read_text())
+    expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
+    assert len(expressions) > 5
+    for expression in expressions:
+        filled = expression.replace("$mesh", "demo").replace("$quantile", "0.99")
+        assert asked(key, "query", query=filled)["result"], filled
+    for variable in dashboard["templating"]["list"]:
+        if variable["type"] == "query":
+            name, label = re.fullmatch(r"label_values\((\w+), (\w+)\)", variable["definition"]).groups()
+            assert asked(key, f"label/{label}/values", **{"match[]": name}) == ["demo"]
+
+
+def provisioned(name: str) -> dict:
+    found = yaml.safe_load((DASHBOARD.parent / "provisioning" / f"{name}.yaml").read_text())
+    assert found["apiVersion"] == 1
+    ((one),) = found["datasources" if name == "datasources" else "providers"]
+    return one
+
+
+def test_the_provisioned_source_plots_every_panel_as_grafana_asks_it(owner, mesh, key):
+    """Grafana posts forms to the address of its source, with the header that it is provisioned with."""
+    source = provisioned("datasources")
+    assert (source["type"], source["access"], source["jsonData"]["httpMethod"]) == ("prometheus", "proxy", "POST")
+    address = source["url"].replace("${SINEMORA_URL}", "")
+    secret = key.headers["Authorization"].removeprefix("Bearer ")
+    value = source["secureJsonData"]["httpHeaderValue1"].replace("${SINEMORA_API_KEY}", secret)
+    grafana = Caller(owner.http, headers={source["jsonData"]["httpHeaderName1"]: value})
+    end = window_start(7, 60) + 60
+    for panel in json.loads(DASHBOARD.read_text())["panels"]:
+        assert panel["datasource"]["uid"] == source["uid"]
+        for target in panel["targets"]:
+            assert target["datasource"]["uid"] == source["uid"]
+            query = target["expr"].replace("$mesh", "demo").replace("$quantile", "0.99")
+            form = urlencode({"query": query, "start": end - 300, "end": end, "step": 60})
+            answer = grafana.post(
+                f"{address}/api/v1/query_range",
+                content=form.encode(),
+                headers={"Content-Type": "application/x-www-form-urlencoded"},
+            )
+            assert answer.status_code == 200, answer.text
+            series = answer.json()["data"]["result"]
+            assert series, query
+            labels = set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"]))
+            assert all(labels <= one["metric"].keys() for one in series), query
+
+
+def test_the_dashboard_is_one_that_grafana_takes():
+    dashboard = json.loads(DASHBOARD.read_text())
+    assert provisioned("dashboards")["type"] == "file"
+    assert {"uid", "title", "schemaVersion", "time", "refresh", "templating", "panels"} <= dashboard.keys()
+    panels = dashboard["panels"]
+    assert len({panel["id"] for panel in panels}) == len(panels)
+    assert {panel["type"] for panel in panels} <= {"timeseries", "stat"}
+    taken: set[tuple[int, int]] = set()
+    for panel in panels:
+        place = panel["gridPos"]
+        assert place["x"] + place["w"] <= 24, panel["title"]
+        cells = {(place["x"] + x, place["y"] + y) for x in range(place["w"]) for y in range(place["h"])}
+        assert not cells & taken, panel["title"]
+        taken |= cells
+        assert panel["fieldConfig"]["defaults"]["unit"] in {"s", "percentunit"}
+    used = set(re.findall(r"\$(\w+)", json.dumps([panel["targets"] for panel in panels])))
+    assert used == {variable["name"] for variable in dashboard["templating"]["list"]}

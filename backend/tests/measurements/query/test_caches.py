@@ -1,0 +1,148 @@
+"""What is remembered of merged ranges and newest windows: never anything but what would be read anew."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.measurements.aggregate import corrections as clock_corrections
+from sinemora.measurements.query import lru_cache, rollup_cache
+from sinemora.measurements.query.lru_cache import Memory
+from sinemora.measurements.query.scan import utc
+from sinemora.measurements.store import corrections
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import simple
+
+MINUTES = 13
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    return make_mesh(owner, 4)
+
+
+def measure(mesh: MeshWorld, started_at_s: int, seed: int) -> None:
+    """One window of the whole mesh; the first of each two is client."""
+    for n, agent in enumerate(mesh.agents[:-1]):
+        peers = {
+            peer.vm_key: simple(
+                50_000 + 977 * seed + 100 * peer.vm_key, 80_000 - 300 * seed, count=5 + n, lost=seed % 2
+            )
+            for peer in mesh.agents[n + 1 :]
+        }
+        sent(agent, report_of(mesh.key, peers, started_at_s))
+
+
+@pytest.fixture
+def start(mesh) -> int:
+    """Thirteen minutes of a window or two each; the first is at a minute and no multiple of five."""
+    start = window_start(30, 300) + 120
+    for minute in range(MINUTES):
+        for n in range(1 + minute % 2):
+            measure(mesh, start + 60 * minute + 10 * n, 3 * minute + n)
+    tasks.roll_up()
+    return start
+
+
+def asked(mesh: MeshWorld, start_s: int | None = None, end_s: int = 0, **more):
+    when = {} if start_s is None else {"from": utc(start_s).isoformat(), "to": utc(end_s).isoformat()}
+    wanted = {"statistic": "p50", "more": ["p99", "min", "max", "mean"], **when, **more}
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=wanted)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lru_cache, "_memory", None)
+
+
+def shift(mesh: MeshWorld, start_s: int, end_s: int, shift_ns: int) -> None:
+    """Corrections of all pairs of the first VM."""
+    shifts = np.zeros(3, clock_corrections.SHIFTS)
+    shifts["client"], shifts["target"] = mesh.agents[0].vm_key, [agent.vm_key for agent in mesh.agents[1:]]
+    shifts["shift_ns"], shifts["bound_ns"] = shift_ns, 250
+    with system_session() as session:
+        corrections.store(
+            session, mesh.owner.tenant_key, mesh.key, utc(start_s), utc(end_s), np.sort(shifts), np.zeros(1)
+        )
+
+
+@pytest.mark.parametrize("by", ["vm", "zone"])
+@pytest.mark.parametrize("metric", ["one_way_delay", "round_trip", "loss"])
+def test_a_range_that_moves_is_the_same_as_one_read_for_the_first_time(mesh, start, by, metric, monkeypatch):
+    ranges = [(start + 60 * a, start + 60 * b) for a, b in ((0, 12), (1, 13), (2, 11), (1, 13), (4, 10))]
+    moved = [asked(mesh, *one, metric=metric, by=by) for one in ranges]
+    for one, found in zip(ranges, moved, strict=True):
+        forgotten(monkeypatch)
+        assert asked(mesh, *one, metric=metric, by=by) == found
+    assert moved[0] != moved[1]
+
+
+def test_a_range_is_what_its_windows_are_merged_client_by_client(mesh, start, monkeypatch):
+    found = asked(mesh, start, start + 720)
+    monkeypatch.setattr(rollup_cache, "_PAIRS_MAX", 0)
+    one_by_one = asked(mesh, start, start + 720)
+    means = np.array([one["more"].pop("mean") for one in (found, one_by_one)], float)
+    assert found == one_by_one
+    assert np.nanmax(np.abs(means[0] - means[1])) <= 1
+
+
+def test_a_late_window_shows_in_a_range_that_is_remembered(mesh, start, monkeypatch):
+    before = asked(mesh, start, start + 720)
+    assert asked(mesh, start, start + 720) == before
+    measure(mesh, start + 330, 40)
+    tasks.roll_up()
+    after = asked(mesh, start, start + 720)
+    assert after["more"]["max"] != before["more"]["max"]
+    forgotten(monkeypatch)
+    assert asked(mesh, start, start + 720) == after
+
+
+def test_a_range_is_corrected_anew_when_corrections_change(mesh, start, monkeypatch):
+    found = [asked(mesh, start, start + 720)]
+    for end_s, shift_ns in ((start + 100, 4_000), (start + 600, 9_000)):
+        shift(mesh, end_s - 60, end_s, shift_ns)
+        found.append(asked(mesh, start, start + 720))
+    means = [one["more"]["mean"] for one in found]
+    assert means[0] != means[1] != means[2]
+    forgotten(monkeypatch)
+    assert asked(mesh, start, start + 720) == found[2]
+
+
+def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
+    def told() -> dict[str, object]:  # without the states, which time alone changes
+        return {name: value for name, value in asked(mesh).items() if name in ("values", "more", "clock_error_ns")}
+
+    def known() -> object:
+        return lru_cache.memory().get(("newest", mesh.owner.tenant_key, mesh.key))
+
+    now = window_start(2)
+    measure(mesh, now - 10, 1)
+    found, first = [told()], known()
+    assert told() == found[0]
+    assert known() is first
+    sent(mesh.agents[0], report_of(mesh.key, {one.vm_key: simple(900_000) for one in mesh.agents[1:]}, now))
+    found.append(told())
+    shift(mesh, now - 100, now + 10, 5_000)
+    found.append(told())
+    sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[3].vm_key: simple(70_000)}, now))  # another roster
+    found.append(told())
+    assert all(one != other for one, other in pairwise(found))
+    forgotten(monkeypatch)
+    assert told() == found[3]
+
+
+def test_memory_is_bounded_and_forgets_what_was_asked_for_least():
+    held = Memory(100)
+    for key in "abc":
+        held.put(key, key.upper(), 40)
+    assert [held.get(key) for key in "abc"] == [None, "B", "C"]
+    held.get("b")
+    held.put("d", "D", 40)
+    assert [held.get(key) for key in "bcd"] == ["B", None, "D"]
+    held.put("e", "E", 101)
+    held.put("d", "again", 60)
+    assert [held.get(key) for key in "bde"] == ["B", "again", None]

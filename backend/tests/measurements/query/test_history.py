@@ -1,0 +1,93 @@
+"""A matrix a window: which windows are read, and what stands in them."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sinemora.kit.db import tenant_session
+from sinemora.measurements.aggregate.matrix import Statistic
+from sinemora.measurements.codec import flows, frame, unpacking
+from sinemora.measurements.codec.frame import FrameError
+from sinemora.measurements.query import history
+from sinemora.meshes.plan import MeshState
+from sinemora.meshes.service import mesh_state
+from tests.callers import Member, MeshWorld
+from tests.measurements.codec.test_loops import frames
+from tests.recommendations.measured_mesh import WINDOWS, measured
+
+GOLDEN = Path(__file__).parents[1] / "codec" / "golden"
+TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
+
+
+@pytest.mark.parametrize("quantile", range(3))
+def test_codes_alone_are_those_of_all_stats(quantile):
+    made = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(3), 20)]
+    blobs = [(GOLDEN / "stats.v1").read_bytes(), *made, (GOLDEN / "stats.v2").read_bytes()]
+    found = unpacking.round_trip_codes(blobs, quantile)
+    whole = unpacking.stats_of(blobs)
+    assert np.array_equal(found, whole.quantiles[quantile, frame.ROUND_TRIP])
+    assert not unpacking.round_trip_codes([], quantile).size
+
+
+@pytest.mark.parametrize("quantile", range(3))
+def test_codes_of_slowest_flows_are_those_of_all_stats(quantile):
+    made = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(3), 20)]
+    blobs = [(GOLDEN / "stats.v1").read_bytes(), *made, (GOLDEN / "stats.v2").read_bytes()]
+    whole = flows.slowest(unpacking.stats_of(blobs))
+    assert np.array_equal(unpacking.slowest_codes(blobs, quantile), whole.quantiles[quantile, frame.ROUND_TRIP])
+    several = unpacking.slowest_codes(blobs, quantile) != unpacking.round_trip_codes(blobs, quantile)
+    assert several.any()
+    assert not several.all()
+    assert not unpacking.slowest_codes([], quantile).size
+
+
+def test_blocks_that_end_too_soon_are_refused():
+    blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
+    more = blob[:2] + (200).to_bytes(2, "little") + blob[4:]
+    with pytest.raises(FrameError, match="checksum"):
+        unpacking.round_trip_codes([blob, more], 0)
+
+
+def state_of(mesh: MeshWorld) -> MeshState:
+    with tenant_session(mesh.owner.tenant_id) as session:
+        return mesh_state(session, mesh.id)
+
+
+def seen(mesh: MeshWorld, blocks_max: int) -> history.History:
+    now = datetime.now(UTC)
+    with tenant_session(mesh.owner.tenant_id) as session:
+        return history.round_trips(
+            session, mesh_state(session, mesh.id), now - timedelta(minutes=15), now, Statistic.P50, blocks_max
+        )
+
+
+def test_each_pair_has_what_was_measured_in_every_window(owner: Member, make_mesh):
+    mesh = make_mesh(owner, 3)
+    measured(mesh, TRIPS)
+    found = seen(mesh, 10_000)
+    names = [member.name for member in state_of(mesh).members]
+    assert found.round_trips_ns.shape == (WINDOWS, 3, 3)
+    assert set(found.window_s.tolist()) == {10}
+    assert np.diff(found.started_at_s).tolist() == [10] * (WINDOWS - 1)
+    for (one, other), us in TRIPS.items():
+        at = found.round_trips_ns[:, names.index(one), names.index(other)]
+        assert at == pytest.approx(us * 1e3, abs=20e3)
+        assert np.array_equal(at, found.round_trips_ns[:, names.index(other), names.index(one)])
+    assert np.isnan(found.round_trips_ns[:, range(3), range(3)]).all()
+
+
+def test_windows_beyond_the_budget_are_left_out_evenly(owner: Member, make_mesh):
+    mesh = make_mesh(owner, 3)
+    measured(mesh, TRIPS)
+    every = seen(mesh, 10_000)
+    some = seen(mesh, 6 * 3)
+    assert some.started_at_s.tolist() == every.started_at_s[1::2].tolist()
+    assert np.array_equal(some.round_trips_ns, every.round_trips_ns[1::2], equal_nan=True)
+    assert seen(mesh, 1).started_at_s.size == history.WINDOWS_LEAST
+
+
+def test_a_mesh_without_windows_has_an_empty_history(owner: Member, make_mesh):
+    mesh = make_mesh(owner, 3)
+    assert seen(mesh, 10_000).span is None

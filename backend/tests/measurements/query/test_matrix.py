@@ -1,0 +1,415 @@
+"""Matrices, paths and series through HTTP, against answers computed naively from what was sent."""
+
+import struct
+from datetime import UTC, datetime, timedelta
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.measurements import tasks
+from sinemora.measurements.codec import llq16
+from tests.callers import MeshWorld
+from tests.measurements.reports import report_of, sent, window_start
+from tests.measurements.worlds import Raw, silent, simple
+
+
+def matrix(mesh: MeshWorld, **params):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)
+    assert answer.status_code == 200, answer.text
+    return answer.json()
+
+
+def iso(at_s: float) -> str:
+    return datetime.fromtimestamp(at_s, UTC).isoformat()
+
+
+def iso_z(at_s: float) -> str:
+    return iso(at_s).replace("+00:00", "Z")
+
+
+def quantile(values: list[int], q: float) -> int:
+    words = llq16.encode(values)
+    middle = int(llq16.values_of(llq16.quantiles(words, np.array([words.size]), [q]))[0, 0])
+    return min(max(middle, min(values)), max(values))
+
+
+@pytest.fixture
+def mesh(owner, make_mesh) -> MeshWorld:
+    """Six agents in three zones; every pair measured by the first of the two."""
+    return make_mesh(owner, 6)
+
+
+def measure(mesh: MeshWorld, started_at_s: int | None = None, seed: int = 0) -> dict[tuple[int, int], tuple[Raw, int]]:
+    """Send one window of the whole mesh; (source, target) → what happened, and which direction of it that is."""
+    known = {}
+    for n, agent in enumerate(mesh.agents):
+        peers = {
+            peer.vm_key: simple(
+                40_000 + 1_000 * agent.vm_key + 77 * peer.vm_key + seed,
+                90_000 + 500 * peer.vm_key + seed,
+                count=8 + n,
+                lost=n % 3,
+            )
+            for peer in mesh.agents[n + 1 :]
+        }
+        if peers:
+            sent(agent, report_of(mesh.key, peers, started_at_s))
+        for key, raw in peers.items():
+            known[agent.vm_key, key], known[key, agent.vm_key] = (raw, 0), (raw, 1)
+    return known
+
+
+def keys_in_order(mesh: MeshWorld) -> list[int]:
+    """VM keys in the order of the roster."""
+    return [vm["key"] for vm in mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()["vms"]]
+
+
+def test_matrix_of_one_way_delays(mesh):
+    started = window_start()
+    known = measure(mesh, started)
+    found = matrix(mesh, metric="one_way_delay", statistic="mean")
+    keys = keys_in_order(mesh)
+    assert [one["name"] for one in found["axis"]] == ["a-1", "a-2", "b-1", "b-2", "c-1", "c-2"]
+    assert (found["unit"], found["by"], found["statistic"]) == ("ns", "vm", "mean")
+    for i, source in enumerate(keys):
+        for j, target in enumerate(keys):
+            if i == j:
+                assert (found["values"][i][j], found["states"][i][j]) == (None, "not_planned")
+                continue
+            raw, direction = known[source, target]
+            delays = raw.delays_ns[direction]
+            assert found["values"][i][j] == round(sum(delays) / len(delays))
+            assert found["clock_error_ns"][i][j] == 500
+            assert found["states"][i][j] == "measured"
+    assert found["window"] == {"from": iso_z(started), "to": iso_z(started + 10)}
+
+
+@pytest.mark.parametrize("statistic", ["min", "mean", "p50", "p90", "p99", "max"])
+@pytest.mark.parametrize("metric", ["one_way_delay", "round_trip", "asymmetry", "loss", "clock_error"])
+def test_json_and_binary_say_the_same(mesh, metric, statistic):
+    started = window_start()
+    measure(mesh, started)
+    found = matrix(mesh, metric=metric, statistic=statistic)
+    answer = mesh.owner.get(
+        f"/v1/meshes/{mesh.id}/matrix",
+        params={"metric": metric, "statistic": statistic},
+        headers={"Accept": "application/octet-stream"},
+    )
+    assert answer.headers["content-type"] == "application/octet-stream"
+    magic, rows, columns, revision, ended_at_ms = struct.unpack_from("<4sIIIq", answer.content)
+    assert (magic, rows, columns, revision) == (b"SNM1", 6, 6, found["revision"])
+    assert ended_at_ms == (started + 10) * 1000
+    codes = struct.unpack_from("<36H", answer.content, 24)
+    states = answer.content[24 + 72 :]
+    names = ["measured", "not_planned", "no_data", "stale", "lost"]
+    for at, code in enumerate(codes):
+        i, j = divmod(at, 6)
+        assert names[states[at]] == found["states"][i][j]
+        value = found["values"][i][j]
+        if value is None:
+            assert code == 0
+        elif metric == "loss":
+            assert code == 1 + round(value * 10_000)
+        elif metric == "asymmetry":
+            bins = code - 32768
+            assert abs(bins) == llq16.bins_of(abs(value))
+            assert (bins > 0) == (value > 0)
+        else:
+            assert code == 1 + llq16.bins_of(value)
+
+
+def test_zone_matrix_merges_the_samples_of_all_paths_between_zones(mesh):
+    known = measure(mesh)
+    found = matrix(mesh, by="zone", statistic="p90")
+    roster = mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()
+    zone_of = {vm["key"]: vm["zone_name"] for vm in roster["vms"]}
+    assert [one["name"] for one in found["axis"]] == ["a", "b", "c"]
+    for i, a in enumerate("abc"):
+        for j, b in enumerate("abc"):
+            values = [
+                v for (s, t), (raw, d) in known.items() if (zone_of[s], zone_of[t]) == (a, b) for v in raw.delays_ns[d]
+            ]
+            assert found["values"][i][j] == quantile(values, 0.9)
+            assert found["states"][i][j] == "measured"
+
+
+def test_states_tell_why_there_is_no_value(owner, make_mesh):
+    mesh = make_mesh(owner, 5)
+    a, b, c, d, e = (agent.vm_key for agent in mesh.agents)
+    sent(mesh.agents[0], report_of(mesh.key, {b: simple(50_000), c: silent()}))
+    sent(mesh.agents[1], report_of(mesh.key, {d: simple(60_000)}, window_start(30)))
+    owner.post(f"/v1/agents/{mesh.agents[4].agent_id}/revoke")
+    keys = keys_in_order(mesh)
+    found = matrix(mesh)
+
+    def cell(source: int, target: int):
+        i, j = keys.index(source), keys.index(target)
+        return found["states"][i][j], found["values"][i][j] is None
+
+    assert cell(a, b) == ("measured", False)
+    assert cell(b, a) == ("measured", False)
+    assert cell(a, c) == ("lost", True)
+    assert cell(c, a) == ("lost", True)
+    assert cell(b, d) == ("stale", False)
+    assert cell(c, d) == ("no_data", True)
+    assert cell(a, e) == ("not_planned", True)
+    assert cell(a, a) == ("not_planned", True)
+
+
+def test_a_mesh_without_data_or_members_has_a_matrix(owner, make_mesh):
+    mesh = make_mesh(owner, 2)
+    found = matrix(mesh)
+    assert found["values"] == [[None, None], [None, None]]
+    assert found["states"] == [["not_planned", "no_data"], ["no_data", "not_planned"]]
+    assert found["window"] == {"from": None, "to": None}
+    empty = owner.created("/v1/meshes", {"name": "empty"})
+    for by in ("vm", "zone"):
+        answer = owner.get(f"/v1/meshes/{empty['id']}/matrix", params={"by": by, "statistic": "p99"})
+        assert (answer.status_code, answer.json()["values"]) == (200, [])
+
+
+def test_the_matrix_survives_a_crash_that_empties_the_table_of_newest_windows(mesh):
+    started = window_start()
+    measure(mesh, started - 10, seed=1)
+    measure(mesh, started)
+    before = matrix(mesh, statistic="p99")
+    with system_session() as session:  # what PostgreSQL does to UNLOGGED tables after a crash
+        session.execute(text("DELETE FROM path_latest"))
+        session.execute(text("DELETE FROM path_latest_meshes"))
+    sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(1_000)}, started - 80))
+    assert matrix(mesh, statistic="p99") == before
+
+
+def test_matrix_of_a_range_merges_windows_and_minutes(mesh):
+    minute = window_start(1, 60) - 540
+    starts = [minute + 10 * n for n in range(60)]  # ten minutes
+    known: dict[tuple[int, int], list[int]] = {}
+    for n, start in enumerate(starts):
+        for path, (raw, direction) in measure(mesh, start, seed=n * 313).items():
+            known.setdefault(path, []).extend(raw.delays_ns[direction])
+    keys = keys_in_order(mesh)
+
+    def check(start: int, end: int, first: int, last: int) -> None:
+        found = matrix(mesh, statistic="p90", **{"from": iso(start), "to": iso(end)})
+        for (source, target), values in known.items():
+            per = len(values) // 60
+            expected = quantile(values[first * per : last * per], 0.9)
+            assert found["values"][keys.index(source)][keys.index(target)] == expected
+
+    check(minute + 30, minute + 90, 3, 9)  # short: windows
+    check(minute, minute + 600, 0, 60)  # long, nothing merged yet
+    tasks.roll_up()
+    check(minute, minute + 600, 0, 60)  # long, from minutes
+    with system_session() as session:
+        session.execute(text("DELETE FROM probe_frames_1m WHERE started_at >= to_timestamp(:at)"), {"at": minute + 300})
+    check(minute, minute + 600, 0, 60)  # half minutes, half windows
+
+
+@pytest.mark.parametrize(
+    ("params", "code"),
+    [
+        ({"from": "2026-11-20T10:00:00Z"}, "range_invalid"),
+        ({"from": "2026-11-20T10:00:00Z", "to": "2026-11-20T09:00:00Z"}, "range_invalid"),
+        ({"from": "2026-11-20T10:00:00", "to": "2026-11-20T11:00:00"}, "range_invalid"),
+        ({"from": "0001-01-01T00:00:00+14:00", "to": "2026-11-20T11:00:00Z"}, "range_invalid"),
+        ({"from": "2026-11-20T10:00:00Z", "to": "9999-12-31T23:59:59-12:00"}, "range_invalid"),
+        ({"from": "yesterday", "to": "2026-11-20T11:00:00Z"}, "request_invalid"),
+        ({"metric": "speed"}, "request_invalid"),
+        ({"statistic": "p95"}, "request_invalid"),
+    ],
+)
+def test_questions_that_cannot_be_answered(mesh, params, code):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params)
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+ROUTES = ["matrix", "matrix?by=zone", "worst-paths", "paths/{a}/{b}", "paths/{a}/{b}/series", "live"]
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_four_tenant_questions(mesh, other_owner, client, route):
+    path = route.format(a=mesh.agents[0].vm_id, b=mesh.agents[1].vm_id)
+    assert client.get(f"/v1/meshes/{mesh.id}/{path}").status_code == 401
+    assert mesh.owner.get(f"/v1/meshes/{uuid4()}/{path}").status_code == 404
+    answer = other_owner.get(f"/v1/meshes/{mesh.id}/{path}")
+    assert (answer.status_code, answer.json()["code"]) == (404, "mesh_unknown")
+    if route != "live":  # its stream has a test of its own
+        assert mesh.owner.get(f"/v1/meshes/{mesh.id}/{path}").status_code == 200
+
+
+def test_worst_paths_come_worst_first(mesh):
+    known = measure(mesh)
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/worst-paths", params={"statistic": "max", "limit": 7}).json()
+    highest = sorted((max(raw.delays_ns[d]) for raw, d in known.values()), reverse=True)[:7]
+    assert [item["value"] for item in answer["items"]] == highest
+    assert {item["state"] for item in answer["items"]} == {"measured"}
+    loss = mesh.owner.get(f"/v1/meshes/{mesh.id}/worst-paths", params={"metric": "loss", "limit": 500}).json()
+    assert len(loss["items"]) == 30
+    assert loss["items"][0]["value"] == max(raw.lost[d] / raw.sent[d] for raw, d in known.values())
+
+
+def test_path_now_is_the_same_whoever_was_client(mesh):
+    known = measure(mesh)
+    a, b = mesh.agents[0], mesh.agents[1]
+    forth = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}").json()
+    back = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}").json()
+    raw, _ = known[a.vm_key, b.vm_key]
+    assert forth["source"] == {"id": str(a.vm_id), "name": "a-1", "zone_name": "a"}
+    assert (forth["state"], forth["window_s"], forth["flows"]) == ("measured", 10, 1)
+    assert (forth["by_flow"], forth["slowest_outbound_ns"]) == ([], None)  # one flow: nothing to tell apart
+    out = forth["outbound"]
+    assert (out["count"], out["sent"], out["lost"]) == (8, raw.sent[0], raw.lost[0])
+    assert (out["min_ns"], out["max_ns"]) == (min(raw.delays_ns[0]), max(raw.delays_ns[0]))
+    assert out["p99_ns"] == quantile(raw.delays_ns[0], 0.99) <= out["max_ns"]
+    assert out["sd_ns"] == pytest.approx(float(np.std(raw.delays_ns[0])), rel=1e-4)
+    assert (out["clock_error_ns"], out["asymmetry_source"]) == (500, "assumed")
+    assert "clock_error_ns" not in forth["round_trip"]
+    assert (forth["outbound"], forth["inbound"]) == (back["inbound"], back["outbound"])
+    assert forth["round_trip"] == back["round_trip"]
+
+
+def sent_by_three_flows(mesh: MeshWorld, started_at_s: int | None = None) -> None:
+    """A window of the first agent: three flows to the second one, the last without an answer, and one to the third."""
+    a, b, c = mesh.agents[:3]
+    delays = ([50_000, 52_000, 90_000, 91_000, 92_000], [60_000, 61_000, 62_000, 63_000, 64_000])
+    several = Raw((*delays, [110_000] * 5), (5, 5, 5), (0, 0, 0), flows=3)
+    report = report_of(mesh.key, {b.vm_key: several, c.vm_key: simple(50_000, 60_000)}, started_at_s)
+    window = report.windows[0]
+    alone = [(8, 50_000, 50_000)]
+    for columns, rows in (
+        (window.outbound_flows, [(2, 50_000, 50_000), (3, 90_000, 91_000), (0, 0, 0), *alone]),
+        (window.inbound_flows, [(2, 60_000, 60_000), (3, 62_000, 63_000), (0, 0, 0), *alone]),
+    ):
+        for count, least, median in rows:
+            columns.count.append(count)
+            columns.min_ns.append(least)
+            columns.p50_ns.append(median)
+    sent(a, report)
+
+
+@pytest.mark.parametrize("range_s", [0, 60])
+def test_the_matrix_of_slowest_flows_says_what_routing_may_choose(mesh, range_s):
+    start = window_start(1)
+    sent_by_three_flows(mesh, start)
+    keys = keys_in_order(mesh)
+    a, b, c = (keys.index(agent.vm_key) for agent in mesh.agents[:3])
+    range_ = {"from": iso(start), "to": iso(start + range_s)} if range_s else {}
+
+    def values(**asked: str) -> list[list[int]]:
+        return matrix(mesh, **range_, **asked)["values"]
+
+    # Within a bin of the sketch: 0.79 %.
+    one_way = values(metric="one_way_delay", flows="slowest")
+    assert (one_way[a][b], one_way[b][a]) == (pytest.approx(91_000, rel=0.0079), pytest.approx(63_000, rel=0.0079))
+    # The slowest there and the slowest back may be different flows, so no exchange need have taken as long.
+    trips = values(metric="round_trip", flows="slowest")
+    assert trips[a][b] == trips[b][a] == pytest.approx(154_000, rel=0.0079)
+    for metric in ("one_way_delay", "round_trip"):
+        every, slowest = values(metric=metric), values(metric=metric, flows="slowest")
+        assert every[a][b] < slowest[a][b]
+        assert every[a][c] == slowest[a][c] is not None  # one flow: nothing to choose
+    # What is larger than the median of the slowest flow stays.
+    tail = {"metric": "one_way_delay", "statistic": "p99"}
+    assert values(**tail)[a][b] == values(**tail, flows="slowest")[a][b] > 91_000
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [{"metric": "loss"}, {"metric": "jitter"}, {"by": "zone"}, {"statistic": "mean"}, {"more": "max"}],
+)
+def test_the_slowest_flow_is_of_percentiles_of_delays_between_vms(mesh, asked):
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"flows": "slowest", **asked})
+    assert (answer.status_code, answer.json()["code"]) == (422, "flows_not_told_apart")
+
+
+def test_path_now_tells_its_flows_apart_and_names_the_slowest(mesh):
+    a, b = mesh.agents[0], mesh.agents[1]
+    sent_by_three_flows(mesh)
+    forth = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}").json()
+    back = mesh.owner.get(f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}").json()
+    assert [flow["flow"] for flow in forth["by_flow"]] == [0, 1, 2]
+    assert forth["by_flow"][1]["outbound"] == {"count": 3, "min_ns": 90_000, "p50_ns": 91_000}
+    assert forth["by_flow"][2]["inbound"] == {"count": 0, "min_ns": None, "p50_ns": None}
+    assert (forth["slowest_outbound_ns"], forth["slowest_inbound_ns"]) == (91_000, 63_000)
+    assert (back["slowest_outbound_ns"], back["slowest_inbound_ns"]) == (63_000, 91_000)
+    assert back["by_flow"][1]["inbound"] == forth["by_flow"][1]["outbound"]
+
+
+def test_path_without_data_and_path_that_is_none(mesh, owner):
+    a, b = mesh.agents[0].vm_id, mesh.agents[1].vm_id
+    empty = owner.get(f"/v1/meshes/{mesh.id}/paths/{a}/{b}").json()
+    assert (empty["state"], empty["outbound"], empty["started_at"]) == ("no_data", None, None)
+    for path in (f"{a}/{a}", f"{a}/{uuid4()}"):
+        answer = owner.get(f"/v1/meshes/{mesh.id}/paths/{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "path_unknown")
+
+
+def test_series_by_window_leaves_gaps_null(mesh):
+    a, b = mesh.agents[0], mesh.agents[1]
+    start = window_start(1) - 90
+    for n in (0, 1, 2, 5, 9):
+        peers = {b.vm_key: simple(50_000 + n, 60_000 + n, lost=n)} if n != 5 else {b.vm_key: silent()}
+        sent(a, report_of(mesh.key, peers, start + 10 * n))
+    url = f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}/series"  # asked the other way round
+    found = mesh.owner.get(url, params={"from": iso(start), "to": iso(start + 100), "statistic": "min"}).json()
+    assert (found["resolution_s"], len(found["points_at"])) == (10, 10)
+    assert found["points_at"][0] == iso_z(start)
+    gap = None
+    assert found["outbound"]["delay_ns"] == [60_000, 60_001, 60_002, gap, gap, gap, gap, gap, gap, 60_009]
+    assert found["inbound"]["delay_ns"] == [50_000, 50_001, 50_002, gap, gap, gap, gap, gap, gap, 50_009]
+    assert found["round_trip"]["delay_ns"] == [110_000, 110_002, 110_004, gap, gap, gap, gap, gap, gap, 110_018]
+    assert found["inbound"]["loss"][:3] == [0, 1 / 9, 2 / 10]
+    assert found["inbound"]["loss"][5] == 1.0  # asked and nothing came: lost, not missing
+    assert found["outbound"]["loss"][5] is None
+    assert found["outbound"]["clock_error_ns"][:4] == [500, 500, 500, None]
+
+
+def test_series_by_minute_is_merged_before_and_after_the_rollup(mesh):
+    a, b = mesh.agents[0], mesh.agents[1]
+    minute = window_start(1, 60) - 180
+    values: dict[int, list[int]] = {0: [], 1: [], 3: []}
+    for m in values:
+        for n in range(6):
+            raw = simple(50_000 + 10_000 * n + m)
+            values[m].extend(raw.delays_ns[0])
+            sent(a, report_of(mesh.key, {b.vm_key: raw}, minute + 60 * m + 10 * n))
+    url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
+    params = {"from": iso(minute), "to": iso(minute + 240), "resolution": "1m", "statistic": "p90"}
+
+    wanted = [None if m == 2 else quantile(values[m], 0.9) for m in range(4)]
+    for _ in range(2):
+        found = mesh.owner.get(url, params=params).json()
+        assert (found["resolution_s"], found["outbound"]["delay_ns"]) == (60, wanted)
+        tasks.roll_up()
+
+
+def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
+    a, b = mesh.agents[0].vm_id, mesh.agents[1].vm_id
+    url = f"/v1/meshes/{mesh.id}/paths/{a}/{b}/series"
+    now = datetime.now(UTC)
+    assert mesh.owner.get(url).json()["resolution_s"] == 10
+    day = {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat()}
+    found = mesh.owner.get(url, params=day).json()
+    assert found["resolution_s"] == 60
+    assert set(found["round_trip"]["delay_ns"]) == {None}
+    year = {"from": (now - timedelta(days=365)).isoformat(), "to": now.isoformat()}
+    assert mesh.owner.get(url, params=year).json()["resolution_s"] == 86_400
+    answer = mesh.owner.get(url, params=year | {"resolution": "1m"})
+    assert (answer.status_code, answer.json()["code"]) == (409, "range_too_large")
+    for never in ("0001-01-01T00:30:00Z", "9999-12-31T23:59:59Z"):
+        answer = mesh.owner.get(url, params={"to": never})
+        assert (answer.status_code, answer.json()["code"]) == (422, "range_invalid")
+
+
+def test_windows_shorter_than_a_step_are_merged(mesh):
+    """The mesh had windows of 5 s before it got its 10 s."""
+    a, b = mesh.agents[0], mesh.agents[1]
+    start = window_start(3)
+    for n in range(2):
+        sent(a, report_of(mesh.key, {b.vm_key: simple(50_000 + 20_000 * n)}, start + 5 * n, 5))
+    url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
+    params = {"from": iso(start), "to": iso(start + 10), "resolution": "window", "statistic": "max"}
+    assert mesh.owner.get(url, params=params).json()["outbound"]["delay_ns"] == [70_070]

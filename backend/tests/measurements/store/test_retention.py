@@ -1,0 +1,133 @@
+"""Retention leaves kept ranges, on either engine, and heeds what a tenant may keep."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements import tasks
+from sinemora.measurements.query.ranges import tiers
+from sinemora.tenants.models import TenantQuota
+
+NOON = timedelta(hours=12)
+
+
+@pytest.fixture
+def mesh(owner, make_mesh):
+    return make_mesh(owner, 2)
+
+
+@pytest.fixture
+def days(servers):
+    """Midnight of a day this many days ago; partitions are there for all of them."""
+    with servers.owner_engine.begin() as connection:
+        connection.execute(text("SELECT make_measurement_partitions(CURRENT_DATE - 60, CURRENT_DATE)"))
+    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    return lambda ago: today - timedelta(days=ago)
+
+
+def store(mesh, table: str, *times: datetime) -> None:
+    frames = "vm_key, block, roster_key, n, stats, sketch", "1, 0, 1, 1, '', ''"
+    columns, values = {
+        "probe_frames": (frames[0] + ", window_s", frames[1] + ", 10"),
+        "probe_frames_1m": (frames[0] + ", window_s, frames", frames[1] + ", 60, 1"),
+    }[table]
+    with system_session() as session:
+        for at in times:
+            session.execute(
+                text(
+                    f"INSERT INTO {table} (tenant_key, mesh_key, started_at, {columns})"
+                    f" VALUES (:tenant, :mesh, :at, {values})"
+                ),
+                {"tenant": mesh.owner.tenant_key, "mesh": mesh.key, "at": at},
+            )
+
+
+def stored(table: str, mesh) -> list[datetime]:
+    with system_session() as session:
+        found = session.scalars(
+            text(f"SELECT started_at FROM {table} WHERE mesh_key = :mesh ORDER BY 1"), {"mesh": mesh.key}
+        )
+        return list(found)
+
+
+def keep(mesh, started_at: datetime, ended_at: datetime, reason: str = "Latency complaint") -> str:
+    body = {"mesh_id": str(mesh.id), "started_at": started_at.isoformat(), "ended_at": ended_at.isoformat()}
+    return mesh.owner.created("/v1/pins", {**body, "reason": reason})["id"]
+
+
+def test_a_kept_range_outlives_its_partition_until_it_is_let_go(mesh, days, make_mesh, other_owner):
+    other = make_mesh(other_owner, 2)
+    noon = days(20) + NOON
+    inside = [noon, noon + timedelta(minutes=10), noon + timedelta(minutes=59, seconds=50)]
+    outside = [noon - timedelta(hours=1), noon + timedelta(hours=1)]
+    for at in (days(0) + timedelta(seconds=1), days(21) + NOON, *inside, *outside):
+        store(mesh, "probe_frames", at)
+        store(other, "probe_frames", at)
+    store(mesh, "probe_frames_1m", days(40) + NOON, noon)
+    pin = keep(mesh, noon, noon + timedelta(hours=1))
+    for _ in range(2):  # again changes nothing
+        tasks.partitions()
+        assert stored("probe_frames", mesh) == [*inside, days(0) + timedelta(seconds=1)]
+    assert stored("probe_frames", other) == [days(0) + timedelta(seconds=1)]
+    assert stored("probe_frames_1m", mesh) == [noon]  # the tier's own days
+    assert mesh.owner.delete(f"/v1/pins/{pin}").status_code == 204
+    tasks.partitions()
+    assert stored("probe_frames", mesh) == [days(0) + timedelta(seconds=1)]
+
+
+def test_a_kept_range_is_read_at_the_tiers_that_were_there_when_it_was_made(mesh, days):
+    start, end = days(40) + NOON + timedelta(minutes=7), days(40) + NOON + timedelta(minutes=52)
+    store(mesh, "probe_frames_1m", days(40) + NOON, days(1))
+
+    def read(start: datetime, end: datetime) -> tuple[datetime, datetime, set[str]]:
+        with tenant_session(mesh.owner.tenant_id) as session:
+            first, last, parts = tiers(session, mesh.key, start, end)
+        return first, last, {str(part.tier) for part in parts}
+
+    coarse = (start - timedelta(minutes=7), end, {"probe_frames_1m"})
+    short = (start, start + timedelta(minutes=2))
+    assert read(start, end) == coarse
+    pin = keep(mesh, start, end)  # made when minutes had gone already
+    assert read(start, end) == coarse
+    for made_ago, of_short in ((20, "probe_frames_1m"), (39, "probe_frames")):
+        with system_session() as session:
+            session.execute(text("UPDATE pins SET created_at = :at WHERE id = :id"), {"at": days(made_ago), "id": pin})
+        assert read(start, end) == (start, end, {"probe_frames_1m"})
+        assert read(*short) == (*short, {of_short})
+    assert read(start - timedelta(minutes=1), end) == (start - timedelta(minutes=7), end, {"probe_frames_1m"})
+
+
+def test_a_tenant_keeps_as_long_as_it_may(mesh, days, make_mesh, other_owner):
+    other = make_mesh(other_owner, 2)
+    times = [days(ago) + NOON for ago in (25, 10, 2)]
+    for one in (mesh, other):
+        store(one, "probe_frames_1m", *times)
+    keep(mesh, times[0] - timedelta(minutes=5), times[0] + timedelta(minutes=5))
+    with system_session() as session:
+        session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
+    tasks.shorten()
+    assert stored("probe_frames_1m", mesh) == [times[0], times[2]]
+    assert stored("probe_frames_1m", other) == times
+    limits = {one["resource"]: one["limit"] for one in mesh.owner.get("/v1/usage").json()["items"]}
+    assert (limits["minute_days"], limits["raw_days"]) == (7, 3)
+
+
+def test_kept_ranges_are_listed_and_limited(mesh, days):
+    first, second = keep(mesh, days(9), days(8), "one"), keep(mesh, days(5), days(4), "two")
+    page = mesh.owner.get("/v1/pins", params={"limit": 1, "mesh_id": str(mesh.id)}).json()
+    assert [one["id"] for one in page["items"]] == [second]
+    assert page["items"][0]["reason"] == "two"
+    assert page["items"][0]["made_by"] == mesh.owner.email
+    rest = mesh.owner.get("/v1/pins", params={"cursor": page["next_cursor"]}).json()
+    assert [one["id"] for one in rest["items"]] == [first]
+    body = {"mesh_id": str(mesh.id), "reason": "long"}
+    for start, end, code in (
+        (days(9), days(1), "pin_too_long"),
+        (days(1), days(2), "range_invalid"),
+    ):
+        answer = mesh.owner.post(
+            "/v1/pins", json={**body, "started_at": start.isoformat(), "ended_at": end.isoformat()}
+        )
+        assert answer.json()["code"] == code

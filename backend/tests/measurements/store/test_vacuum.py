@@ -1,0 +1,53 @@
+"""Autovacuum is set by how each table lives, also of partitions made later."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from sqlalchemy import text
+
+from sinemora.kit.db import system_session
+from sinemora.measurements.store import partitions
+
+INSERTS_IGNORED = "autovacuum_vacuum_insert_threshold=-1"
+
+
+@pytest.fixture
+def session(database):
+    """Whatever is made in it is undone."""
+    with system_session() as session:
+        yield session
+        session.rollback()
+
+
+def options(session, table: str, *, toast: bool = False) -> set[str]:
+    found = session.scalar(
+        text(
+            "SELECT CASE WHEN :toast THEN t.reloptions ELSE c.reloptions END FROM pg_class c"
+            " LEFT JOIN pg_class t ON t.oid = c.reltoastrelid WHERE c.oid = to_regclass(:table)"
+        ),
+        {"table": table, "toast": toast},
+    )
+    return set(found or ())
+
+
+@pytest.mark.parametrize("table", ["path_latest", "clocks_latest"])
+def test_newest_windows_are_vacuumed_often_and_without_pauses(session, table):
+    wanted = {"autovacuum_vacuum_scale_factor=0.05", "autovacuum_vacuum_cost_delay=0", "vacuum_truncate=false"}
+    assert wanted | {"fillfactor=50", "autovacuum_analyze_scale_factor=10"} == options(session, table)
+    assert wanted == options(session, table, toast=True)
+
+
+def test_marks_are_vacuumed_by_their_number(session):
+    assert {"autovacuum_vacuum_scale_factor=0", "autovacuum_vacuum_threshold=1000"} <= options(session, "rollup_marks")
+
+
+def test_partitions_made_later_are_as_those_made_before(session, timescaledb):
+    if timescaledb is not None:
+        assert INSERTS_IGNORED in options(session, "probe_frames", toast=True)
+        return
+    later = datetime.now(UTC) + timedelta(days=30)
+    partitions.make_ahead(session, later, 2)
+    for table in ("probe_frames", "spikes"):
+        for day in (datetime.now(UTC), later):
+            assert INSERTS_IGNORED in options(session, f"{table}_{day:%Y%m%d}", toast=True)
+    assert options(session, f"probe_frames_1h_{later:%Y%m}", toast=True) == set()

@@ -1,0 +1,65 @@
+"""`sinemora export` and `sinemora import`, against a live API and a worker that works at once."""
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from uuid import UUID
+
+import pytest
+import uvicorn
+
+from sinemora import cli
+from sinemora.jobs import executor
+from sinemora.jobs.dispatch import TASKS
+from sinemora.main import create_app
+
+
+@pytest.fixture
+def address(http, monkeypatch) -> Iterator[str]:
+    """A live API on a port of its own; jobs are done by a thread, as soon as they are sent."""
+
+    def send(kwargs: dict[str, str], **_: object) -> None:
+        threading.Thread(target=executor.run, args=(UUID(kwargs["tenant_id"]), UUID(kwargs["job_id"]))).start()
+
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", send)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
+        thread.start()
+        while not server.started:
+            time.sleep(0.02)
+        yield f"http://127.0.0.1:{listening.getsockname()[1]}"
+        server.should_exit = True
+        thread.join()
+
+
+def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_path, capsys):
+    secret = owner.created("/v1/api-keys", {"name": "t", "scopes": ["write"], "expires_at": "2027-01-01T00:00:00Z"})[
+        "secret"
+    ]
+    monkeypatch.setenv("SINEMORA_API_KEY", secret)
+    monkeypatch.setenv("NO_PROXY", "*")
+    owner.created("/v1/meshes", {"name": "trace"})
+    start = int(time.time()) // 60 * 60 - 300
+    trace = tmp_path / "trace.csv"
+    trace.write_text("at,source,target,outbound_us,inbound_us\n" + f"{start},x,y,50,60\n{start + 1},x,y,52,61\n")
+    common = ["--mesh", "trace", "--url", address]
+    assert cli.main(["import", str(trace), *common]) == 0
+    assert json.loads(capsys.readouterr().out)["exchanges"] == 2
+    out = tmp_path / "out.csv"
+    assert cli.main(["export", "windows", "--output", str(out), *common]) == 0
+    rows = [line.split(",") for line in out.read_text().splitlines()]
+    named = [dict(zip(rows[0], row, strict=True)) for row in rows[1:]]
+    assert {(row["source"], row["target"], row["max_ns"]) for row in named} == {
+        ("x", "y", "52000"),
+        ("y", "x", "61000"),
+    }
+    assert cli.main(["export", "windows", "--mesh", "nowhere", "--url", address]) == 1
+    assert "There is no mesh nowhere." in capsys.readouterr().err
+    assert cli.main(["export", "series", "--selection", "all", *common]) == 1
+    assert "is no selection" in capsys.readouterr().err
+    monkeypatch.setenv("SINEMORA_API_KEY", "")
+    assert cli.main(["export", "windows", *common]) == 2

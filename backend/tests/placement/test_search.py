@@ -1,0 +1,197 @@
+"""Searching for places of tasks of any size and pattern, against every placement there is."""
+
+import dataclasses
+import itertools
+
+import numpy as np
+import pytest
+
+from sinemora.placement import infeasibility, search
+from sinemora.placement.limits import InfeasibleError
+from sinemora.placement.problem import ProblemError
+from sinemora.placement.search import NO_LIMIT, Question
+
+
+def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Question:
+    """Two jobs in rings on machines with room to spare, each task of one or two slots."""
+    rng = np.random.default_rng(seed)
+    owner = np.sort(rng.integers(0, 2, tasks))
+    need = rng.integers(1, 3, (tasks, 1))
+    room = np.zeros((machines, 1), np.int64)
+    at = rng.integers(0, machines, tasks)
+    at[:waiting] = -1
+    np.add.at(room, at[at >= 0], need[at >= 0])
+    room += rng.integers(0, 3, (machines, 1))
+    links = [(a, b) for a, b in itertools.pairwise(range(tasks)) if owner[a] == owner[b]]
+    links += [(0, 2)] if owner[0] == owner[2] else []
+    steps = rng.integers(1, 40, (machines, machines))
+    steps = np.maximum(steps, steps.T).astype(np.int32)
+    np.fill_diagonal(steps, 0)
+    table = np.stack([np.linspace(0, 1, 41), np.linspace(0, 1, 41) ** 2])
+    ends = np.array(links).reshape(-1, 2)
+    return Question(
+        at=at,
+        movable=np.ones(tasks, np.bool_),
+        pinned=np.zeros(tasks, np.bool_),
+        owner=owner,
+        need=need,
+        room=room,
+        source=ends[:, 0],
+        target=ends[:, 1],
+        weight=rng.integers(1, 4, len(links)).astype(np.float64),
+        curve=np.array([0, 1]),
+        table=table,
+        steps=steps,
+        allowed=np.ones((2, machines), np.bool_),
+        domain=np.stack([np.arange(machines), np.arange(machines) // 2, np.zeros(machines, np.int64)]),
+        most=np.full((2, 3), NO_LIMIT),
+        spared=np.zeros(tasks, np.bool_),
+        apart=np.zeros((2, 2), np.bool_),
+        move_price=0.0,
+        most_moves=NO_LIMIT,
+    )
+
+
+def cost(question: Question, at: np.ndarray) -> float:
+    """The cost of links, read one at a time."""
+    total = 0.0
+    for a, b, weight in zip(question.source, question.target, question.weight, strict=True):
+        if at[a] >= 0 and at[b] >= 0:
+            curve = question.curve[question.owner[a]]
+            total += weight * question.table[curve, question.steps[at[a], at[b]]]
+    return total
+
+
+def keeps(question: Question, at: np.ndarray) -> bool:
+    """Whether a placement breaks no limit, told by itself."""
+    used = np.zeros_like(question.room)
+    np.add.at(used, at[at >= 0], question.need[at >= 0])
+    moved = (at != question.at) & (question.at >= 0)
+    if (used > question.room).any() or (moved & ~question.movable).any() or moved.sum() > question.most_moves:
+        return False
+    for task in np.flatnonzero((at != question.at) & (at >= 0)):
+        job = question.owner[task]
+        if not question.allowed[job, at[task]]:
+            return False
+        for rival in np.flatnonzero(question.apart[job]):
+            if (at[question.owner == rival] == at[task]).any():
+                return False
+    for job, level in itertools.product(range(2), range(3)):
+        mine = (question.owner == job) & (at >= 0) & ~question.spared
+        loads = np.bincount(question.domain[level, at[mine]], minlength=1)
+        if loads.max(initial=0) > question.most[job, level]:
+            return False
+    return True
+
+
+def best_of_all(question: Question) -> float:
+    best = np.inf
+    for way in itertools.product(range(len(question.room)), repeat=len(question.at)):
+        at = np.array(way)
+        if keeps(question, at):
+            moved = ((at != question.at) & (question.at >= 0)).sum()
+            best = min(best, cost(question, at) + question.move_price * moved)
+    return best
+
+
+LIMITS = {
+    "none": {},
+    "price": {"move_price": 0.7},
+    "budget": {"most_moves": 2},
+    "pinned": {"movable": np.array([True, False, True, True, False])},
+    "zones": {"allowed": np.array([[True, True, False, True], [True, True, True, False]])},
+    "apart": {"apart": np.array([[False, True], [True, False]])},
+}
+
+
+@pytest.mark.parametrize("limit", list(LIMITS))
+@pytest.mark.parametrize("seed", range(6))
+def test_small_tenants_get_the_best_of_all_placements(seed: int, limit: str) -> None:
+    question = dataclasses.replace(tenant(seed), **LIMITS[limit])
+    if limit == "apart":  # from a placement that keeps it
+        question = dataclasses.replace(question, at=2 * question.owner + np.arange(5) % 2, room=question.room + 4)
+    found = search.solve(question, proposals=200_000)
+    assert keeps(question, found.at)
+    assert found.cost == pytest.approx(cost(question, found.at))
+    value = found.cost + question.move_price * found.moved
+    best = min(best_of_all(question), cost(question, question.at))
+    assert found.bound - 1e-9 <= best
+    assert value == pytest.approx(best)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_spread_limits_hold_from_a_placement_that_keeps_them(seed: int) -> None:
+    question = tenant(seed)
+    spread = np.array([[2, 3, 9], [2, 3, 9]])
+    limited = dataclasses.replace(question, most=spread, room=question.room + 4, at=np.array([0, 1, 2, 3, 0]))
+    assert keeps(limited, limited.at)
+    found = search.solve(limited, proposals=200_000)
+    assert keeps(limited, found.at)
+    assert found.cost == pytest.approx(best_of_all(limited))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_waiting_tasks_are_placed_where_there_is_room(seed: int) -> None:
+    question = tenant(seed, waiting=2)
+    question = dataclasses.replace(question, room=question.room + 2)
+    found = search.solve(question, proposals=200_000)
+    assert found.waiting == 0
+    assert found.cost == pytest.approx(best_of_all(question))
+
+
+def test_the_same_question_has_the_same_answer() -> None:
+    question = tenant(1, tasks=12, machines=6)
+    assert (search.solve(question).at == search.solve(question).at).all()
+
+
+def test_what_does_not_fit_already_is_refused() -> None:
+    question = tenant(1)
+    with pytest.raises(ProblemError, match="more runs there"):
+        search.solve(dataclasses.replace(question, room=np.zeros_like(question.room)))
+
+
+def test_what_finds_no_place_names_what_makes_room() -> None:
+    question = dataclasses.replace(
+        tenant(1, tasks=3, machines=2),
+        at=np.array([0, 1, -1]),
+        owner=np.array([0, 0, 1]),
+        need=np.array([[1, 0, 0], [1, 0, 0], [1, 2, 0]]),
+        room=np.array([[1, 4, 4], [2, 1, 4]]),
+        source=np.array([0]),
+        target=np.array([1]),
+        weight=np.array([1.0]),
+        movable=np.array([False, False, True]),
+        move_price=0.0,
+    )
+
+    def relaxed(**change: object) -> tuple[str, ...]:
+        asked = dataclasses.replace(question, **change)  # type: ignore[arg-type]
+        with pytest.raises(InfeasibleError, match="1 task finds no place \\(db\\)") as refused:
+            infeasibility.require_all_found(asked, search.solve(asked, proposals=10_000), ("web", "db"))
+        return refused.value.relax
+
+    assert relaxed() == ("give machines more CPU",)
+    # The first task might go to the second machine, which has a slot, and leave the first one to the third task.
+    movable = np.array([True, False, True])
+    assert relaxed(movable=movable, most_moves=0)[0] == "allow more than 0 moves"
+    plenty = np.array([[1, 9, 9], [2, 9, 9]])
+    apart = np.array([[False, True], [True, False]])
+    assert relaxed(room=plenty, apart=apart) == ("let db and web share machines",)
+    only_first = np.array([[True, True], [True, False]])
+    assert relaxed(room=plenty, allowed=only_first) == ("allow db more machines",)
+    wide = np.array([[1, 0, 0], [1, 0, 0], [2, 0, 0]])
+    room = np.array([[2, 9, 9], [2, 9, 9]])
+    assert relaxed(need=wide, room=room) == ("free 2 slots on one machine",)
+    assert relaxed(room=np.array([[1, 9, 9], [1, 9, 9]])) == ("add 1 slot",)
+
+
+def test_a_waiting_task_may_have_a_place_that_gains_nothing() -> None:
+    question = dataclasses.replace(tenant(1), at=np.array([0, 1, 2, 3, -1]))
+    room = np.zeros((4, 1), np.int64)
+    np.add.at(room, question.at[:4], question.need[:4])
+    room[0] += question.need[4]
+    # No link gains anything anywhere: a task is started all the same, and nothing is moved for it.
+    flat = dataclasses.replace(question, room=room, table=np.zeros((2, 41)), move_price=0.01)
+    found = search.solve(flat, proposals=20_000)
+    assert found.waiting == 0
+    assert (found.at[4], found.moved) == (0, 0)

@@ -1,0 +1,169 @@
+"""A real profile: Valkey in one namespace, a closed-loop client in the other, delaybox between them."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from sinemora.curves.core.upload import parse
+from sinemora.profiler.quiet import QUIET_BELOW
+from sinemora.profiler.recipes import RECIPES, found
+
+PROFILE = (sys.executable, "-m", "sinemora.profiler")
+CLIENT = """
+import json, socket, sys, time
+address, port, load, seconds = sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), float(sys.argv[4])
+sockets = [socket.create_connection((address, port)) for _ in range(load)]
+for one in sockets:
+    one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+done, began = 0, time.monotonic()
+while time.monotonic() - began < seconds:
+    for one in sockets:
+        one.sendall(b"PING\\r\\n")
+    for one in sockets:
+        assert one.recv(64) == b"+PONG\\r\\n"
+    done += load
+print(json.dumps({"rate": done / (time.monotonic() - began)}))
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> list[str]:
+    client = tmp_path / "client.py"
+    client.write_text(CLIENT)
+    server = found(RECIPES["redis"]).server
+    assert server is not None
+    return [
+        *(*PROFILE, "--out", str(tmp_path / "out"), "--port", "6379"),
+        *("--command", f"{sys.executable} {client} {{address}} {{port}} {{load}} {{seconds}}", "--pointer", "/rate"),
+        *("--server", " ".join(server), "--at", "2000,8000", "--loads", "2", "--unit", "rounds/s"),
+        *("--seconds", "1", "--warm-up", "0", "--repeats", "2,2", "--patience", "0"),
+    ]
+
+
+def test_a_killed_profile_goes_on_and_finds_the_law_of_a_closed_loop(command: list[str], tmp_path: Path):
+    journal = tmp_path / "out" / "journal.jsonl"
+    first = subprocess.Popen(command, stderr=subprocess.DEVNULL)
+    until = time.monotonic() + 180
+    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 3):
+        time.sleep(0.05)
+    first.kill()
+    first.wait()
+    kept = journal.read_text()
+    assert kept.count("\n") >= 3
+
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "going on after" in done.stderr
+    assert journal.read_text().startswith(kept[: kept.rindex("\n") + 1])
+
+    made = json.loads((tmp_path / "out" / "profile.json").read_text())
+    points = {point["added_us"]: point for point in made["points"]}
+    assert list(points) == [0, 2000, 8000]
+    assert all(len(point["runs"]) == 2 for point in points.values())
+    # One request under way per connection: the round trip is load / rate, and grows by what was added.
+    round_trips_us = {us: 2 / point["mean"] * 1e6 for us, point in points.items()}
+    for us in (2000, 8000):
+        # A busy machine adds to both, but never takes away.
+        assert us <= points[us]["achieved_us"] < us + 2000
+        assert us * 0.95 < round_trips_us[us] - round_trips_us[0] < us * 1.5 + 3000
+    samples = parse((tmp_path / "out" / "measurements.csv").read_bytes()).samples()
+    assert samples.rows == 6
+    assert "<svg" in (tmp_path / "out" / "curve.svg").read_text()
+
+
+@pytest.fixture
+def neighbour() -> Iterator[None]:
+    """Work that is not ours: loops whose parent has ended, one for each processor."""
+    loops = "for _ in $(seq $(nproc)); do timeout 600 yes >/dev/null 2>&1 & echo $!; done"
+    started = subprocess.run(["setsid", "sh", "-c", loops], capture_output=True, text=True, timeout=60, check=True)
+    yield
+    for pid in started.stdout.split():
+        os.kill(int(pid), signal.SIGTERM)  # `timeout` hands it on to its loop
+
+
+@pytest.mark.usefixtures("neighbour")
+def test_runs_beside_other_work_are_tried_again_and_told(command: list[str], tmp_path: Path):
+    done = subprocess.run([*command, "--patience", "3"], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr.count("this run is done again") >= 1
+    assert done.stderr.count("does not become quiet") == 1
+    assert "of 6 runs; measure on a quiet machine" in done.stdout
+    made = json.loads((tmp_path / "out" / "profile.json").read_text())
+    assert all(point["others"] > QUIET_BELOW for point in made["points"])
+
+
+def family(pid: int) -> set[tuple[str, str]]:
+    """A process and all that come of it, as numbers and the times they began (numbers are used again)."""
+    found, ask = set(), [str(pid)]
+    while ask:
+        one = ask.pop()
+        try:
+            began = Path(f"/proc/{one}/stat").read_text().rpartition(")")[2].split()[19]
+            for children in Path(f"/proc/{one}/task").glob("*/children"):
+                ask += children.read_text().split()
+        except OSError:
+            continue
+        found.add((one, began))
+    return found
+
+
+def alive(one: tuple[str, str]) -> bool:
+    try:
+        state, *rest = Path(f"/proc/{one[0]}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return False
+    return rest[18] == one[1] and state != "Z"
+
+
+@pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
+def test_nothing_outlives_a_profile(command: list[str], end: signal.Signals, tmp_path: Path):
+    journal = tmp_path / "out" / "journal.jsonl"
+    # A benchmark that would go on by itself, and a server that would too and does not mind being asked to end.
+    server = tmp_path / "server.sh"
+    server.write_text('trap "" TERM\nsetsid sleep 3600 &\n"$@" &\nwait\nsleep 3600\n')
+    at = command.index("--server") + 1
+    command = [*command[:at], f"sh {server} {command[at]}", *command[at + 1 :], "--seconds", "2"]
+    # Whoever runs the tests may have this signal ignored, as shells do for what they start in the background.
+    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    profile = subprocess.Popen(command, stderr=subprocess.DEVNULL, preexec_fn=heed)
+    until = time.monotonic() + 180
+    while time.monotonic() < until and not (journal.exists() and journal.read_text().count("\n") >= 2):
+        time.sleep(0.05)
+    started = family(profile.pid)
+    words = [Path(f"/proc/{pid}/cmdline").read_bytes() for pid, _ in started if alive((pid, _))]
+    assert any(b"delaybox" in one for one in words)
+    assert any(b"sleep\x003600" in one for one in words)
+    profile.send_signal(end)
+    code = profile.wait(180)
+    assert code == (-9 if end == signal.SIGKILL else 130)
+    until = time.monotonic() + 180
+    while time.monotonic() < until and any(alive(one) for one in started):
+        time.sleep(0.05)
+    assert not [one for one in started if alive(one)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        ([], 2, "recipe or --command"),
+        (["--command", "true"], 2, "--pattern or --pointer"),
+        (["memcached", "--repeats", "3"], 2, "not understood"),
+        (["memcached", "--at", "5"], 2, "at least two latencies"),
+        (["memcached", "--upload", "https://x.example"], 2, "SINEMORA_API_KEY"),
+        (["--command", "no-such-program", "--pattern", "(.)"], 1, "cannot be found"),
+        (["--command", "false", "--server", "ls /no-such-file", "--pattern", "(.)"], 1, "No such file or directory"),
+    ],
+)
+def test_what_cannot_be_profiled_is_told(arguments: list[str], code: int, said: str, tmp_path: Path):
+    command = [*PROFILE, "--out", str(tmp_path), *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == code, done.stderr
+    assert said in done.stderr

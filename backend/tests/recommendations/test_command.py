@@ -1,0 +1,86 @@
+"""The recommender from a terminal, against the API over a socket."""
+
+import json
+
+import pytest
+import yaml
+
+from sinemora.cli import main
+from sinemora.kit.client import Client, Refused
+from tests.callers import Member, MeshWorld
+from tests.recommendations.measured_mesh import measured
+from tests.terminal import listening
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    """Six agents, measured."""
+    made = make_mesh(owner, 6)
+    measured(made, {("a-1", "b-1"): 400.0, ("a-1", "c-2"): 30.0})
+    return made
+
+
+@pytest.fixture
+def client(mesh: MeshWorld):
+    """A client of an API that listens on loopback."""
+    with listening(mesh.owner) as found:
+        yield found
+
+
+def said(client: Client, capsys, *arguments: str, code: int = 0) -> str:
+    assert main([*arguments, "--url", client.url, "--key", client.key]) == code
+    told = capsys.readouterr()
+    return told.out if code == 0 else told.err
+
+
+MANIFEST = """
+applications:
+- name: cache
+  mesh: {mesh}
+  curve: memcached-server
+  objective: 0.9
+  tasks:
+  - {{name: server, vm: a-1, root: true}}
+  - {{name: client, vm: b-1}}
+"""
+
+
+def test_applications_scenarios_and_options_from_a_terminal(client: Client, mesh: MeshWorld, tmp_path, capsys):
+    file = tmp_path / "applications.yaml"
+    file.write_text(MANIFEST.format(mesh=mesh.name))
+    assert "created" in said(client, capsys, "applications", "import", str(file))
+    exported = yaml.safe_load(said(client, capsys, "applications", "export"))
+    assert exported["applications"][0]["name"] == "cache"
+    assert "cache" in said(client, capsys, "applications", "list")
+    assert "below its objective" in said(client, capsys, "applications", "performance", "cache")
+    assert "Rent 1 more" in said(client, capsys, "applications", "options", "cache")
+
+    question = tmp_path / "question.yaml"
+    change = {"kind": "task", "application": "cache", "task": "client", "vm": "c-2"}
+    question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [change]}))
+    answer = json.loads(said(client, capsys, "what-if", "ask", str(question), "--json"))
+    assert answer["applications"][0]["after"]["mean"] > answer["applications"][0]["before"]["mean"]
+    said(client, capsys, "what-if", "keep", "nearer", str(question))
+    said(client, capsys, "what-if", "keep", "nearer", str(question))
+    assert yaml.safe_load(said(client, capsys, "what-if", "export", "nearer"))["changes"] == [change]
+    assert "cache" in said(client, capsys, "what-if", "ask", "--scenario", "nearer")
+    said(client, capsys, "what-if", "delete", "nearer")
+    assert said(client, capsys, "what-if", "list") == ""
+    assert "There is no scenario nearer." in said(client, capsys, "what-if", "ask", "--scenario", "nearer", code=1)
+    said(client, capsys, "applications", "delete", "cache")
+    assert list(client.items("/v1/applications")) == []
+
+
+def test_problems_are_told_with_their_places(client: Client, mesh: MeshWorld, tmp_path, capsys):
+    question = tmp_path / "question.yaml"
+    question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [{"kind": "drop_zone", "zone": "z"}]}))
+    told = said(client, capsys, "what-if", "ask", str(question), code=1)
+    assert "422: There is no zone z on this mesh." in told
+    assert "#/changes/0/zone" in told
+    file = tmp_path / "applications.yaml"
+    file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))
+    assert said(client, capsys, "applications", "import", str(file), code=1).count("#/applications/0/tasks") == 1
+    with pytest.raises(Refused) as refused:
+        client.get("/v1/applications/00000000-0000-0000-0000-000000000000")
+    assert refused.value.code == "application_unknown"
+    assert main(["applications", "list", "--url", client.url]) == 2

@@ -1,0 +1,595 @@
+"""Recommendations through HTTP, on round trips whose truth is known."""
+
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from sqlalchemy import text
+
+from sinemora.curves.core.library import published
+from sinemora.jobs import executor
+from sinemora.jobs.dispatch import TASKS
+from sinemora.kit.db import system_session, tenant_session
+from sinemora.recommendations import network, service, tasks
+from tests.callers import Caller, Member, MeshWorld
+from tests.recommendations.measured_mesh import measured
+
+CURVE = published("memcached-server").curve
+PATH = "/v1/recommendations"
+
+
+@pytest.fixture
+def worker(monkeypatch: pytest.MonkeyPatch):
+    """Does what was asked for, at once, in this process."""
+    left: list[dict[str, str]] = []
+    for task in TASKS.values():
+        monkeypatch.setattr(task, "apply_async", lambda kwargs, **_: left.append(kwargs))
+
+    def work() -> None:
+        while left:
+            ids = left.pop(0)
+            executor.run(UUID(ids["tenant_id"]), UUID(ids["job_id"]))
+
+    return work
+
+
+@pytest.fixture
+def mesh(owner: Member, make_mesh) -> MeshWorld:
+    """Six agents: a-1, b-1, c-1, a-2, b-2, c-2."""
+    return make_mesh(owner, 6)
+
+
+def declared(mesh: MeshWorld, name: str = "cache", vms: tuple[str, ...] = ("a-1", "b-1", "c-1"), **more) -> dict:
+    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+    return mesh.owner.created(
+        "/v1/applications", {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **more}
+    )
+
+
+def asked(mesh: MeshWorld, worker, **more) -> dict:
+    """The recommendation for a question."""
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
+    assert answer.status_code == 202, answer.text
+    worker()
+    job = mesh.owner.get(answer.headers["Location"]).json()
+    assert job["state"] == "succeeded", job["error"]
+    return mesh.owner.get(f"{PATH}/{job['result']['recommendation_id']}").json()
+
+
+# From a-1, c-2 and b-2 are near, where its tasks are is far.
+NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1", "c-1"): 250.0}
+
+
+def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    steps = {(one["task"]["name"], one["source"]["name"], one["target"]["name"]) for one in found["steps"]}
+    assert {(source, target) for _, source, target in steps} <= {
+        ("b-1", "c-2"),
+        ("b-1", "b-2"),
+        ("c-1", "c-2"),
+        ("c-1", "b-2"),
+    }
+    assert len(steps) == 2
+    total = found["answer"]["total"]
+    truth = [np.mean([float(CURVE(us)) for us in pair]) for pair in ((400, 250), (30, 60))]
+    assert total["before"]["mean"] == pytest.approx(truth[0], abs=0.01)
+    assert total["after"]["mean"] == pytest.approx(truth[1], abs=0.01)
+    assert total["gain"]["low"] <= truth[1] - truth[0] + 0.01
+    assert total["probability"] > 0.99
+    proof = found["answer"]["certificate"]
+    assert (proof["proven"], proof["gap"], proof["primal"]) == (True, 0, proof["dual"])
+    evidence = found["answer"]["evidence"]
+    assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (6, 6, 0)
+    for step in found["steps"]:
+        assert "instead of" in step["explanation"]
+        # The other of the two sources, or a VM nobody uses; never the root's, nor where the plan has the other task.
+        known = {("a-1", one): us for (_, one), us in NEAR.items()}
+        here, other = (known.get(("a-1", vm["name"]), 300.0) for vm in (step["target"], step["runner_up"]["vm"]))
+        assert step["runner_up"]["vm"]["name"] not in {"a-1", *(target for _, _, target in steps)}
+        assert step["runner_up"]["worse_by"] == pytest.approx(float(CURVE(here) - CURVE(other)), abs=0.02)
+        back = min(other, known["a-1", step["source"]["name"]])
+        assert step["slack_us"] == pytest.approx(back - here, abs=15)
+        assert step["rollback"].startswith("Move cache-")
+    assert [point["moves"] for point in found["answer"]["front"]] == [1, 2]
+
+
+def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, {}, noise_us=40)
+    found = asked(mesh, worker)
+    assert (found["steps"], found["answer"]["total"]) == ([], None)
+    assert found["moves"] == 0
+    answer = mesh.owner.post(f"{PATH}/{found['id']}/apply")
+    assert (answer.status_code, answer.json()["code"]) == (409, "moves_none")
+
+
+@pytest.mark.parametrize(
+    ("declaration", "question", "moves"),
+    [
+        ({}, {"moves_max": 1}, 1),
+        ({"moves_max": 1}, {}, 1),
+        ({}, {"moves_max": 0}, 0),
+        ({"zones": ["a", "b"]}, {}, 2),
+        ({}, {"move_cost": 0.9}, 0),
+        ({"move_cost": 0.9}, {}, 0),
+    ],
+)
+def test_limits_are_kept(mesh: MeshWorld, worker, declaration, question, moves):
+    declared(mesh, **declaration)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, **question)
+    assert len(found["steps"]) == moves
+    if "zones" in declaration:
+        assert {step["target"]["zone"] for step in found["steps"]} <= {"a", "b"}
+
+
+def test_pinned_tasks_stay_and_others_slots_are_theirs(mesh: MeshWorld, worker):
+    application = declared(mesh)
+    pinned = [
+        {"name": task["name"], "vm": task["vm"]["name"], "root": task["root"], "pinned": task["name"] == "cache-1"}
+        for task in application["tasks"]
+    ]
+    mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": pinned})
+    declared(mesh, "other", ("b-2", "c-2"))
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, applications=["cache"])
+    # b-2 and c-2 hold tasks of the other application, which is not asked about: only a-2 is free, and no better.
+    assert found["steps"] == []
+    assert "1 pinned tasks" in found["answer"]["constraints"]
+
+
+def test_two_applications_change_places(mesh: MeshWorld, worker):
+    declared(mesh, "east", ("a-1", "b-2"))
+    declared(mesh, "west", ("b-1", "a-2"))
+    measured(mesh, {("a-1", "a-2"): 30.0, ("b-1", "b-2"): 30.0, ("a-1", "b-2"): 400.0, ("b-1", "a-2"): 400.0})
+    found = asked(mesh, worker)
+    moved = {(step["application"]["name"], step["source"]["name"], step["target"]["name"]) for step in found["steps"]}
+    assert moved == {("east", "b-2", "a-2"), ("west", "a-2", "b-2")}
+    # A circle between full machines borrows a slot from one that is free.
+    assert [step["via"] is not None for step in found["steps"]] == [True, False]
+    assert {one["application"]["name"] for one in found["answer"]["applications"]} == {"east", "west"}
+
+
+SLOW_US = 900.0
+
+
+@pytest.mark.parametrize(
+    ("risk", "truth"),
+    [
+        ("mean", lambda us, slow: (7 * CURVE(us) + CURVE(slow)) / 8),
+        ("p99", lambda us, slow: CURVE(slow)),
+        ("cvar", lambda us, slow: CURVE(slow)),
+    ],
+)
+def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, truth):
+    declared(mesh, vms=("a-1", "b-1"))
+    trips = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 45.0, ("a-1", "b-1"): 400.0}
+    measured(mesh, trips, one_in_eight_us={("a-1", "c-2"): SLOW_US})
+    (plain,) = asked(mesh, worker)["steps"]
+    assert plain["target"]["name"] == "c-2"  # by its median the nearest
+    found = asked(mesh, worker, policy="robust", risk=risk)
+    (step,) = found["steps"]
+    assert step["target"]["name"] == "b-2"
+    # What it promises, and what the runner-up lacks, is told of the whole distribution too.
+    after, other = float(truth(45, 45)), float(truth(30, SLOW_US))
+    assert step["gain"]["after"]["mean"] == pytest.approx(after, abs=0.02)
+    assert step["gain"]["before"]["mean"] == pytest.approx(float(truth(400, 400)), abs=0.02)
+    known = {"c-2": other}
+    rival = known.get(step["runner_up"]["vm"]["name"], float(CURVE(300)))
+    assert step["runner_up"]["worse_by"] == pytest.approx(after - rival, abs=0.03)
+    assert "exchanges)" in step["explanation"]
+    proof = found["answer"]["certificate"]
+    assert (proof["proven"], proof["gap"]) == (True, 0)
+    mesh.owner.post(f"{PATH}/{found['id']}/apply")
+    with tenant_session(mesh.owner.tenant_id) as session:
+        session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
+    tasks.follow()
+    outcome = mesh.owner.get(f"{PATH}/{found['id']}").json()["outcome"]
+    assert outcome["held"]
+    assert outcome["observed"]["mean"] == pytest.approx(after, abs=0.02)
+
+
+def waiting_for_a_vm(mesh: MeshWorld) -> dict:
+    """A cache of which a task has no VM yet."""
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "c-2"}, {"name": "new"}]
+    return mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    )
+
+
+@pytest.mark.parametrize("policy", ["exact", "robust", "pack", "graph", "gang"])
+def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, policy):
+    waiting_for_a_vm(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, policy=policy, moves_max=0)
+    (step,) = found["steps"]
+    assert (step["task"]["name"], step["source"], step["target"]["name"]) == ("new", None, "b-2")
+    assert step["round_trip_before_ns"] is None
+    assert "It waits now" in step["explanation"]
+    assert step["rollback"].startswith("Stop new on b-2")
+    assert step["gain"]["before"]["mean"] == 0
+    # Judged by its slowest exchanges, noise makes a path a little longer.
+    assert step["gain"]["after"]["mean"] == pytest.approx(float(CURVE(60)), abs=0.03 if policy == "robust" else 0.01)
+    applied = mesh.owner.post(f"{PATH}/{found['id']}/apply").json()
+    assert applied["state"] == "applied"
+    tasks_now = mesh.owner.get("/v1/applications").json()["items"][0]["tasks"]
+    assert {task["name"]: task["vm"]["name"] for task in tasks_now}["new"] == "b-2"
+
+
+def refused(mesh: MeshWorld, worker, **more) -> dict:
+    """Why there is no recommendation for a question."""
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **more})
+    worker()
+    job = mesh.owner.get(answer.headers["Location"]).json()
+    assert job["state"] == "failed"
+    return job["error"]
+
+
+@pytest.mark.parametrize(
+    ("near", "limit", "taken", "relax"),
+    [
+        ("a-2", {"zones": ["a", "c"]}, ("c-1", "c-2"), ["allow cache more zones"]),
+        ("b-2", {"per_zone_max": 1}, ("a-2", "c-1", "c-2"), ["let cache have more than 1 in one zone"]),
+    ],
+)
+@pytest.mark.parametrize("policy", ["exact", "robust"])
+def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, policy, near, limit, taken, relax):
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": near}, {"name": "new"}]
+    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, **limit}
+    mesh.owner.created("/v1/applications", body)
+    declared(mesh, "other", taken)
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, policy=policy, applications=["cache"], moves_max=0)
+    assert error["code"] == "placement_impossible"
+    assert "1 task finds no place (cache)" in error["detail"]
+    assert error["extra"]["relax"] == relax
+
+
+@pytest.mark.parametrize(("objective", "told"), [(0.5, False), (0.99, True)])
+def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, objective, told):
+    declared(mesh, objective=objective)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    assert len(found["steps"]) == 2
+    words = " ".join(found["answer"]["rejected"])
+    assert ("below its objective of 99.0%" in words) == told
+
+
+def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
+    tasks_of = [{"name": f"{name}-{at}", "vm": vm, "root": at == 0} for at, vm in enumerate(vms)]
+    body = {"name": name, "mesh": mesh.name, "curve": "memcached-server", "tasks": [*tasks_of, {"name": "new"}]}
+    mesh.owner.created("/v1/applications", body | limits)
+
+
+def test_a_pin_that_keeps_others_out_is_named(mesh: MeshWorld, worker):
+    pinned = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "c-2", "pinned": True}]
+    mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": pinned}
+    )
+    declared(mesh, "other", ("c-1", "b-2"))
+    star_with_a_task_to_start(mesh, "late", ("b-1",), zones=["c"])
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, applications=["cache", "late"])
+    assert error["extra"]["relax"] == ["allow late more zones", "unpin tasks of cache"]
+
+
+@pytest.mark.parametrize("policy", ["exact", "graph"])
+def test_an_application_that_must_be_apart_is_named(mesh: MeshWorld, worker, policy):
+    declared(mesh, "other", ("c-1", "c-2"))
+    sized(mesh, "c-1", slots=2)
+    declared(mesh, "third", ("a-2", "b-2"))
+    star_with_a_task_to_start(mesh, "cache", ("a-1", "b-1"), apart_from=["other"])
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, policy=policy, applications=["cache"])
+    assert error["extra"]["relax"] == ["let cache and other share VMs"]
+
+
+@pytest.mark.parametrize("policy", ["gang", "pack", "graph"])
+def test_so_do_roots_that_may_move_and_packing(mesh: MeshWorld, worker, policy):
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "near", "vm": "a-2"}, {"name": "new"}]
+    body = {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of, "zones": ["a", "c"]}
+    mesh.owner.created("/v1/applications", body)
+    declared(mesh, "other", ("c-1", "c-2"))
+    measured(mesh, NEAR)
+    error = refused(mesh, worker, policy=policy, applications=["cache"], moves_max=0)
+    assert (error["code"], error["extra"]["relax"]) == ("placement_impossible", ["allow cache more zones"])
+
+
+@pytest.mark.parametrize("policy", ["exact", "gang", "pack", "graph", "nomora"])
+def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
+    mesh = make_mesh(owner, 2)
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "one", "vm": "b-1"}, {"name": "two"}]
+    mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    )
+    measured(mesh, {})
+    assert refused(mesh, worker, policy=policy)["extra"]["relax"] == ["add 1 slot"]
+
+
+def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
+    waiting_for_a_vm(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, policy="nomora")
+    # No VM is preferred at a cost of 105: the task goes to any slot of the cluster.
+    assert "new" in {step["task"]["name"] for step in found["steps"] if step["source"] is None}
+    assert found["answer"]["objective"] == "slowdown"
+
+
+def test_the_published_network_is_told_arc_by_arc(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    answer = asked(mesh, worker, policy="nomora", explain=True)["answer"]
+    arcs = answer["network"]
+    assert sum(arc["cost"] * arc["flow"] for arc in arcs) == answer["certificate"]["primal"]
+    assert {arc["tail"][0] for arc in arcs} == {"T", "U", "X", "R", "M"}
+    nodes = {arc["head"] for arc in arcs} - {"S"}
+    for node in nodes:  # what flows in flows out
+        assert sum(arc["flow"] * ((arc["head"] == node) - (arc["tail"] == node)) for arc in arcs) == 0, node
+    assert sum(arc["flow"] for arc in arcs if arc["head"] == "S") == 2  # both tasks; the root's place is its own
+    assert asked(mesh, worker, policy="nomora")["answer"]["network"] is None
+
+
+def test_a_network_nobody_could_read_is_not_told(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
+    declared(mesh)
+    measured(mesh, NEAR)
+    monkeypatch.setattr(network, "ARCS_MAX", 3)
+    job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora", "explain": True}).json()
+    worker()
+    ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+    assert (ended["state"], ended["error"]["code"]) == ("failed", "network_too_large")
+
+
+def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, worker):
+    body = {
+        "name": "shop",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "tasks": [{"name": name, "vm": vm} for name, vm in (("web", "a-1"), ("db", "b-1"), ("queue", "c-1"))],
+        "edges": [{"source": "web", "target": "db", "weight": 3}, {"source": "db", "target": "queue"}],
+    }
+    mesh.owner.created("/v1/applications", body)
+    # Between b-2, c-2 and a-2 all is near; elsewhere it is 300 µs.
+    measured(mesh, {("a-2", "b-2"): 60.0, ("b-2", "c-2"): 30.0, ("a-2", "c-2"): 90.0})
+    found = asked(mesh, worker)
+    at = {step["task"]["name"]: step["target"]["name"] for step in found["steps"]}
+    # The heavy edge gets the shortest path, the light one the next.
+    assert at == {"web": "c-2", "db": "b-2", "queue": "a-2"}
+    assert len({step["group"] for step in found["steps"]}) == 1
+    best = found["answer"]["best_found"]
+    assert (best["tasks"], found["answer"]["certificate"]) == (3, None)
+    assert best["bound"] <= best["cost"]
+    assert found["answer"]["total"]["probability"] > 0.99
+    assert all(step["runner_up"] is not None for step in found["steps"])
+
+
+def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
+    declared(mesh, vms=("a-1", "b-1"))
+    body = {
+        "name": "shop",
+        "mesh": mesh.name,
+        "curve": "memcached-server",
+        "tasks": [{"name": "web", "vm": "c-2"}, {"name": "db", "vm": "b-2", "pinned": True}],
+        "edges": [{"source": "web", "target": "db"}],
+    }
+    mesh.owner.created("/v1/applications", body)
+    # The one place near a-1 is where web runs, which has a better one beside its database.
+    far = {("a-1", one): 600.0 for one in ("c-1", "a-2")}
+    measured(mesh, {("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0, ("b-2", "a-2"): 30.0, ("b-2", "c-2"): 400.0} | far)
+    found = asked(mesh, worker)
+    assert [(step["task"]["name"], step["target"]["name"]) for step in found["steps"]] == [
+        ("web", "a-2"),
+        ("cache-1", "c-2"),
+    ]
+    assert found["answer"]["certificate"]["gap"] == 0
+
+
+def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
+    """Say what a VM can carry."""
+    vms = {one["name"]: one["id"] for one in mesh.owner.get("/v1/vms").json()["items"]}
+    assert mesh.owner.patch(f"/v1/vms/{vms[vm]}/capacity", json=capacity).status_code == 200
+
+
+def client_of_a_server(mesh: MeshWorld, **client) -> None:
+    """A server on a-1 with a client on b-1."""
+    tasks_of = [{"name": "server", "vm": "a-1", "root": True}, {"name": "client", "vm": "b-1", **client}]
+    mesh.owner.created(
+        "/v1/applications", {"name": "cache", "mesh": mesh.name, "curve": "memcached-server", "tasks": tasks_of}
+    )
+
+
+def test_a_task_of_two_slots_moves_where_two_are_free(mesh: MeshWorld, worker):
+    sized(mesh, "b-1", slots=2)
+    sized(mesh, "b-2", slots=2)
+    client_of_a_server(mesh, slots=2)
+    measured(mesh, NEAR)
+    (step,) = asked(mesh, worker)["steps"]
+    # c-2 is nearer, but has one slot.
+    assert (step["task"]["name"], step["target"]["name"]) == ("client", "b-2")
+
+
+def test_packing_and_searching_look_for_a_vm_with_cpu(mesh: MeshWorld, worker):
+    sized(mesh, "c-2", slots=1, cpu_millicores=500)
+    client_of_a_server(mesh, cpu_millicores=1_000)
+    measured(mesh, NEAR)
+    plain = asked(mesh, worker)
+    assert plain["steps"] == []
+    assert "c-2 has 500 millicores" in plain["answer"]["rejected"][0]
+    (step,) = asked(mesh, worker, policy="pack")["steps"]
+    assert step["target"]["name"] == "b-2"
+    # The search may move the server too: it needs no CPU, so it goes to c-2 and its client comes to where it was.
+    found = asked(mesh, worker, policy="graph")
+    assert {(step["task"]["name"], step["target"]["name"]) for step in found["steps"]} == {
+        ("server", "c-2"),
+        ("client", "a-1"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("policy", "objective"), [("exact", "slowdown"), ("robust", "fair"), ("pack", "worst_first"), ("graph", "fair")]
+)
+def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, policy, objective):
+    declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker, policy=policy, objective=objective)
+    assert {step["target"]["name"] for step in found["steps"]} == {"b-2", "c-2"}
+    assert (found["policy"], found["answer"]["objective"]) == (policy, objective)
+
+
+def test_roots_change_places_with_their_tasks_when_asked(mesh: MeshWorld, worker):
+    declared(mesh)
+    far = {(a, b): 600.0 for a in ("a-1", "b-1", "c-1") for b in ("a-2", "b-2", "c-2")}
+    measured(mesh, {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 400.0, ("b-1", "c-1"): 30.0} | far)
+    assert asked(mesh, worker)["steps"] == []
+    found = asked(mesh, worker, policy="gang")
+    moves = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in found["steps"]}
+    # The root goes to b-1 or c-1, which are near one another, and who was there takes its place.
+    assert moves in (
+        {("cache-0", "a-1", "b-1"), ("cache-1", "b-1", "a-1")},
+        {("cache-0", "a-1", "c-1"), ("cache-2", "c-1", "a-1")},
+    )
+    assert found["answer"]["total"]["after"]["mean"] == pytest.approx(
+        (float(CURVE(30)) + float(CURVE(400))) / 2, abs=0.01
+    )
+
+
+def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
+    mesh = make_mesh(owner, 4)
+    declared(mesh, "east", ("a-1", "b-1"))
+    declared(mesh, "west", ("c-1", "a-2"))
+    measured(mesh, {("a-1", "a-2"): 30.0, ("c-1", "b-1"): 30.0, ("a-1", "b-1"): 400.0, ("c-1", "a-2"): 400.0})
+    found = asked(mesh, worker)
+    assert found["steps"] == []
+    assert "no VM has a slot to lend" in " ".join(found["answer"]["rejected"])
+
+
+def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    path = f"{PATH}/{found['id']}"
+    assert mesh.owner.post(f"{path}/accept").json()["state"] == "accepted"
+    applied = mesh.owner.post(f"{path}/apply").json()
+    assert applied["state"] == "applied"
+    targets = {step["task"]["name"]: step["target"]["name"] for step in found["steps"]}
+    application = mesh.owner.get("/v1/applications").json()["items"][0]
+    assert {task["name"]: task["vm"]["name"] for task in application["tasks"] if not task["root"]} == targets
+    with tenant_session(mesh.owner.tenant_id) as session:
+        # As if the moves had been made before the windows measured above.
+        session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
+    tasks.follow()
+    outcome = mesh.owner.get(path).json()["outcome"]
+    assert outcome["held"]
+    assert outcome["gain_observed"] == pytest.approx(outcome["gain_predicted"], abs=0.02)
+    told = mesh.owner.get(f"{PATH}/accuracy").json()
+    assert (told["verified"], told["held"]) == (1, 1)
+    assert told["mean_error"] == pytest.approx(0, abs=0.02)
+
+
+def test_moves_seen_in_the_inventory_count_as_applied(mesh: MeshWorld, worker):
+    application = declared(mesh)
+    measured(mesh, NEAR)
+    found = asked(mesh, worker)
+    tasks.follow()
+    assert mesh.owner.get(f"{PATH}/{found['id']}").json()["state"] == "proposed"
+    target_of = {step["task"]["id"]: step["target"]["id"] for step in found["steps"]}
+    with tenant_session(mesh.owner.tenant_id) as session:
+        for task_id, vm_id in target_of.items():
+            session.execute(text("UPDATE tasks SET vm_id = :vm WHERE id = :id"), {"vm": vm_id, "id": task_id})
+    tasks.follow()
+    assert mesh.owner.get(f"{PATH}/{found['id']}").json()["state"] == "applied"
+    assert mesh.owner.delete(f"/v1/applications/{application['id']}").status_code == 204
+
+
+def test_decisions_are_made_once(mesh: MeshWorld, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    path = f"{PATH}/{asked(mesh, worker)['id']}"
+    seen = mesh.owner.get(path).headers["ETag"]
+    dismissed = mesh.owner.post(f"{path}/dismiss", json={"reason": "maintenance"}, headers={"If-Match": seen}).json()
+    assert (dismissed["state"], dismissed["reason"]) == ("dismissed", "maintenance")
+    again = mesh.owner.post(f"{path}/accept")
+    assert (again.status_code, again.json()["code"]) == (409, "recommendation_decided")
+    assert [one["state"] for one in mesh.owner.get(PATH, params={"state": "dismissed"}).json()["items"]] == [
+        "dismissed"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("question", "code"),
+    [
+        ({"mesh": "nowhere"}, "mesh_unknown"),
+        ({"minutes": 0}, "request_invalid"),
+        ({"policy": "best"}, "request_invalid"),
+        ({"policy": "nomora", "objective": "fair"}, "request_invalid"),
+        ({"policy": "exact", "explain": True}, "request_invalid"),
+    ],
+)
+def test_bad_questions_are_answered_at_once(mesh: MeshWorld, question, code):
+    answer = mesh.owner.post(PATH, json={"mesh": mesh.name, **question})
+    assert (answer.status_code, answer.json()["code"]) == (422, code)
+
+
+@pytest.mark.parametrize(
+    ("applications", "windows", "code"),
+    [(False, True, "applications_missing"), (True, False, "matrix_missing"), (None, True, "application_unknown")],
+)
+def test_what_is_missing_is_named_by_the_job(mesh: MeshWorld, worker, applications, windows, code):
+    if applications is not False:
+        declared(mesh)
+    if windows:
+        measured(mesh, NEAR)
+    named = {"applications": ["cahce"]} if applications is None else {}
+    job = mesh.owner.post(PATH, json={"mesh": mesh.name, **named}).json()
+    worker()
+    ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+    assert (ended["state"], ended["error"]["code"]) == ("failed", code)
+
+
+def test_limits_a_policy_does_not_know_are_named(mesh: MeshWorld, worker):
+    declared(mesh, per_zone_max=1)
+    measured(mesh, NEAR)
+    for policy, words in (("nomora", "no limits on machines"), ("pack", "exact, graph")):
+        job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": policy}).json()
+        worker()
+        ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
+        assert (ended["state"], ended["error"]["code"]) == ("failed", "placement_impossible")
+        assert words in ended["error"]["detail"]
+
+
+def test_it_asks_by_itself(mesh: MeshWorld, worker):
+    declared(mesh, objective=0.99)
+    measured(mesh, NEAR)
+    tasks.ask()
+    worker()
+    assert [one["trigger"] for one in mesh.owner.get(PATH).json()["items"]] == ["objective"]
+    tasks.ask()
+    worker()
+    assert len(mesh.owner.get(PATH).json()["items"]) == 1
+    schedule = f"/v1/meshes/{mesh.id}/recommendation-schedules"
+    assert mesh.owner.get(schedule).json()["code"] == "schedule_unknown"
+    assert mesh.owner.put(schedule, json={"every_h": 24, "moves_max": 3}).json()["question"]["moves_max"] == 3
+    for _ in range(2):
+        tasks.ask()
+        worker()
+    assert [one["trigger"] for one in mesh.owner.get(PATH).json()["items"]] == ["scheduled", "objective"]
+    assert mesh.owner.delete(schedule).status_code == 204
+
+
+def test_what_is_another_tenants_does_not_exist(mesh: MeshWorld, other_owner: Member, client: Caller, worker):
+    declared(mesh)
+    measured(mesh, NEAR)
+    mine = f"{PATH}/{asked(mesh, worker)['id']}"
+    for method, path, body in (
+        ("GET", mine, None),
+        ("POST", f"{mine}/accept", None),
+        ("POST", f"{mine}/apply", None),
+        ("POST", f"{mine}/dismiss", {"reason": ""}),
+    ):
+        assert client.request(method, path, json=body).status_code == 401
+        for caller, where in ((other_owner, path), (mesh.owner, path.replace(mine, f"{PATH}/{uuid4()}"))):
+            assert caller.request(method, where, json=body).json()["code"] == "recommendation_unknown"
+    assert other_owner.get(PATH).json()["items"] == []
+    with system_session() as session:
+        assert service.queries.open_ones(session)
