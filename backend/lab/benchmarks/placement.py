@@ -1,6 +1,6 @@
 """What placement finds and how fast: one JSON object a figure. `TRACE=` names a folder with the Google trace of 2011.
 
-`ONLY=` one group: small, fronts, full, graphs, tenant.
+`ONLY=` one group: small, fronts, full, tenant.
 
 Without a trace, jobs have the generator's sizes. Times are of a whole step, from latency to certified plan, after one
 small plan has compiled the loops; `cpu_s` is the processor's time for the same.
@@ -22,9 +22,8 @@ from typing import Any
 import numpy as np
 
 from lab.benchmarks import placement_tenant
-from sinemora.placement import costs, exact, gang, graph, matrix, moves, nomora
+from sinemora.placement import costs, exact, gang, matrix, moves, nomora
 from sinemora.placement.cost_kernels import fill
-from sinemora.placement.graph import Graph
 from sinemora.placement.nomora import Parameters
 from sinemora.placement.plan import Certificate
 from sinemora.placement.problem import ANYWHERE, Jobs, Machines, Problem
@@ -37,7 +36,7 @@ gaps: list[int] = []
 
 
 def main(only: str | None) -> None:
-    groups = {"small": small_instances, "fronts": fronts, "full": full_size, "graphs": graphs, "tenant": tenant}
+    groups = {"small": small_instances, "fronts": fronts, "full": full_size, "tenant": tenant}
     for group in [only] if only else groups:
         groups[group]()
     if gaps:
@@ -67,7 +66,7 @@ def report(figure: str, value: float, bar: str, met: Callable[[float], bool], **
 
 def unit(figure: str) -> str:
     """From the name of a figure."""
-    ends = {"_s": "s", "_ms": "ms", "_mib_full": "MiB", "_percent_100": "%"}
+    ends = {"_s": "s", "_ms": "ms", "_mib_full": "MiB"}
     return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
 
 
@@ -290,31 +289,6 @@ def quality(size: Any) -> None:
         differences=np.round(ours - theirs, 4).tolist(),
         **{name: round(float(np.median(part)), 4) for name, part in shown.items()},
     )
-
-
-def graphs() -> None:
-    """100 roles, one second against sixty, over four shapes; latencies of a zone with racks."""
-    rng = np.random.default_rng(5)
-    places = Machines.regular(110, 1, 10, 4)
-    latency = network.ClusterLatency(places, (network.bases(rng) * 1000).astype(np.int64), 3)
-    link = costs.table(workload.curves())[0][np.minimum(latency.rows(np.arange(110)) // 10_000, 100)]
-    shapes = {
-        "tree": [((child - 1) // 8, child) for child in range(1, 100)],
-        "mesh": [(a, b) for a in range(100) for b in (a + 1, a + 10) if b < 100 and (b == a + 10 or b % 10)],
-        "servers": [(server, worker) for server in range(4) for worker in range(4, 100)],
-        "random": [(int(a), int(b)) for a, b in rng.integers(0, 100, (300, 2)) if a != b],
-    }
-    gaps_found = {}
-    for name, edges in shapes.items():
-        ends = np.array(edges)
-        asked = Graph(100, ends[:, 0], ends[:, 1], np.ones(len(edges), np.int64), link.astype(np.int32))
-        graph.solve(asked, proposals=1_000)
-        pace = 1_000_000 / timed(lambda asked=asked: graph.solve(asked, proposals=1_000_000))[1]
-        quick = graph.solve(asked, proposals=int(pace))
-        long = graph.solve(asked, proposals=int(pace * 60), seed=1)
-        gaps_found[name] = round(100 * (quick.cost / min(quick.cost, long.cost) - 1), 3)
-        sys.stderr.write(f"{name}: {pace / 1e6:.1f} M proposals/s, bound {quick.bound}, cost {quick.cost}\n")
-    report("placement_graph_gap_percent_100", max(gaps_found.values()), "≤ 3", lambda v: v <= 3, shapes=gaps_found)
 
 
 def tenant() -> None:
