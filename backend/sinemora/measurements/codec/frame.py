@@ -41,7 +41,7 @@ Directions are in the order outbound, inbound, round trip.
     0        24 n  3 x n signed numbers of 64 bits, shuffled: ns from the start of the window, then the delays
                    outbound and inbound, ns
 
-Delay columns of an entry with count 0 hold 0 and mean nothing. Versions before are still read: `older.py`.
+Delay columns of an entry with count 0 hold 0 and mean nothing.
 """
 
 import struct
@@ -55,7 +55,7 @@ import numpy.typing as npt
 import zstandard
 
 from sinemora.measurements.codec import columns as column_layouts
-from sinemora.measurements.codec import fast, llq16, older, rice
+from sinemora.measurements.codec import fast, llq16, rice
 from sinemora.measurements.codec.columns import (
     CLOCK_ERROR,
     COUNT,
@@ -70,16 +70,14 @@ from sinemora.measurements.codec.columns import (
     SENT,
 )
 from sinemora.measurements.codec.llq16 import Ints, Words
-from sinemora.measurements.codec.older import FrameError, zstd_body
 
 __all__ = [  # of the layouts, for all who read frames
     "CLOCK_ERROR", "COUNT", "INBOUND", "LOST", "M2", "MAX", "MEAN", "MIN", "OUTBOUND", "ROUND_TRIP", "SENT",
     "FrameError",
 ]  # fmt: skip
 
-NEWEST = (3, 2, 1)
-"""Codec versions by kind; those from `CHECKED` on have a checksum of their own instead of zstd."""
-CHECKED = (3, 2, 2)
+VERSIONS = (3, 2, 1)
+"""The codec version of each kind."""
 TARGETS_MAX = 256
 ASSUMED, MESH, HARDWARE = range(3)
 FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
@@ -98,6 +96,10 @@ _local = threading.local()  # zstd contexts are costly to make and must not be s
 Columns = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint16]
 Bytes = npt.NDArray[np.uint8]
+
+
+class FrameError(ValueError):
+    """Bytes that are no frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -325,9 +327,7 @@ def encode_stats(stats: Stats) -> bytes:
 
 def decode_stats(blob: bytes) -> Stats:
     """Inverse of `encode_stats`. Raises `FrameError`."""
-    version, n = _head(STATS, blob)
-    if version < CHECKED[STATS]:
-        return Stats(*older.stats_of(version, n, blob[HEAD_SIZE:]))
+    n = _head(STATS, blob)
     try:
         stats = Stats(*column_layouts.unpack_stats(body_of(blob), n))
     except rice.Exhausted:
@@ -343,11 +343,9 @@ def encode_sketches(sketches: Sketches, stats: Stats) -> bytes:
 
 def decode_sketches(blob: bytes, stats: Stats) -> Sketches:
     """Inverse of `encode_sketches`. Raises `FrameError`."""
-    version, n = _head(SKETCH, blob)
+    n = _head(SKETCH, blob)
     if n != stats.targets:
         raise FrameError(f"sketches of {n} targets beside stats of {stats.targets}")
-    if version < CHECKED[SKETCH]:
-        return Sketches(*older.sketches_of(n, blob[HEAD_SIZE:]))
     try:
         sketches = Sketches(*column_layouts.unpack_sketches(body_of(blob), n, stats.columns))
     except rice.Exhausted:
@@ -366,14 +364,20 @@ def encode_evidence(exchanges: Ints) -> bytes:
 
 def decode_evidence(blob: bytes) -> Ints:
     """Inverse of `encode_evidence`. Raises `FrameError`."""
-    n, body = _head(_EVIDENCE, blob)[1], zstd_body(blob[HEAD_SIZE:])
+    n = _head(_EVIDENCE, blob)
+    if not hasattr(_local, "decompressor"):
+        _local.decompressor = zstandard.ZstdDecompressor()
+    try:
+        body = np.frombuffer(_local.decompressor.decompress(blob[HEAD_SIZE:]), np.uint8)
+    except zstandard.ZstdError as error:
+        raise FrameError(str(error)) from error
     if body.size != 24 * n:
         raise FrameError(f"{n} exchanges take {24 * n} bytes, found {body.size}")
-    return older.unshuffled(body, np.int64).reshape(3, n)
+    return np.ascontiguousarray(body.reshape(8, -1).T).view("<i8").reshape(3, n)
 
 
-def heads_of(kind: int, blobs: Sequence[bytes]) -> list[tuple[int, int]]:
-    """Versions and numbers of targets. Raises `FrameError`."""
+def targets_of(kind: int, blobs: Sequence[bytes]) -> list[int]:
+    """Return the number of targets of each block. Raises `FrameError`."""
     return [_head(kind, blob) for blob in blobs]
 
 
@@ -401,13 +405,14 @@ def _checked(kind: int, n: int, body: bytes) -> bytes:
 def _head_of(kind: int, n: int) -> bytes:
     if not 0 < n <= TARGETS_MAX:
         raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
-    return _HEADER.pack(NEWEST[kind], kind, n)
+    return _HEADER.pack(VERSIONS[kind], kind, n)
 
 
-def _head(kind: int, blob: bytes) -> tuple[int, int]:
+def _head(kind: int, blob: bytes) -> int:
+    """Return the number of targets. Raises `FrameError`."""
     if len(blob) < HEAD_SIZE:
         raise FrameError("too short for a header")
     version, found, n = _HEADER.unpack_from(blob)
-    if not 0 < version <= NEWEST[kind] or found != kind or not 0 < n <= TARGETS_MAX:
+    if version != VERSIONS[kind] or found != kind or not 0 < n <= TARGETS_MAX:
         raise FrameError(f"unknown header: version {version}, kind {found}, {n} targets")
-    return version, n
+    return int(n)

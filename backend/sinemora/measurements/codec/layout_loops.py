@@ -11,7 +11,7 @@ import numpy as np
 
 from sinemora.compiled import compiled
 from sinemora.measurements.codec.coding_loops import checksum
-from sinemora.measurements.codec.frame import NEWEST, STATS
+from sinemora.measurements.codec.frame import STATS, VERSIONS
 from sinemora.measurements.codec.rice import MASK
 from sinemora.measurements.codec.sketch_loops import pack_sketches, unpack_lengths, unpack_words
 from sinemora.measurements.codec.stats_loops import STATS_COLUMNS, pack_stats, unpack_stats, unpack_stats_at
@@ -58,7 +58,7 @@ def seal(
                 size = pack_stats(columns, quantiles, flows, sources, by_flow, low, high, told_from, told, body)
             else:
                 size = pack_sketches(words, lengths, columns, low, high, body)
-            head = NEWEST[kind] | kind << 8 | (high - low) << 16
+            head = VERSIONS[kind] | kind << 8 | (high - low) << 16
             out[to] = np.uint64(head) | np.uint64(checksum(body, 0, size, head)) << np.uint64(32)
             found[f, kind, 0], found[f, kind, 1] = 8 * to, 8 + size
             to += 1 + (size + 7) // 8

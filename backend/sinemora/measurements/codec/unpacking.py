@@ -1,6 +1,6 @@
 """Many stored blocks decoded at once, into arrays of all their targets: compiled loops where they are, else one by one.
 
-Layouts are those of `frame.py`; blocks of older versions are always decoded one by one.
+Layouts are those of `frame.py`.
 """
 
 from collections.abc import Collection, Sequence
@@ -38,14 +38,9 @@ def stats_of(blobs: Sequence[bytes]) -> Stats:
         for low, high in fast.halves(blocks.at.size)
     )
     by_flow = np.empty((3, 2, 0), np.int32)
-    for at in np.flatnonzero(ends < 0):
-        frame.decode_stats(blobs[blocks.numbers[at]])  # says what is wrong
-    told = {blocks.numbers[at]: frame.decode_stats(blobs[blocks.numbers[at]]) for at in np.flatnonzero(ends > 0)}
-    for number in blocks.older:
-        told[number] = one = frame.decode_stats(blobs[number])
-        mine = slice(blocks.first[number], blocks.first[number] + one.targets)
-        columns[:, :, mine], quantiles[:, :, mine] = one.columns, one.quantiles
-        flows[mine], sources[mine] = one.flows, one.asymmetry_source
+    for at in np.flatnonzero(ends < 0).tolist():
+        frame.decode_stats(blobs[at])  # says what is wrong
+    told = {at: frame.decode_stats(blobs[at]) for at in np.flatnonzero(ends > 0).tolist()}
     if any(one.by_flow.shape[2] for one in told.values()):
         none = np.empty((3, 2, 0), np.int32)
         bounds = [*blocks.first, n]
@@ -64,7 +59,7 @@ def stats_at(blobs: Sequence[bytes], places: Ints) -> Stats:
     loops, size = fast.packing(), len(blobs)
     if loops and blobs:
         blocks = _blocks(frame.STATS, blobs)
-        if not blocks.older and (places < blocks.arrays[3]).all():
+        if (places < blocks.arrays[3]).all():
             columns, quantiles = np.empty((8, 3, size), np.int32), np.empty((4, 3, size), np.uint16)
             flows, sources = np.empty(size, np.uint16), np.empty(size, np.uint8)
             told = fast.each(
@@ -93,9 +88,6 @@ def round_trip_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.ui
     )
     if max(ended) >= 0:
         return _codes_of(blobs, quantile)  # says what is wrong
-    for number in blocks.older:
-        found = _codes_of(blobs[number : number + 1], quantile)
-        codes[blocks.first[number] : blocks.first[number] + found.size] = found
     return codes
 
 
@@ -108,9 +100,8 @@ def slowest_codes(blobs: Sequence[bytes], quantile: int) -> npt.NDArray[np.uint1
     """The same, no less than what the slowest flows take where they are told apart (`flows.slowest`). FrameError."""
     codes = round_trip_codes(blobs, quantile)
     first = 0
-    for blob, (version, n) in zip(blobs, frame.heads_of(frame.STATS, blobs), strict=True):
-        # The body of newer blocks begins with whether they tell flows apart.
-        if n and (version < frame.CHECKED[frame.STATS] or blob[frame.BODY_AT]):
+    for blob, n in zip(blobs, frame.targets_of(frame.STATS, blobs), strict=True):
+        if blob[frame.BODY_AT]:  # the block tells flows apart
             codes[first : first + n] = slowest(frame.decode_stats(blob)).quantiles[quantile, frame.ROUND_TRIP]
         first += n
     return codes
@@ -128,13 +119,13 @@ def sketches_of(
     loops = fast.packing()
     if loops and blobs:
         blocks = _blocks(frame.SKETCH, blobs)
-        if not blocks.older and blocks.all_targets == stats.targets:
+        if blocks.all_targets == stats.targets:
             return _sketches_fast(loops, blocks, stats, directions, shifts_ns) or _sketches(blobs, stats)
     return _without(shifted(_sketches(blobs, stats), shifts_ns), directions)
 
 
 def _sketches(blobs: Sequence[bytes], stats: Stats) -> Sketches:
-    ends = np.cumsum([n for _, n in frame.heads_of(frame.SKETCH, blobs)]).tolist()
+    ends = np.cumsum(frame.targets_of(frame.SKETCH, blobs)).tolist()
     return frame.concatenate_sketches(
         frame.decode_sketches(blob, stats.take(slice(a, b)))
         for blob, (a, b) in zip(blobs, pairwise([0, *ends]), strict=True)
@@ -185,14 +176,11 @@ def _without(sketches: Sketches, directions: Collection[int]) -> Sketches:
 class _Blocks:
     """Blocks side by side in words of 64 bits: what the compiled loops read.
 
-    `arrays`: the words, and for each block of the newest version where its body begins, its bytes, its targets and the
-    position of the first of these. `numbers` says which blob each of them is, `older` which blobs are of older
-    versions; `first` has the position of the first target of every blob.
+    `arrays`: the words, and for each block where its body begins, its bytes, its targets and the position of the first
+    of these. `first` has these positions as a list.
     """
 
     arrays: tuple[npt.NDArray[np.uint64], Ints, Ints, Ints, Ints]
-    numbers: list[int]
-    older: list[int]
     first: list[int]
     all_targets: int
 
@@ -203,19 +191,15 @@ class _Blocks:
 
 def _blocks(kind: int, blobs: Sequence[bytes]) -> _Blocks:
     """FrameError where a head or a checksum is wrong."""
-    heads = frame.heads_of(kind, blobs)
-    targets = np.array([n for _, n in heads], np.int64)
-    versions = np.array([version for version, _ in heads])
+    targets = np.array(frame.targets_of(kind, blobs), np.int64)
     lengths = np.array([len(blob) for blob in blobs], np.int64)
     rooms = lengths + 7 & ~7
     joined = b"".join(part for blob in blobs for part in (blob, _PADS[-len(blob) & 7])) + bytes(16)
     words = np.frombuffer(joined, "<u8")
-    new = versions >= frame.CHECKED[kind]
     first, at = np.cumsum(targets) - targets, (np.cumsum(rooms) - rooms + frame.BODY_AT) // 8
-    numbers = np.flatnonzero(new)
-    sizes = lengths[numbers] - frame.BODY_AT
-    arrays = words, at[numbers], sizes, targets[numbers], first[numbers]
+    sizes = lengths - frame.BODY_AT
+    arrays = words, at, sizes, targets, first
     wrong = int(np.argmax(sizes < 0)) if (sizes < 0).any() else fast.packing().first_harmed(*arrays[:3])
     if wrong >= 0:
-        frame.body_of(blobs[numbers[wrong]])  # says what is wrong
-    return _Blocks(arrays, numbers.tolist(), np.flatnonzero(~new).tolist(), first.tolist(), int(targets.sum()))
+        frame.body_of(blobs[wrong])  # says what is wrong
+    return _Blocks(arrays, first.tolist(), int(targets.sum()))

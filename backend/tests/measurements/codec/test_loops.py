@@ -20,7 +20,6 @@ from sinemora.measurements.ingest.validation import read, windows_of
 from tests.measurements.reports import add_window, report_of
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 
-GOLDEN = Path(__file__).parent / "golden"
 SEEDS = range(6)
 
 
@@ -152,18 +151,6 @@ def test_codes_of_blocks_that_end_too_soon_are_refused(both):
     assert unpacking.round_trip_codes([blob], 0).size
     with pytest.raises(FrameError, match="beyond their bytes"):
         unpacking.round_trip_codes([blob, made], 0)
-
-
-def test_blocks_of_older_versions_decode_alike(both):
-    older = [(GOLDEN / name).read_bytes() for name in ("stats.v1", "stats.v2")]
-    some = frames(np.random.default_rng(1), 2)
-    blobs = [older[0], frame.encode_stats(some[0].stats), *older, frame.encode_stats(some[1].stats)]
-    quick, slow = both(lambda: unpacking.stats_of(blobs))
-    same(quick, slow)
-    same(*both(lambda: unpacking.round_trip_codes(blobs, 1)))
-    old, new = (GOLDEN / "sketch.v1").read_bytes(), frame.encode_sketches(some[0].sketches, some[0].stats)
-    stats = frame.concatenate([frame.decode_stats(older[0]), some[0].stats])
-    same(*both(lambda: unpacking.sketches_of([old, new], stats)))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
