@@ -1,41 +1,89 @@
-"""Fuzzes what the agent reads from others: `run.py [SECONDS] [TARGET …]`. New inputs that reach further are kept.
+"""Fuzz what the agent reads from others: `run.py [--keep] [SECONDS] [TARGET …]`.
 
-Coverage counters need no compiler of another channel: they are a pass of LLVM, which the stable one offers too.
+The corpus of a target is one archive, `corpus/TARGET.zip`. A run unpacks it and collects new inputs in `target/found`.
+`--keep` then packs the fewest inputs, old and new, that reach everything reached so far.
+
+Coverage counters need no nightly compiler: they are a pass of LLVM, which the stable one offers too.
 """
 
 import os
+import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+CORPUS = HERE / "corpus"
+SCRATCH = HERE / "target"
 TARGETS = ("message", "plan")
+_KEEP = "--keep"
 _PASS = "-Cpasses=sancov-module"
 _COVERAGE = ["level=4", "inline-8bit-counters", "pc-table", "trace-compares"]
+_LIMITS = ["-max_len=8192", "-timeout=10", "-rss_limit_mb=1024"]
+# Fixed, so that the same inputs are the same archive.
+_EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
 def main(arguments: list[str]) -> int:
-    """Build the targets and run each for so long; the exit code says whether all survived."""
+    """Build the targets and fuzz each for SECONDS; return 1 if one failed, else 0."""
     seconds = next((int(argument) for argument in arguments if argument.isdecimal()), 10)
-    targets = [argument for argument in arguments if not argument.isdecimal()] or list(TARGETS)
+    targets = [argument for argument in arguments if not argument.isdecimal() and argument != _KEEP] or list(TARGETS)
+    programs = build()
+    failed = [target for target in targets if not fuzz(programs / target, target, seconds)]
+    if _KEEP in arguments:
+        for target in targets:
+            if target not in failed:
+                keep(programs / target, target)
+    return 1 if failed else 0
+
+
+def build() -> Path:
+    """Build the targets with coverage counters; return the folder of their programs."""
     flags = [_PASS, *(f"-Cllvm-args=-sanitizer-coverage-{option}" for option in _COVERAGE), "--cfg=fuzzing"]
     env = os.environ | {"RUSTFLAGS": " ".join(flags)}
-    # A target triple of its own keeps the flags from build scripts.
+    # An explicit target triple keeps the flags from build scripts.
     host = subprocess.run(["rustc", "-vV"], capture_output=True, text=True, check=True).stdout
     triple = next(line.split()[1] for line in host.splitlines() if line.startswith("host:"))
-    build = ["cargo", "build", "--locked", "--release", "--quiet", "--target", triple]
-    subprocess.run(build, cwd=HERE, env=env, check=True)
-    failed = 0
-    for target in targets:
-        found = HERE / "target" / "found" / target
-        found.mkdir(parents=True, exist_ok=True)
-        corpus = HERE / "corpus" / target
-        options = [f"-max_total_time={seconds}", "-max_len=8192", "-timeout=10", "-rss_limit_mb=1024"]
-        command = [HERE / "target" / triple / "release" / target, found, corpus]
-        done = subprocess.run([*command, *options, f"-artifact_prefix={found}-"], check=False)
-        print(f"{target}: {'survived' if done.returncode == 0 else 'FAILED'} {seconds} s", flush=True)
-        failed += done.returncode != 0
-    return 1 if failed else 0
+    command = ["cargo", "build", "--locked", "--release", "--quiet", "--target", triple]
+    subprocess.run(command, cwd=HERE, env=env, check=True)
+    return SCRATCH / triple / "release"
+
+
+def fuzz(program: Path, target: str, seconds: int) -> bool:
+    """Replay the corpus of `target`, then mutate it for `seconds`; return whether nothing failed."""
+    corpus, found = unpack(target), SCRATCH / "found" / target
+    found.mkdir(parents=True, exist_ok=True)
+    options = [f"-max_total_time={seconds}", *_LIMITS, f"-artifact_prefix={found}-"]
+    done = subprocess.run([program, found, corpus, *options], check=False)
+    survived = done.returncode == 0
+    print(f"{target}: {'survived' if survived else 'FAILED'} {seconds} s", flush=True)
+    return survived
+
+
+def unpack(target: str) -> Path:
+    """Unpack the corpus of `target`; return its folder, which holds these inputs alone."""
+    folder = SCRATCH / "corpus" / target
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    with zipfile.ZipFile(CORPUS / f"{target}.zip") as archive:
+        archive.extractall(folder)
+    if not any(folder.iterdir()):
+        sys.exit(f"corpus/{target}.zip holds no input.\nWhat to do: git checkout -- agent/fuzz/corpus")
+    return folder
+
+
+def keep(program: Path, target: str) -> None:
+    """Pack the fewest inputs of `target`, kept and found, that reach all they reach together."""
+    merged = SCRATCH / "merged" / target
+    shutil.rmtree(merged, ignore_errors=True)
+    merged.mkdir(parents=True)
+    sources = [SCRATCH / "corpus" / target, SCRATCH / "found" / target]
+    subprocess.run([program, "-merge=1", *_LIMITS, merged, *sources], check=True)
+    with zipfile.ZipFile(CORPUS / f"{target}.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted(merged.iterdir()):
+            archive.writestr(zipfile.ZipInfo(path.name, _EPOCH), path.read_bytes(), zipfile.ZIP_DEFLATED)
+    print(f"{target}: {len(list(merged.iterdir()))} inputs kept", flush=True)
 
 
 if __name__ == "__main__":
