@@ -26,7 +26,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-compose lint
+.PHONY: test test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-compose lint prose
 test: ## Everything CI runs: lint, types, units, drift, end to end
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py
@@ -53,6 +53,8 @@ test-compose: ## The production stack in containers, on real networks (root; Deb
 lint: ## Linters, formatters and type checks, changing nothing
 	$(PREPARE) tools
 	@$(PYTHON) infra/test/suites.py --lint
+prose: ## List sentences worth a second reading (a reading aid; some files: ARGS='docs backend/sinemora/alerts')
+	@$(PYTHON) infra/prose/prose.py $(ARGS)
 
 ##@ Distribute
 .PHONY: packages test-packages

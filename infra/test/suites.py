@@ -92,7 +92,7 @@ SUITES = [
     ),
     Suite("mypy", "backend", ("mypy",)),
     Suite("mypy-tests", "backend", ("mypy", "tests/embedded", "tests/toolchain")),
-    Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages")),
+    Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose")),
     Suite("mypy-bench", "agent/bench", ("mypy", "--strict", ".")),
     Suite("import-linter", "backend", ("lint-imports",)),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check")),
