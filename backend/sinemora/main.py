@@ -21,14 +21,14 @@ from sinemora.kit import errors, health, tracing, worker_metrics
 from sinemora.kit.config import settings
 from sinemora.kit.downloads import serve_packages
 from sinemora.kit.frontend import serve_frontend
-from sinemora.kit.http_middleware import Edge
+from sinemora.kit.http_middleware import HttpMiddleware
 from sinemora.kit.logging import configure_logging
 from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
 from sinemora.measurements.codec import fast
 from sinemora.measurements.ingest import pipeline
-from sinemora.measurements.ingest.middleware import ReportDoor
+from sinemora.measurements.ingest.middleware import ReportMiddleware
 from sinemora.measurements.pins import routes as pins
 from sinemora.measurements.prometheus import routes as prometheus
 from sinemora.measurements.store import backlog_metrics
@@ -96,13 +96,13 @@ def create_app() -> FastAPI:
     )
     errors.install(app)
     app.add_middleware(
-        Edge,
+        HttpMiddleware,
         hsts=settings().public_url.startswith("https://"),
         body_limit_bytes=settings().body_limit_bytes,
         larger=(_IMPORTS, settings().import_limit_bytes),
     )
     app.add_middleware(
-        ReportDoor,
+        ReportMiddleware,
         hsts=settings().public_url.startswith("https://"),
         body_limit_bytes=settings().body_limit_bytes,
     )

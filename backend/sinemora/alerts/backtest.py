@@ -15,9 +15,9 @@ from sinemora.alerts.replay import Span, in_steps, replay
 from sinemora.alerts.replay_inputs import Completed
 from sinemora.alerts.schemas import BackTestCreate
 from sinemora.jobs import service as jobs
-from sinemora.jobs.context import Running
+from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.registry import Kind, register
+from sinemora.jobs.registry import JobKind, register
 from sinemora.kit.config import settings
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store.tiers import Tier
@@ -33,7 +33,7 @@ def ask(session: Session, actor: Actor, body: BackTestCreate) -> Job:
     return jobs.submit(session, actor, BACK_TEST, f"Rule {body.name} on {mesh.name}", body.model_dump(mode="json"))
 
 
-def work(running: Running) -> dict[str, Any]:
+def work(running: JobContext) -> dict[str, Any]:
     """Evaluate the stored windows one after the other; baselines learn from them as they would have.
 
     Further back than windows are kept it goes by minutes. `notes`: what cannot be known from what is stored.
@@ -85,4 +85,4 @@ def work(running: Running) -> dict[str, Any]:
         }
 
 
-BACK_TEST = register(Kind("alerts.back_test", Queue.bulk, work))
+BACK_TEST = register(JobKind("alerts.back_test", Queue.bulk, work))

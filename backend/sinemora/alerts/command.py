@@ -9,8 +9,17 @@ from typing import Any
 from sinemora.alerts import receiver_command
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import IncidentState
-from sinemora.kit.client import Client, Refused
-from sinemora.kit.commands import add_command, add_group, bytes_of, put, say, share, tell, yaml_of
+from sinemora.kit.client import Client, RequestRefused
+from sinemora.kit.commands import (
+    add_command,
+    add_group,
+    bytes_of,
+    percent,
+    print_line,
+    print_result,
+    write_text,
+    yaml_of,
+)
 
 _DECISIONS = {"acknowledge": "somebody is at it", "resolve": "it is over", "reopen": "it is not over"}
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
@@ -91,7 +100,7 @@ def _list_incidents(client: Client, options: argparse.Namespace) -> None:
          one["assignee"] or "", one["muted"] or "")
         for one in found
     ]  # fmt: skip
-    tell(options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "muted"), rows)
+    print_result(options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "muted"), rows)
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
@@ -99,19 +108,19 @@ def _show(client: Client, options: argparse.Namespace) -> None:
 
 
 def _shown(options: argparse.Namespace, found: Any) -> None:
-    say(options, f"{found['title']} ({found['severity']}, {found['state']}), since {found['onset_at'][:19]}")
-    say(options, f"{found['paths']} paths; rules: {', '.join(found['rules'])}")
+    print_line(options, f"{found['title']} ({found['severity']}, {found['state']}), since {found['onset_at'][:19]}")
+    print_line(options, f"{found['paths']} paths; rules: {', '.join(found['rules'])}")
     for one in found["evidence"]["hypotheses"]:
-        say(options, f"  {one['words']}: {one['bad']} of {one['known']} paths look bad, score {one['score']}")
+        print_line(options, f"  {one['words']}: {one['bad']} of {one['known']} paths look bad, score {one['score']}")
     for one in found["applications"]:
-        say(options, f"  application {one['name']}: predicted {share(one['performance'])} of its best")
+        print_line(options, f"  application {one['name']}: predicted {percent(one['performance'])} of its best")
     rows = [(one["at"][:19], one["kind"], one["actor"], one["text"]) for one in found["timeline"]]
-    tell(options, found, ("at", "", "who", "text"), rows)
+    print_result(options, found, ("at", "", "who", "text"), rows)
 
 
 def _decide(client: Client, options: argparse.Namespace) -> None:
     found = client.read(f"/v1/incidents/{options.id}/{options.decision}", {"text": options.text})
-    tell(options, found, ("state",), [(found["state"],)])
+    print_result(options, found, ("state",), [(found["state"],)])
 
 
 def _note(client: Client, options: argparse.Namespace) -> None:
@@ -121,7 +130,7 @@ def _note(client: Client, options: argparse.Namespace) -> None:
 def _assign(client: Client, options: argparse.Namespace) -> None:
     body = {"assignee": options.assignee}
     found = client.read(f"/v1/incidents/{options.id}/assignees", body, method="PUT", If_Match="*")
-    tell(options, found, ("assignee",), [(found["assignee"] or "nobody",)])
+    print_result(options, found, ("assignee",), [(found["assignee"] or "nobody",)])
 
 
 def _list_rules(client: Client, options: argparse.Namespace) -> None:
@@ -131,25 +140,25 @@ def _list_rules(client: Client, options: argparse.Namespace) -> None:
          f"{one['windows_x']} of {one['windows_y']}", one["sources_min"])
         for one in found
     ]  # fmt: skip
-    tell(options, found, ("rule", "", "severity", "condition", "windows", "seen by"), rows)
+    print_result(options, found, ("rule", "", "severity", "condition", "windows", "seen by"), rows)
 
 
 def _export_rules(client: Client, options: argparse.Namespace) -> None:
     with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}") as answer:
-        put(answer.read().decode(), options.output)
+        write_text(answer.read().decode(), options.output)
 
 
 def _import_rules(client: Client, options: argparse.Namespace) -> None:
     path = f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}"
     found = client.read(path, bytes_of(options.file), media_type="application/yaml")
-    tell(options, found, ("what", "rules"), [(what, ", ".join(names) or "-") for what, names in found.items()])
+    print_result(options, found, ("what", "rules"), [(what, ", ".join(names) or "-") for what, names in found.items()])
 
 
 def _switch(client: Client, options: argparse.Namespace) -> None:
     rule = _rule(client, options)
     tag = {"If_Match": f'"{rule["version"]}"'}
     found = client.read(f"/v1/alert-rules/{rule['id']}", {"enabled": options.enabled}, method="PATCH", **tag)
-    tell(options, found, ("rule", ""), [(found["name"], "on" if found["enabled"] else "off")])
+    print_result(options, found, ("rule", ""), [(found["name"], "on" if found["enabled"] else "off")])
 
 
 def _delete_rule(client: Client, options: argparse.Namespace) -> None:
@@ -158,11 +167,11 @@ def _delete_rule(client: Client, options: argparse.Namespace) -> None:
 
 def _try(client: Client, options: argparse.Namespace) -> None:
     result = client.finished(client.read("/v1/alert-back-tests", _to_look_at(client, options)))["result"]
-    say(options, "\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
+    print_line(options, "\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
     rows = [
         (one["opened_at"][:19], one["seen_at"][:19], one["paths"], one["culprit"]["words"]) for one in result["found"]
     ]
-    tell(options, result, ("opened", "seen until", "paths", "suspect"), rows)
+    print_result(options, result, ("opened", "seen until", "paths", "suspect"), rows)
 
 
 def _preview_rule(client: Client, options: argparse.Namespace) -> None:
@@ -171,7 +180,7 @@ def _preview_rule(client: Client, options: argparse.Namespace) -> None:
     at, firing = found["points_at"], found["firing"]
     known = sum(one is not None for one in found["values"])
     fires = f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known"
-    say(options, "\n".join([fires, *found["notes"]]))
+    print_line(options, "\n".join([fires, *found["notes"]]))
     begins = [n for n in range(len(at)) if firing[n] and not (n and firing[n - 1])]
     ends_at = [n for n in range(len(at)) if firing[n] and firing[n + 1 : n + 2] != [True]]
     rows = [
@@ -179,7 +188,7 @@ def _preview_rule(client: Client, options: argparse.Namespace) -> None:
          _greatest(found["limits"][first : last + 1]))
         for first, last in zip(begins, ends_at, strict=True)
     ]  # fmt: skip
-    tell(options, found, ("from window", "to window", "largest value", "largest limit"), rows)
+    print_result(options, found, ("from window", "to window", "largest value", "largest limit"), rows)
 
 
 def _greatest(values: list[float | None]) -> str:
@@ -195,7 +204,7 @@ def _to_look_at(client: Client, options: argparse.Namespace) -> dict[str, Any]:
     for one in found if isinstance(found, list) else ():
         if isinstance(one, dict) and one.get("name") == options.name:
             return {**one, "mesh_id": client.mesh_id(options.mesh), "hours": options.hours}
-    raise Refused(f"{options.file} has no rule {options.name} under rules.", "alert_rule_unknown")
+    raise RequestRefused(f"{options.file} has no rule {options.name} under rules.", "alert_rule_unknown")
 
 
 def _rule(client: Client, options: argparse.Namespace) -> Any:
@@ -203,7 +212,7 @@ def _rule(client: Client, options: argparse.Namespace) -> Any:
     for one in client.items("/v1/alert-rules", mesh_id=mesh_id):
         if options.name in (one["id"], one["name"]):
             return one
-    raise Refused(f"The mesh has no rule {options.name}.", "alert_rule_unknown")
+    raise RequestRefused(f"The mesh has no rule {options.name}.", "alert_rule_unknown")
 
 
 def _list_silences(client: Client, options: argparse.Namespace) -> None:
@@ -212,7 +221,7 @@ def _list_silences(client: Client, options: argparse.Namespace) -> None:
         (one["id"], "in force" if one["active"] else "", one["ends_at"][:19], _matchers(one), one["comment"])
         for one in found
     ]
-    tell(options, found, ("id", "", "ends", "mutes", "why"), rows)
+    print_result(options, found, ("id", "", "ends", "mutes", "why"), rows)
 
 
 def _matchers(silence: Any) -> str:
@@ -225,7 +234,7 @@ def _silence(client: Client, options: argparse.Namespace) -> None:
     try:
         starts_at = datetime.fromisoformat(options.starts_at) if options.starts_at else datetime.now(UTC)
     except ValueError:
-        raise Refused(f"--from {options.starts_at}: write a time as 2026-11-20T22:00:00Z.") from None
+        raise RequestRefused(f"--from {options.starts_at}: write a time as 2026-11-20T22:00:00Z.") from None
     body = {
         "comment": options.comment or "preview",
         "matchers": [_matcher(one) for one in options.matcher],
@@ -236,23 +245,23 @@ def _silence(client: Client, options: argparse.Namespace) -> None:
         body["starts_at"] = starts_at.isoformat()
     if options.saved:
         made = client.read("/v1/silences", body)
-        tell(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
+        print_result(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
         return
     muted = client.read("/v1/silence-previews", body)["incidents"]
-    tell(options, muted, ("opened", "suspect"), [(one["opened_at"][:19], one["title"]) for one in muted])
+    print_result(options, muted, ("opened", "suspect"), [(one["opened_at"][:19], one["title"]) for one in muted])
 
 
 def _lasts(text: str, where: str) -> timedelta:
     found = _FOR.fullmatch(text)
     if found is None:
-        raise Refused(f"{where} {text}: write 15m, 4h, 2d or 1w.")
+        raise RequestRefused(f"{where} {text}: write 15m, 4h, 2d or 1w.")
     return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
 
 
 def _weekly(text: str) -> dict[str, int]:
     found = _WEEKLY.fullmatch(text.lower())
     if found is None:
-        raise Refused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
+        raise RequestRefused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
     minutes = _lasts(found[4], "--weekly") // timedelta(minutes=1)
     return {"weekday": _DAYS.index(found[1]), "minute": int(found[2]) * 60 + int(found[3]), "lasts_min": minutes}
 
@@ -260,7 +269,7 @@ def _weekly(text: str) -> dict[str, int]:
 def _matcher(text: str) -> dict[str, Any]:
     label, sign, value = text.partition("=")
     if not sign or not value:
-        raise Refused(f"{text}: a matcher is label=value or label!=value.")
+        raise RequestRefused(f"{text}: a matcher is label=value or label!=value.")
     return {"label": label.removesuffix("!"), "value": value, "negate": label.endswith("!")}
 
 

@@ -18,7 +18,7 @@ from sinemora.kit import egress_policy, encryption
 from sinemora.kit.celery import ROUTES, celery
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
-from sinemora.kit.egress_policy import OutboundError, RefusedError
+from sinemora.kit.egress_policy import EgressError, EgressRefused
 from sinemora.kit.errors import ProductError
 
 log = structlog.get_logger(__name__)
@@ -78,7 +78,7 @@ def transmit(session: Session, row: Delivery) -> str:
     """Send a delivery; what the other side said. Raises `LaterError`, `GivenUpError`, ProductError of secrets."""
     receiver = session.get_one(Receiver, row.receiver_id)
     told = notification(session, row)
-    secret = encryption.unseal(receiver.secret)
+    secret = encryption.decrypt(receiver.secret)
     match ReceiverKind(receiver.kind):
         case ReceiverKind.email:
             return _mail(told, receiver.settings)
@@ -150,9 +150,9 @@ def _post(url: str, body: bytes, headers: dict[str, str] | None = None) -> str:
         answer = egress_policy.post(
             url, body, headers or {"Content-Type": "application/json"}, settings().receiver_networks
         )
-    except RefusedError as error:
+    except EgressRefused as error:
         raise GivenUpError(str(error)) from None
-    except OutboundError as error:
+    except EgressError as error:
         raise LaterError(str(error)) from None
     said = f"{answer.status} {answer.body[:200].decode(errors='replace')}".strip()
     if answer.status in (408, 425, 429) or answer.status >= 500:

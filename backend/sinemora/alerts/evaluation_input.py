@@ -24,7 +24,7 @@ from sinemora.measurements.aggregate.matrix import Cells, Metric, State, Statist
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
 from sinemora.measurements.store import corrections, frames
-from sinemora.measurements.store.tiers import Stretch, Tier
+from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import zone_runs
 
@@ -39,7 +39,7 @@ def window(
     session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
 ) -> Window:
     """What the frames of one window say."""
-    cells = cells_of(session, mesh, Stretch(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
+    cells = cells_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
     return replace(window_of(mesh, cells, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
 
 
@@ -50,10 +50,10 @@ def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seas
     return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, nobody, seasons=seasons)
 
 
-def cells_of(session: Session, mesh: MeshState, stretch: Stretch) -> Cells:
+def cells_of(session: Session, mesh: MeshState, stretch: TierRange) -> Cells:
     """The paths of a mesh as the frames of one window, or of one step of a tier, say."""
     stored = [one for chunk in frames.frames(session, mesh.key, [stretch], sketches=False) for one in chunk]
-    shifts = corrections.known(session, mesh.key, stretch.start, stretch.end)
+    shifts = corrections.in_range(session, mesh.key, stretch.start, stretch.end)
     pairs, _ = merge.newest(stored, corrections=shifts)
     return matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, None, settings().stale_windows)
 

@@ -14,8 +14,8 @@ from typing import Any
 import yaml
 
 from sinemora.alerts.models import ReceiverKind
-from sinemora.kit.client import Client, Refused
-from sinemora.kit.commands import add_command, add_group, put, say, tell, yaml_of
+from sinemora.kit.client import Client, RequestRefused
+from sinemora.kit.commands import add_command, add_group, print_line, print_result, write_text, yaml_of
 
 # What the secret of a kind is called (docs/alerts.md); of email there is none.
 _SECRET = {
@@ -72,7 +72,7 @@ def _add_settings(command: argparse.ArgumentParser) -> Any:
 
 def _list(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/receivers"))
-    tell(options, found, _HEADER, [_row(one) for one in found])
+    print_result(options, found, _HEADER, [_row(one) for one in found])
 
 
 def _row(receiver: Any) -> tuple[str, ...]:
@@ -84,7 +84,7 @@ def _add(client: Client, options: argparse.Namespace) -> None:
     kind = ReceiverKind(options.kind)
     body = {"name": options.name, "kind": kind.value, "settings": _settings(options, kind)}
     made = client.read("/v1/receivers", body | {"secret": _secret(options, kind) or {}})
-    tell(options, made, _HEADER, [_row(made)])
+    print_result(options, made, _HEADER, [_row(made)])
 
 
 def _change(client: Client, options: argparse.Namespace) -> None:
@@ -96,9 +96,11 @@ def _change(client: Client, options: argparse.Namespace) -> None:
     body |= {"settings": receiver["settings"] | settings} if settings else {}
     body |= {} if secret is None else {"secret": secret}
     if not body:
-        raise Refused("Say what is to change: --name, --to, --address, --secret-env, --secret-stdin or --no-secret.")
+        raise RequestRefused(
+            "Say what is to change: --name, --to, --address, --secret-env, --secret-stdin or --no-secret."
+        )
     changed = client.read(f"/v1/receivers/{receiver['id']}", body, method="PATCH", If_Match=_tag(receiver))
-    tell(options, changed, _HEADER, [_row(changed)])
+    print_result(options, changed, _HEADER, [_row(changed)])
 
 
 def _tag(read: Any) -> str:
@@ -108,7 +110,7 @@ def _tag(read: Any) -> str:
 def _settings(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, Any]:
     for name, given, kinds in (("--to", options.to, _EMAIL), ("--address", options.address, _WITH_ADDRESS)):
         if given and kind not in kinds:
-            raise Refused(f"{name} is of {' and '.join(kinds)}; this receiver is of kind {kind}.")
+            raise RequestRefused(f"{name} is of {' and '.join(kinds)}; this receiver is of kind {kind}.")
     return ({"to": options.to} if options.to else {}) | ({"url": options.address} if options.address else {})
 
 
@@ -117,7 +119,7 @@ def _secret(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, str] |
     if options.secret_env is None and not options.secret_stdin:
         return None
     if kind not in _SECRET:
-        raise Refused(f"A receiver of kind {kind} has no secret.")
+        raise RequestRefused(f"A receiver of kind {kind} has no secret.")
     if options.secret_env is not None:
         value, where = os.environ.get(options.secret_env, ""), f"The environment variable {options.secret_env}"
     elif sys.stdin.isatty():
@@ -125,7 +127,7 @@ def _secret(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, str] |
     else:
         value, where = sys.stdin.readline(), "The first line of standard input"
     if not value.strip():
-        raise Refused(f"{where} is empty; it should be the secret.")
+        raise RequestRefused(f"{where} is empty; it should be the secret.")
     return {_SECRET[kind]: value.strip()}
 
 
@@ -137,8 +139,8 @@ def _delete(client: Client, options: argparse.Namespace) -> None:
 def _test(client: Client, options: argparse.Namespace) -> None:
     receiver = client.named("/v1/receivers", options.name, "receiver")
     found = client.read(f"/v1/receivers/{receiver['id']}/tests", method="POST")
-    say(options, "A test is on its way; `sinemora receivers deliveries` shows what came of it.")
-    tell(options, found, (), [])
+    print_line(options, "A test is on its way; `sinemora receivers deliveries` shows what came of it.")
+    print_result(options, found, (), [])
 
 
 def _list_deliveries(client: Client, options: argparse.Namespace) -> None:
@@ -147,7 +149,7 @@ def _list_deliveries(client: Client, options: argparse.Namespace) -> None:
         (one["created_at"][:19], one["receiver"], one["about"], one["state"], one["attempts"], one["answer"] or "")
         for one in found
     ]
-    tell(options, found, ("made", "receiver", "about", "state", "attempts", "answer"), rows)
+    print_result(options, found, ("made", "receiver", "about", "state", "attempts", "answer"), rows)
 
 
 def _show_routes(client: Client, options: argparse.Namespace) -> None:
@@ -157,7 +159,7 @@ def _show_routes(client: Client, options: argparse.Namespace) -> None:
 def _replace_routes(client: Client, options: argparse.Namespace) -> None:
     tree = yaml_of(options.file)
     if set(tree) != {"root"} or not isinstance(tree["root"], dict):
-        raise Refused(
+        raise RequestRefused(
             f"{options.file} should have one key, root: a route with receivers, and routes, its branches; "
             "`sinemora alert-routes show` prints what is there."
         )
@@ -166,9 +168,9 @@ def _replace_routes(client: Client, options: argparse.Namespace) -> None:
 
 def _shown(options: argparse.Namespace, found: Any, output: Path | None) -> None:
     if options.json and output is None:
-        tell(options, found, (), [])
+        print_result(options, found, (), [])
     else:
-        put(yaml.safe_dump({"root": _declared(found["root"])}, sort_keys=False, allow_unicode=True), output)
+        write_text(yaml.safe_dump({"root": _declared(found["root"])}, sort_keys=False, allow_unicode=True), output)
 
 
 def _declared(route: dict[str, Any]) -> dict[str, Any]:

@@ -45,7 +45,7 @@ def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Rec
     """A new receiver. ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`."""
     _receiver_name_free(session, body.name)
     _check(body.kind, body.settings, body.secret)
-    sealed = encryption.seal(body.secret) if body.secret else None
+    sealed = encryption.encrypt(body.secret) if body.secret else None
     row = Receiver(name=body.name, kind=body.kind, settings=body.settings, secret=sealed)
     audit.created(session, actor, "receiver", row)
     return row
@@ -61,12 +61,12 @@ def update_receiver(
         _receiver_name_free(session, body.name)
         _reroute(session, row.name, body.name)
         row.name = body.name
-    secret = encryption.unseal(row.secret) if body.secret is None else body.secret
+    secret = encryption.decrypt(row.secret) if body.secret is None else body.secret
     settings = row.settings if body.settings is None else body.settings
     _check(ReceiverKind(row.kind), settings, secret)
     row.settings = settings
     if body.secret is not None:
-        row.secret = encryption.seal(secret) if secret else None
+        row.secret = encryption.encrypt(secret) if secret else None
     session.flush()
     audit.record(session, actor, "receiver.updated", row.id, row.name)
     return row

@@ -13,7 +13,7 @@ from sinemora.alerts.evaluation.engine import State, Window, step
 from sinemora.alerts.evaluation.incidents import REOPENED_S, Change, Track, Turn, advance
 from sinemora.alerts.evaluation.rule import Rule
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.store.tiers import Stretch, Tier
+from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
 Completing = Callable[[Window], Window]
@@ -47,7 +47,7 @@ def replay(
     hours = seasons.Memory()
     for ended_at_s in range(span.first_s, span.last_s + 1, span.step_s):
         ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s, hours)
-        stretch = Stretch(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))
+        stretch = TierRange(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))
         cells = evaluation_input.cells_of(session, mesh, stretch)
         window = complete(evaluation_input.window_of(mesh, cells, ended_at_s, span.step_s, ordinary))
         outcome = step(state, rules, window)

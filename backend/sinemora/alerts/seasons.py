@@ -21,7 +21,7 @@ from sinemora.alerts.evaluation.rule import Kind, Rule
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.store.tiers import Stretch, Tier, floor
+from sinemora.measurements.store.tiers import Tier, TierRange, floor
 from sinemora.meshes.plan import MeshState
 
 WEEKS, WEEKS_MIN = 4, 3
@@ -99,7 +99,7 @@ def of_course(hours: Mapping[datetime, float], at: datetime) -> Season | None:
 
 
 def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: datetime) -> dict[Series, Floats] | None:
-    cells = evaluation_input.cells_of(session, mesh, Stretch(Tier.HOUR, hour, hour + _HOUR))
+    cells = evaluation_input.cells_of(session, mesh, TierRange(Tier.HOUR, hour, hour + _HOUR))
     if not (cells.at >= 0).any():
         return None
     values = evaluation_input.values_of(cells)

@@ -28,7 +28,7 @@ from sinemora.curves.schemas import Origin
 from sinemora.inventory.schemas import VmName
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 from sinemora.measurements.codec.flows import Flows
-from sinemora.measurements.query.matrix import Picture, Selection, picture
+from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, read_matrix
 from sinemora.measurements.schemas import STATE_NAMES, By, Span
 
 
@@ -39,19 +39,19 @@ class Network:
     Of paths with several source ports percentiles are those of the slowest, since an application cannot choose its way.
     """
 
-    picture: Picture
+    result: MatrixResult
     machine_of: dict[UUID, int]
     round_trips_ns: Floats
 
     @property
     def states(self) -> np.ndarray:
-        return self.picture.matrix.states
+        return self.result.matrix.states
 
 
 def network(session: Session, mesh_id: UUID, statistic: Statistic) -> Network:
     """What the newest windows say. ProductError `mesh_unknown`."""
     flows = Flows.ALL if statistic.quantile is None else Flows.SLOWEST
-    found = picture(session, mesh_id, Selection(By.VM, Metric.ROUND_TRIP, statistic, flows=flows))
+    found = read_matrix(session, mesh_id, MatrixQuery(By.VM, Metric.ROUND_TRIP, statistic, flows=flows))
     trips = np.where(found.matrix.valued, found.matrix.values, np.nan).astype(np.float64)
     return Network(found, {axis.id: at for at, axis in enumerate(found.axis)}, trips)
 
@@ -117,7 +117,7 @@ def performance(session: Session, application: Application, statistic: Statistic
     return ApplicationPerformance(
         application_id=application.id,
         name=application.name,
-        window=Span(from_=net.picture.started_at, to=net.picture.ended_at),
+        window=Span(from_=net.result.started_at, to=net.result.ended_at),
         statistic=statistic,
         performance=mean,
         low=found.mean(found.low),

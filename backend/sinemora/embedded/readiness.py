@@ -6,7 +6,7 @@ from sinemora.embedded import demo
 from sinemora.embedded.first_run import TENANT
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
-from sinemora.measurements.query.matrix import Selection, picture
+from sinemora.measurements.query.matrix import MatrixQuery, read_matrix
 from sinemora.measurements.schemas import By
 from sinemora.meshes.queries import mesh_named
 from sinemora.tenants.queries import tenant_by_name
@@ -35,7 +35,7 @@ def coverage() -> Coverage:
         mesh = mesh_named(session, demo.MESH)
         if mesh is None:
             return Coverage(0, 0, [])
-        found = picture(session, mesh.id, Selection(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))
+        found = read_matrix(session, mesh.id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))
     states = found.matrix.states
     names = [one.name for one in found.axis]
     paths = [

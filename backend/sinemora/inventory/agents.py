@@ -53,7 +53,7 @@ class AgentIdentity:
     vm_key: int
 
 
-class _Known:
+class _IdentityCache:
     """Credentials seen lately by digest. Only the event loop touches it, so it needs no lock."""
 
     def __init__(self) -> None:
@@ -76,7 +76,7 @@ class _Known:
         self._entries.pop(key, None)
 
 
-_known = _Known()
+_identities = _IdentityCache()
 
 
 _BEARER = {"WWW-Authenticate": "Bearer"}
@@ -100,14 +100,14 @@ async def agent_signed_in(request: Request, credential: Credential) -> AgentIden
 async def identify(credential: str) -> AgentIdentity:
     """The agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
     key = digest(credential)
-    identity = _known.get(key, time.monotonic())
+    identity = _identities.get(key, time.monotonic())
     if identity is None:
-        identity = await _asked.find(key)
-        _known.put(key, time.monotonic(), identity)
+        identity = await _lookups.find(key)
+        _identities.put(key, time.monotonic(), identity)
     return identity
 
 
-class _Asked:
+class _IdentityLookups:
     """Credentials on their way to the database: those that come while it is asked are asked for together."""
 
     def __init__(self) -> None:
@@ -144,7 +144,7 @@ class _Asked:
                     future.set_result(outcome)
 
 
-_asked = _Asked()
+_lookups = _IdentityLookups()
 
 
 def _look_up(keys: Sequence[bytes]) -> dict[bytes, AgentIdentity | ProductError]:
@@ -209,7 +209,7 @@ def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
     agent = get_agent(session, agent_id)
     if agent.revoked_at is None:
         agent.revoked_at = datetime.now(UTC)
-        _known.forget(agent.credential_digest)
+        _identities.forget(agent.credential_digest)
         audit.record(session, actor, "agent.revoked", agent.id, agent.vm.name)
         session.flush()
     return agent
@@ -236,6 +236,6 @@ def describe(session: Session, identity: AgentIdentity, body: AgentDescription) 
     return agent
 
 
-def tell(session: Session, identity: AgentIdentity, events: Sequence[AgentEventCreate]) -> None:
+def store_events(session: Session, identity: AgentIdentity, events: Sequence[AgentEventCreate]) -> None:
     """Store events an agent sends."""
     queries.add_events(session, identity.agent_id, [event.model_dump() for event in events])

@@ -151,4 +151,4 @@ def update_self(body: AgentDescription, session: SessionDep, agent: AgentDep) ->
 @agent_router.post("/events", status_code=204)
 def create_self_events(body: AgentEvents, session: SessionDep, agent: AgentDep) -> None:
     """An agent tells what happened to it."""
-    agents.tell(session, agent, body.events)
+    agents.store_events(session, agent, body.events)

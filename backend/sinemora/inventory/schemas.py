@@ -10,7 +10,7 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, Field, computed_f
 from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT, Responder
 from sinemora.inventory.status import AgentStatus, status_of
 from sinemora.kit.config import settings
-from sinemora.kit.schemas import Read, Told, Write
+from sinemora.kit.schemas import AgentWrite, Read, Write
 
 
 def _one_host(text: str) -> str:
@@ -154,7 +154,7 @@ class AgentRead(AgentSummary):
     health: dict[str, Any] | None
 
 
-class ZoneName(Told):
+class ZoneName(AgentWrite):
     """A zone as an agent names it; made when it does not exist. With a `physical_id` it is the zone of that id."""
 
     provider: Name
@@ -163,7 +163,7 @@ class ZoneName(Told):
     physical_id: Name | None = None
 
 
-class AgentEnrol(_Ports, Told):
+class AgentEnrol(_Ports, AgentWrite):
     """A VM asks to join. `description` is free: system, kernel, where stamps are taken."""
 
     token: Annotated[str, Field(min_length=8, max_length=200)]
@@ -184,7 +184,7 @@ class AgentEnrolled(Read):
     credential: str
 
 
-class AgentDescription(Told):
+class AgentDescription(AgentWrite):
     """What an agent says of itself; what it leaves out stays."""
 
     probe_address: Address | None = None
@@ -200,7 +200,7 @@ class AgentDescription(Told):
         return self
 
 
-class AgentEventCreate(Told):
+class AgentEventCreate(AgentWrite):
     """Something an agent thought worth telling: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …"""
 
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,39}$")]
@@ -208,7 +208,7 @@ class AgentEventCreate(Told):
     detail: Annotated[dict[str, Any], Field(max_length=64)] = Field(default_factory=dict)
 
 
-class AgentEvents(Told):
+class AgentEvents(AgentWrite):
     """A few events at once."""
 
     events: Annotated[list[AgentEventCreate], Field(min_length=1, max_length=100)]

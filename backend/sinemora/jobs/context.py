@@ -20,7 +20,7 @@ from sinemora.kit.errors import ProductError
 log = structlog.get_logger(__name__)
 
 BEAT_S = 5.0
-_TOLD_S = 1.0
+_REPORT_S = 1.0
 CHUNK_BYTES = 1 << 20
 OUTPUT_BYTES_MAX = 512 << 20
 
@@ -33,7 +33,7 @@ class JobLost(Exception):
     """The job was given to another worker, or deleted."""
 
 
-class Running:
+class JobContext:
     """One attempt at a job. While it is entered, a thread of its own says that it is alive."""
 
     def __init__(self, job: Job) -> None:
@@ -50,7 +50,7 @@ class Running:
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._beat, name="job-heartbeat", daemon=True)
 
-    def __enter__(self) -> "Running":
+    def __enter__(self) -> "JobContext":
         self._thread.start()
         return self
 
@@ -93,18 +93,18 @@ class Running:
         self.checkpoint = checkpoint
 
     @contextmanager
-    def output(self, name: str, media_type: str) -> Iterator["Output"]:
+    def output(self, name: str, media_type: str) -> Iterator["OutputWriter"]:
         """A file to write; there once the job has succeeded, in place of what an earlier attempt wrote."""
         with self.session() as session:
-            queries.forget_output(session, self.job_id)
-        made = Output(self, name, media_type)
+            queries.delete_output(session, self.job_id)
+        made = OutputWriter(self, name, media_type)
         yield made
         made.close()
 
     def _beat(self) -> None:
         quiet_s = 0.0
-        while not self._ended.wait(_TOLD_S):
-            quiet_s += _TOLD_S
+        while not self._ended.wait(_REPORT_S):
+            quiet_s += _REPORT_S
             if not self._changed and quiet_s < BEAT_S:
                 continue
             self._changed, quiet_s = False, 0.0
@@ -120,10 +120,10 @@ class Running:
             self._cancelled = bool(asked)
 
 
-class Output:
+class OutputWriter:
     """A file of a job, stored in pieces as it is written."""
 
-    def __init__(self, running: Running, name: str, media_type: str) -> None:
+    def __init__(self, running: JobContext, name: str, media_type: str) -> None:
         self.name = name
         self.media_type = media_type
         self.size_bytes = 0
@@ -160,7 +160,7 @@ class Output:
     def _store(self, size: int) -> None:
         self._running.check()
         with self._running.session() as session:
-            if not queries.ours(session, self._running.job_id, self._running.attempt):
+            if not queries.is_held(session, self._running.job_id, self._running.attempt):
                 raise JobLost
             data = bytes(self._buffer[:size])
             session.add(JobChunk(job_id=self._running.job_id, side=Side.output, number=self._number, data=data))

@@ -8,10 +8,10 @@ import structlog
 from sqlalchemy import exc
 
 from sinemora.jobs import queries
-from sinemora.jobs.context import BEAT_S, JobCancelled, JobLost, Running
+from sinemora.jobs.context import BEAT_S, JobCancelled, JobContext, JobLost
 from sinemora.jobs.metrics import JOB_SECONDS
 from sinemora.jobs.models import Job, JobState
-from sinemora.jobs.registry import Work, kind_named
+from sinemora.jobs.registry import JobFunction, kind_named
 from sinemora.kit.db import tenant_session
 from sinemora.kit.errors import ProductError, database_error, internal_error
 
@@ -44,9 +44,9 @@ def run(tenant_id: UUID, job_id: UUID) -> None:
         _work(job, kind.work, kind.attempts_max)
 
 
-def _work(job: Job, work: Work, attempts_max: int) -> None:
+def _work(job: Job, work: JobFunction, attempts_max: int) -> None:
     try:
-        with Running(job) as running:
+        with JobContext(job) as running:
             result = work(running)
         _end(job, JobState.succeeded, result=result)
     except JobCancelled:
@@ -78,5 +78,5 @@ def _end(job: Job, state: JobState, **values: Any) -> None:
         JOB_SECONDS.labels(job.kind, state).observe(max(0.0, (now - job.heartbeat_at).total_seconds()))
     with tenant_session(job.tenant_id) as session:
         if state is not JobState.succeeded:
-            queries.forget_output(session, job.id)
+            queries.delete_output(session, job.id)
         queries.write(session, job.id, job.attempt, {"state": state, "finished_at": now, **values})

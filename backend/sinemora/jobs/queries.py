@@ -76,7 +76,7 @@ def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) 
     return ended.first() is not None
 
 
-def ours(session: Session, job_id: UUID, attempt: int) -> bool:
+def is_held(session: Session, job_id: UUID, attempt: int) -> bool:
     """Whether a worker still holds its job; if so, nobody takes it away before this transaction ends."""
     held = select(Job.id).where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
     return session.scalar(held.with_for_update(key_share=True)) is not None
@@ -95,12 +95,12 @@ def chunks(session: Session, job_id: UUID, side: Side) -> Iterator[bytes]:
         number += 1
 
 
-def forget_output(session: Session, job_id: UUID) -> None:
+def delete_output(session: Session, job_id: UUID) -> None:
     """Delete what an earlier attempt wrote."""
     session.execute(delete(JobChunk).where(JobChunk.job_id == job_id, JobChunk.side == Side.output))
 
 
-def left_alone(session: Session, now: datetime, waiting_s: float, silent_s: float) -> Sequence[Job]:
+def abandoned_jobs(session: Session, now: datetime, waiting_s: float, silent_s: float) -> Sequence[Job]:
     """Jobs of all tenants nobody works on: queued for `waiting_s`, or running with a silent worker."""
     return session.scalars(
         select(Job)

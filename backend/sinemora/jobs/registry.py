@@ -7,35 +7,35 @@ from typing import TYPE_CHECKING, Any
 from sinemora.jobs.models import Queue
 
 if TYPE_CHECKING:
-    from sinemora.jobs.context import Running
+    from sinemora.jobs.context import JobContext
 
-Work = Callable[["Running"], dict[str, Any] | None]
+JobFunction = Callable[["JobContext"], dict[str, Any] | None]
 
 
 @dataclass(frozen=True)
-class Kind:
+class JobKind:
     """A kind of job: `name` is `feature.verb`; `work` does it and returns its result (JSON).
 
     Work is idempotent: a job whose worker died is started again, up to `attempts_max` times in all, and finds what it
-    last kept by `Running.keep`.
+    last kept by `JobContext.keep`.
     """
 
     name: str
     queue: Queue
-    work: Work
+    work: JobFunction
     attempts_max: int = 3
 
 
-_kinds: dict[str, Kind] = {}
+_registry: dict[str, JobKind] = {}
 
 
-def register(kind: Kind) -> Kind:
+def register(kind: JobKind) -> JobKind:
     """Make a kind known to the worker."""
-    if _kinds.setdefault(kind.name, kind) is not kind:
+    if _registry.setdefault(kind.name, kind) is not kind:
         raise ValueError(f"two kinds of jobs are named {kind.name}")
     return kind
 
 
-def kind_named(name: str) -> Kind | None:
+def kind_named(name: str) -> JobKind | None:
     """The kind of this name, None when no feature of this version has it."""
-    return _kinds.get(name)
+    return _registry.get(name)

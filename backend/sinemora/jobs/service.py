@@ -11,7 +11,7 @@ from sinemora.jobs import queries
 from sinemora.jobs.context import CHUNK_BYTES
 from sinemora.jobs.dispatch import send
 from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
-from sinemora.jobs.registry import Kind
+from sinemora.jobs.registry import JobKind
 from sinemora.jobs.schemas import JobError, JobOutput, JobRead
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
@@ -26,7 +26,7 @@ OPEN_MAX = 100
 def submit(
     session: Session,
     actor: Actor | None,
-    kind: Kind,
+    kind: JobKind,
     title: str,
     params: dict[str, Any],
     *,

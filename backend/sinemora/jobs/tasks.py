@@ -22,7 +22,7 @@ def sweep() -> None:
     """Send jobs again that nobody works on; delete those that ended long ago."""
     now = datetime.now(UTC)
     with system_session() as session:
-        for job in queries.left_alone(session, now, _WAITING_S, SILENT_S):
+        for job in queries.abandoned_jobs(session, now, _WAITING_S, SILENT_S):
             try:
                 TASKS[job.queue].apply_async(
                     kwargs={"tenant_id": str(job.tenant_id), "job_id": str(job.id)}, retry=False

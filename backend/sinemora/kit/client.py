@@ -1,4 +1,4 @@
-"""The API from Python and from commands: `Client` asks as an API key, and raises `Refused` when the answer is no.
+"""Client of the API for Python and for commands. It signs in with an API key; a refusal raises `RequestRefused`.
 
 from sinemora.kit.client import Client
 client = Client("https://sinemora.example", key)
@@ -24,7 +24,7 @@ _OVER = ("succeeded", "failed", "cancelled")
 KEY = "SINEMORA_API_KEY"
 
 
-class Refused(Exception):
+class RequestRefused(Exception):
     """The API said no, and why; `code` is the problem's, where it gave one."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
@@ -48,7 +48,7 @@ class Client:
         media_type: str = "application/json",
         **headers: str,
     ) -> IO[bytes]:
-        """The answer to GET, or to POST (or `method`) with a body. Raises `Refused`."""
+        """The answer to GET, or to POST (or `method`) with a body. Raises `RequestRefused`."""
         sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         method = method or ("GET" if body is None else "POST")
         said = {"Authorization": f"Bearer {self.key}"} | {
@@ -64,7 +64,7 @@ class Client:
         except urllib.error.HTTPError as error:
             raise _refused(error) from error
         except OSError as error:
-            raise Refused(f"{self.url} cannot be reached: {error}") from error
+            raise RequestRefused(f"{self.url} cannot be reached: {error}") from error
         return answer
 
     def get(self, path: str, **query: Any) -> Any:
@@ -89,18 +89,18 @@ class Client:
                 return
 
     def named(self, path: str, name: str, what: str) -> Any:
-        """The item of a list with this name or id. Raises `Refused`."""
+        """The item of a list with this name or id. Raises `RequestRefused`."""
         for item in self.items(path):
             if name in (item["id"], item["name"]):
                 return item
-        raise Refused(f"There is no {what} {name}.", f"{what}_unknown")
+        raise RequestRefused(f"There is no {what} {name}.", f"{what}_unknown")
 
     def mesh_id(self, name: str) -> str:
-        """The id of a mesh by name or id. Raises `Refused`."""
+        """The id of a mesh by name or id. Raises `RequestRefused`."""
         return str(self.named("/v1/meshes", name, "mesh")["id"])
 
     def finished(self, job: dict[str, Any]) -> dict[str, Any]:
-        """A job once it is over. Raises `Refused` when it did not succeed."""
+        """A job once it is over. Raises `RequestRefused` when it did not succeed."""
         told = ""
         while job["state"] not in _OVER:
             share = "" if job["progress"] is None else f" {job['progress']:.0%}"
@@ -112,7 +112,7 @@ class Client:
             job = self.get(f"/v1/jobs/{job['id']}")
         if job["state"] != "succeeded":
             error = job["error"] or {}
-            raise Refused(error.get("detail", "The job was cancelled."), error.get("code"))
+            raise RequestRefused(error.get("detail", "The job was cancelled."), error.get("code"))
         return job
 
 
@@ -130,17 +130,17 @@ def run(action: Callable[[Client, argparse.Namespace], int | None], options: arg
         return 2
     try:
         return int(action(Client(options.url or settings().public_url, key), options) or 0)
-    except Refused as error:
+    except RequestRefused as error:
         print(error, file=sys.stderr)
         return 1
 
 
-def _refused(error: urllib.error.HTTPError) -> Refused:
+def _refused(error: urllib.error.HTTPError) -> RequestRefused:
     said = error.read().decode(errors="replace")
     try:
         problem = json.loads(said)
         places = [f"{one['pointer']}: {one['message']}" for one in problem.get("errors") or []]
         further = [f"  {place}" for place in places if place != problem["detail"]]
-        return Refused("\n".join([f"{error.code}: {problem['detail']}", *further]), problem.get("code"))
+        return RequestRefused("\n".join([f"{error.code}: {problem['detail']}", *further]), problem.get("code"))
     except (ValueError, KeyError, TypeError):
-        return Refused(f"{error.code}: {said[:200]}")
+        return RequestRefused(f"{error.code}: {said[:200]}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from sinemora.kit.client import Client, Refused, add_address, run
+from sinemora.kit.client import Client, RequestRefused, add_address, run
 
 Action = Callable[[Client, argparse.Namespace], int | None]
 
@@ -28,7 +28,7 @@ def add_command(commands: Any, name: str, about: str, action: Action) -> argpars
     return command
 
 
-def tell(options: argparse.Namespace, found: Any, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+def print_result(options: argparse.Namespace, found: Any, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
     """A table, or all of the answer as JSON."""
     if options.json:
         print(json.dumps(found, indent=2, ensure_ascii=False))
@@ -41,48 +41,51 @@ def tell(options: argparse.Namespace, found: Any, header: Sequence[str], rows: S
         print("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip())
 
 
-def say(options: argparse.Namespace, words: str) -> None:
+def print_line(options: argparse.Namespace, words: str) -> None:
     """A line, unless JSON is asked for."""
     if not options.json:
         print(words)
 
 
-def share(value: float | None) -> str:
+def percent(value: float | None) -> str:
     """A ratio as a percentage."""
     return "-" if value is None else f"{value:.1%}"
 
 
-def change(value: float | None) -> str:
+def signed_percent(value: float | None) -> str:
     """A difference of ratios, with its sign."""
     return "-" if value is None else f"{value:+.1%}"
 
 
 def bytes_of(file: Path) -> bytes:
-    """What a file holds; `-` is standard input. Raises `Refused`."""
+    """What a file holds; `-` is standard input. Raises `RequestRefused`."""
     try:
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
-        raise Refused(f"{file} cannot be read: {error.strerror}") from error
+        raise RequestRefused(f"{file} cannot be read: {error.strerror}") from error
 
 
 def yaml_of(file: Path) -> dict[str, Any]:
-    """The YAML document a file holds, as JSON can have it (dates are text); `-` is standard input. Raises `Refused`."""
+    """Read the YAML document of a file as JSON values (dates become text). `-` is standard input.
+
+    Raises `RequestRefused`.
+    """
     try:
         found = yaml.safe_load(bytes_of(file))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise Refused(f"{file} is no YAML: {error}") from error
+        raise RequestRefused(f"{file} is no YAML: {error}") from error
     if not isinstance(found, dict):
-        raise Refused(f"{file} should be one document with names and values.")
+        raise RequestRefused(f"{file} should be one document with names and values.")
     plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
     return plain
 
 
-def put(text: str, file: Path | None) -> None:
-    """Write a document into a file, or to standard output without one. Raises `Refused`."""
+def write_text(text: str, file: Path | None) -> None:
+    """Write a document into a file, or to standard output without one. Raises `RequestRefused`."""
     if file is None:
         sys.stdout.write(text)
         return
     try:
         file.write_text(text, "utf-8")
     except OSError as error:
-        raise Refused(f"{file} cannot be written: {error.strerror}") from error
+        raise RequestRefused(f"{file} cannot be written: {error.strerror}") from error

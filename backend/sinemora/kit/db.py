@@ -171,7 +171,7 @@ SessionDep = Annotated[Session, Depends(open_session, scope="function")]
 
 
 @event.listens_for(SessionMaker, "after_begin")
-def _tell_database(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
+def _set_tenant(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
     """Set what row-level security reads; `true` ends it with the transaction, so a pooled connection keeps nothing."""
     if transaction.nested:
         return

@@ -14,16 +14,16 @@ _LIMIT_S = 10.0
 _LIMIT_BYTES = 64 << 10
 
 
-class OutboundError(Exception):
+class EgressError(Exception):
     """It could not be asked; says why, for the one who chose the address."""
 
 
-class RefusedError(OutboundError):
+class EgressRefused(EgressError):
     """The address leads where the operator does not let it: trying again changes nothing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class HttpResponse:
     """What came back: status, the beginning of the body, and after how many seconds to come back, if it says so."""
 
     status: int
@@ -31,22 +31,24 @@ class Answer:
     retry_after_s: int | None
 
 
-def post(url: str, body: bytes, headers: Mapping[str, str], networks: str) -> Answer:
-    """POST to a URL; 64 KiB of the answer are read. Raises like `ask`."""
-    return ask("POST", url, networks, headers, body, _LIMIT_BYTES)
+def post(url: str, body: bytes, headers: Mapping[str, str], networks: str) -> HttpResponse:
+    """POST to a URL; 64 KiB of the answer are read. Raises like `request`."""
+    return request("POST", url, networks, headers, body, _LIMIT_BYTES)
 
 
-def ask(method: str, url: str, networks: str, headers: Mapping[str, str], body: bytes | None, limit: int) -> Answer:
+def request(
+    method: str, url: str, networks: str, headers: Mapping[str, str], body: bytes | None, limit: int
+) -> HttpResponse:
     """Ask a URL; at most `limit` bytes of the answer are read.
 
-    `networks`: `public`, `private` or `local`. Raises `OutboundError`, `RefusedError`.
+    `networks`: `public`, `private` or `local`. Raises `EgressError`, `EgressRefused`.
     """
     parts = urlsplit(url)
     host = parts.hostname or ""
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
-        raise RefusedError("the port of the address is no number") from None
+        raise EgressRefused("the port of the address is no number") from None
     address = resolved(host, port, networks)
     try:
         with socket.create_connection((address, port), _LIMIT_S) as plain:
@@ -62,21 +64,21 @@ def ask(method: str, url: str, networks: str, headers: Mapping[str, str], body: 
             finally:
                 connection.close()
     except (OSError, http.client.HTTPException) as error:
-        raise OutboundError(f"{host}:{port} cannot be reached: {error}") from None
+        raise EgressError(f"{host}:{port} cannot be reached: {error}") from None
     after = answer.headers.get("Retry-After", "")
-    return Answer(answer.status, said, int(after) if after.isdigit() else None)
+    return HttpResponse(answer.status, said, int(after) if after.isdigit() else None)
 
 
 def resolved(host: str, port: int, networks: str) -> str:
-    """The address of a host, all of whose addresses may be asked. Raises `OutboundError`, `RefusedError`."""
+    """The address of a host, all of whose addresses may be asked. Raises `EgressError`, `EgressRefused`."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise OutboundError(f"{host} is not known: {error.strerror}") from None
+        raise EgressError(f"{host} is not known: {error.strerror}") from None
     addresses = [str(one[4][0]) for one in found]
     for address in addresses:
         if not allowed(address, networks):
-            raise RefusedError(f"{host} leads to {address}; only {networks} networks are allowed")
+            raise EgressRefused(f"{host} leads to {address}; only {networks} networks are allowed")
     return addresses[0]
 
 

@@ -15,17 +15,17 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 
 
-def seal(secret: dict[str, Any]) -> bytes:
+def encrypt(secret: dict[str, Any]) -> bytes:
     """The secret as bytes for the database. ProductError `secret_key_missing`."""
-    return _box().encrypt(json.dumps(secret).encode())
+    return _fernet().encrypt(json.dumps(secret).encode())
 
 
-def unseal(sealed: bytes | None) -> dict[str, Any]:
+def decrypt(sealed: bytes | None) -> dict[str, Any]:
     """The secret of `seal`; nothing for None. ProductError `secret_key_missing`, `secret_unreadable`."""
     if sealed is None:
         return {}
     try:
-        found: dict[str, Any] = json.loads(_box().decrypt(sealed))
+        found: dict[str, Any] = json.loads(_fernet().decrypt(sealed))
     except InvalidToken:
         raise ProductError(
             "secret_unreadable", 409, "This secret was stored under another SINEMORA_SECRET_KEY. Enter it again."
@@ -33,7 +33,7 @@ def unseal(sealed: bytes | None) -> dict[str, Any]:
     return found
 
 
-def _box() -> MultiFernet:
+def _fernet() -> MultiFernet:
     given = settings().secret_key
     keys = [part.strip() for part in given.get_secret_value().split(",") if part.strip()] if given else []
     if not keys:

@@ -147,14 +147,14 @@ def _pointer(location: tuple[int | str, ...]) -> str:
     return "#/" + "/".join(str(part).replace("~", "~0").replace("/", "~1") for part in parts) if parts else "#"
 
 
-def _complaint(error: Mapping[str, Any]) -> dict[str, str]:
+def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
     """One complaint of the framework, as a `FieldError`."""
     if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
         return {"pointer": "#", "message": f"no JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
     return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
 
 
-def _unread(error: Mapping[str, Any]) -> bool:
+def _is_unparsed(error: Mapping[str, Any]) -> bool:
     """Whether the framework complains of a body that it did not even try to read as JSON, for its media type."""
     return tuple(error["loc"]) == ("body",) and error["type"] in {"model_attributes_type", "dict_type", "list_type"}
 
@@ -173,10 +173,10 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
-        if isinstance(error.body, bytes) and any(_unread(one) for one in error.errors()):
+        if isinstance(error.body, bytes) and any(_is_unparsed(one) for one in error.errors()):
             given = request.headers.get("content-type") or "no media type"
             return problem(request, ProductError("media_type_unsupported", 415, f"Send application/json, not {given}."))
-        found = [_complaint(one) for one in error.errors()]
+        found = [_field_error(one) for one in error.errors()]
         return problem(request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found))
 
     @app.exception_handler(StaleDataError)

@@ -11,7 +11,7 @@ class HandoverError(Exception):
     """What the server says, or why it cannot be reached."""
 
 
-def hand_over(url: str, key: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+def upload_result(url: str, key: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     """POST `body` to `path` of the server at `url` with an API key; what was made. Raises `HandoverError`."""
     if not url.startswith(("http://", "https://")):
         raise HandoverError(f"{url} is no address of a server; it begins with https://")

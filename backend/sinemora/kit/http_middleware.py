@@ -38,7 +38,7 @@ def security_headers(hsts: bool) -> dict[str, str]:
     return {**said, "Strict-Transport-Security": "max-age=31536000"} if hsts else said
 
 
-class Edge:
+class HttpMiddleware:
     """ASGI middleware. Handlers may leave headers for the answer in `request.state.answer_headers`.
 
     Bodies of the paths that `larger` matches may be as long as it says.

@@ -38,7 +38,7 @@ class IdempotencyKey(TenantOwned, Base):
     body: Mapped[bytes | None] = mapped_column(LargeBinary)
 
 
-class _AnsweredBefore(Exception):
+class _Replay(Exception):
     def __init__(self, response: Response) -> None:
         self.response = response
 
@@ -82,7 +82,7 @@ def _claim_row(session: Session, caller: str, key: str, fingerprint: bytes) -> I
             "This request was carried out before; its answer held a secret, which is shown only once."
             " If it is lost, delete what was made and ask again with a new key.",
         )
-    raise _AnsweredBefore(
+    raise _Replay(
         Response(row.body, row.status or 200, media_type=row.media_type, headers={"Idempotent-Replayed": "true"})
     )
 
@@ -94,7 +94,7 @@ def _keep(row: IdempotencyKey, session: Session, response: Response, *, secret: 
     session.flush()
 
 
-def forget_old_keys(session: Session, now: datetime) -> int:
+def delete_old_keys(session: Session, now: datetime) -> int:
     """Delete the keys nobody can use any more; how many."""
     gone = session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
     return int(gone.rowcount)  # type: ignore[attr-defined]
@@ -117,7 +117,7 @@ class ProductRoute(APIRoute):
         async def handle(request: Request) -> Response:
             try:
                 response = await handler(request)
-            except _AnsweredBefore as before:
+            except _Replay as before:
                 return before.response
             claimed = getattr(request.state, "claimed", None)
             if claimed is not None:

@@ -9,7 +9,7 @@ class Write(BaseModel):
     model_config = ConfigDict(extra="forbid", str_strip_whitespace=True)
 
 
-class Told(BaseModel):
+class AgentWrite(BaseModel):
     """What an agent sends: it may be newer than we are, so what we do not know is left aside."""
 
     model_config = ConfigDict(extra="ignore", str_strip_whitespace=True)

@@ -36,7 +36,7 @@ def csrf_token(session_secret: str) -> str:
     return urlsafe_b64encode(mac).decode().rstrip("=")
 
 
-def same(one: str, other: str) -> bool:
+def equal(one: str, other: str) -> bool:
     """Equality in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 

@@ -38,7 +38,7 @@ TASK_SECONDS = Histogram(
     registry=WORKER,
 )
 
-_FOUND_FOR_S = 5.0
+_CACHED_S = 5.0
 _begun_s: dict[str, float] = {}
 
 
@@ -62,7 +62,7 @@ class _AtScrape(Collector):
             except (SQLAlchemyError, RedisError) as error:
                 log.warning("metrics not found", error=str(error).strip())
                 self._found = []
-            self._until_s = time.monotonic() + _FOUND_FOR_S
+            self._until_s = time.monotonic() + _CACHED_S
         yield from self._found
 
 

@@ -21,11 +21,11 @@ from sinemora.kit.telemetry import WORKER, at_scrape
 log = structlog.get_logger(__name__)
 
 KEY = "sinemora:metrics"
-_told: dict[str, float] = {}
+_published: dict[str, float] = {}
 _one_at_a_time = threading.Lock()
 
 
-def tell(redis: "Redis") -> None:
+def publish(redis: "Redis") -> None:
     """Add what this process has counted since it told last. RedisError: all of it is told the next time."""
     with _one_at_a_time:
         counted = {
@@ -34,16 +34,16 @@ def tell(redis: "Redis") -> None:
             for one in family.samples
             if not one.name.endswith("_created")
         }
-        new = {field: value - _told.get(field, 0.0) for field, value in counted.items()}
+        new = {field: value - _published.get(field, 0.0) for field, value in counted.items()}
         pipeline = redis.pipeline(transaction=True)
         for field, value in new.items():
-            if value or field not in _told:  # a bucket that is empty is told too, once
+            if value or field not in _published:  # a bucket that is empty is told too, once
                 pipeline.hincrbyfloat(KEY, field, value)
         pipeline.execute()
-        _told.update(counted)
+        _published.update(counted)
 
 
-def gathered() -> Iterator[Metric]:
+def collect() -> Iterator[Metric]:
     """The counts of all workers. RedisError."""
     found: Any = client().hgetall(KEY)
     samples: dict[str, list[Sample]] = {}
@@ -71,9 +71,9 @@ def _order(sample: Sample) -> tuple[Any, ...]:
 @task_postrun.connect
 def _after_a_task(**_: object) -> None:
     try:
-        tell(client())
+        publish(client())
     except RedisError as error:
         log.info("metrics wait for Redis", error=str(error))
 
 
-at_scrape(gathered)
+at_scrape(collect)

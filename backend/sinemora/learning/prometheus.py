@@ -65,12 +65,12 @@ def _values(answer: Any) -> Iterator[tuple[datetime, float]]:
 def _get(url: str, networks: str, headers: Mapping[str, str]) -> Any:
     host = urlsplit(url).netloc.rpartition("@")[2]
     try:
-        answer = egress_policy.ask(
+        answer = egress_policy.request(
             "GET", url, networks, {"Accept": "application/json", **headers}, None, _LIMIT_BYTES + 1
         )
-    except egress_policy.RefusedError as error:
+    except egress_policy.EgressRefused as error:
         raise ReadError(f"{error} (docs/curves.md)") from None
-    except egress_policy.OutboundError as error:
+    except egress_policy.EgressError as error:
         raise ReadError(str(error)) from None
     if answer.status in (401, 403):
         refused = "refuses these credentials" if headers else "wants credentials"

@@ -152,7 +152,7 @@ def scrape(session: Session, source_id: UUID, now: datetime) -> None:
     source.progress.read_at, source.progress.read_error = now, None
     try:
         networks = settings().metric_source_networks
-        secret = encryption.unseal(source.secret)
+        secret = encryption.decrypt(source.secret)
         found = list(prometheus.query_range(source.url, source.query, start, end, networks, secret))
     except prometheus.ReadError as error:
         source.progress.read_error = str(error)[:1000]
@@ -304,7 +304,7 @@ def _paths(session: Session, mesh_id: UUID, given: Sequence[MetricPathWrite]) ->
 def _sign_in(source: MetricSource, authentication: Authentication | None) -> None:
     """Keep how to sign in, sealed. ProductError `secret_key_missing`."""
     source.authentication = authentication.scheme if authentication else None
-    source.secret = encryption.seal(authentication.model_dump()) if authentication else None
+    source.secret = encryption.encrypt(authentication.model_dump()) if authentication else None
 
 
 def _server(url: str) -> tuple[str, str]:

@@ -7,9 +7,9 @@ import urllib.parse
 from pathlib import Path
 from typing import IO, Any
 
-from sinemora.kit.client import Client, Refused, add_address, run
+from sinemora.kit.client import Client, RequestRefused, add_address, run
 from sinemora.measurements.imports.readers import TraceKind
-from sinemora.measurements.query.requests import QUESTIONS
+from sinemora.measurements.query.requests import REQUESTS
 from sinemora.measurements.query.tables import Format
 from sinemora.measurements.schemas import TraceTimes
 
@@ -18,7 +18,7 @@ def add(commands: Any) -> None:
     """Add both commands."""
     command = commands.add_parser("export", help="write what was measured to a file, by an API key")
     _common(command)
-    command.add_argument("question", choices=sorted(QUESTIONS), help="what to ask (docs/api/measurements.md)")
+    command.add_argument("question", choices=sorted(REQUESTS), help="what to ask (docs/api/measurements.md)")
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")
     command.add_argument("--format", choices=[form.value for form in Format], default="csv")
     command.add_argument("--from", dest="start", help="RFC 3339, as in 2026-11-20T10:00:00Z; an hour ago by default")
@@ -48,7 +48,7 @@ def _export(api: Client, options: argparse.Namespace) -> int:
     for one in options.set:
         name, equals, value = one.partition("=")
         if not equals:
-            raise Refused(f"--set takes NAME=VALUE, not {one}.")
+            raise RequestRefused(f"--set takes NAME=VALUE, not {one}.")
         asked.append((name, value))
     path = f"/v1/meshes/{api.mesh_id(options.mesh)}/{options.question}?{urllib.parse.urlencode(asked)}"
     answer = api.open(path)
@@ -77,7 +77,7 @@ def _import(api: Client, options: argparse.Namespace) -> int:
     try:
         body = options.file.read_bytes()
     except OSError as error:
-        raise Refused(f"{options.file} cannot be read: {error.strerror}") from error
+        raise RequestRefused(f"{options.file} cannot be read: {error.strerror}") from error
     job = api.read(f"/v1/meshes/{api.mesh_id(options.mesh)}/imports?{query}", body)
     result = api.finished(job)["result"]
     print(json.dumps(result, indent=2))

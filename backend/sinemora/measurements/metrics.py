@@ -24,7 +24,7 @@ BATCH_SECONDS = Histogram(
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
 ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
-REMEMBERED = Gauge("sinemora_remembered_bytes", "Memory held by merged stretches that questions may ask for again.")
+CACHED = Gauge("sinemora_remembered_bytes", "Memory held by merged stretches that questions may ask for again.")
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")
 LOOPS = Gauge(
     "sinemora_compiled_loops", "1 once this process has its compiled loops; until then numpy does their work."

@@ -18,15 +18,15 @@ from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.query import spikes
 from sinemora.measurements.query.execute import format_of, respond
 from sinemora.measurements.query.requests import (
-    ComparisonQuestion,
-    DistributionQuestion,
-    LossQuestion,
-    MatrixQuestion,
-    MoversQuestion,
-    SeriesQuestion,
-    SpikesPage,
-    VariabilityQuestion,
-    WindowsQuestion,
+    ComparisonRequest,
+    DistributionRequest,
+    LossRequest,
+    MatrixRequest,
+    MoversRequest,
+    SeriesRequest,
+    SpikesPageRequest,
+    VariabilityRequest,
+    WindowsRequest,
 )
 from sinemora.measurements.query.responses import (
     ComparisonRead,
@@ -52,7 +52,7 @@ router = APIRouter(
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class QueryContext:
     """Who asks, and how the answer is wanted."""
 
     mesh_id: UUID
@@ -68,81 +68,81 @@ class Asking:
         )
 
 
-async def _asking(
+async def _query_context(
     mesh_id: UUID,
     session: SessionDep,
     actor: Viewer,
     accept: Annotated[str, Header()] = "*/*",
     prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): as a job in any case")] = "",
-) -> Asking:
-    return Asking(mesh_id, session, actor, accept, "respond-async" in prefer.lower())
+) -> QueryContext:
+    return QueryContext(mesh_id, session, actor, accept, "respond-async" in prefer.lower())
 
 
-Ask = Annotated[Asking, Depends(_asking)]
+QueryDep = Annotated[QueryContext, Depends(_query_context)]
 
 
-def _answers(*without: Format) -> dict[int | str, dict[str, Any]]:
+def _responses(*without: Format) -> dict[int | str, dict[str, Any]]:
     binary = {"schema": {"type": "string", "format": "binary"}}
     content = {MEDIA_TYPES[form]: binary for form in Format if form not in (Format.JSON, *without)}
     return {**responses(409), **ACCEPTED, 200: {"content": content}}
 
 
-@router.get("/matrix", response_model=MatrixRead, responses=_answers())
-def read_matrix(ask: Ask, question: Annotated[MatrixQuestion, Query()]) -> Response:
+@router.get("/matrix", response_model=MatrixRead, responses=_responses())
+def read_matrix(ask: QueryDep, question: Annotated[MatrixRequest, Query()]) -> Response:
     """Every path of a mesh at once; as octets: 16-bit codes and states for the canvas (layout in docs/api)."""
     return ask("matrix", question)
 
 
-@router.get("/comparison", response_model=ComparisonRead, responses=_answers())
-def read_comparison(ask: Ask, question: Annotated[ComparisonQuestion, Query()]) -> Response:
+@router.get("/comparison", response_model=ComparisonRead, responses=_responses())
+def read_comparison(ask: QueryDep, question: Annotated[ComparisonRequest, Query()]) -> Response:
     """Every path in one range against another; as octets: codes of the difference around 32,768."""
     return ask("comparison", question)
 
 
-@router.get("/movers", response_model=MoversRead, responses=_answers(Format.BINARY))
-def read_movers(ask: Ask, question: Annotated[MoversQuestion, Query()]) -> Response:
+@router.get("/movers", response_model=MoversRead, responses=_responses(Format.BINARY))
+def read_movers(ask: QueryDep, question: Annotated[MoversRequest, Query()]) -> Response:
     """The paths that changed most between two ranges."""
     return ask("movers", question)
 
 
-@router.get("/series", response_model=ManySeriesRead, responses=_answers(Format.BINARY))
-def read_many_series(ask: Ask, question: Annotated[SeriesQuestion, Query()]) -> Response:
+@router.get("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
+def read_many_series(ask: QueryDep, question: Annotated[SeriesRequest, Query()]) -> Response:
     """Many paths, zone pairs or the whole mesh over time, in one answer. Steps without data are null."""
     return ask("series", question)
 
 
-@router.post("/series", response_model=ManySeriesRead, responses=_answers(Format.BINARY))
-def read_many_series_of_body(ask: Ask, question: SeriesQuestion) -> Response:
+@router.post("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
+def read_many_series_of_body(ask: QueryDep, question: SeriesRequest) -> Response:
     """The same, for more selections than an address can hold. Changes nothing."""
     return ask("series", question)
 
 
-@router.get("/distribution", response_model=DistributionRead, responses=_answers(Format.BINARY))
-def read_distribution(ask: Ask, question: Annotated[DistributionQuestion, Query()]) -> Response:
+@router.get("/distribution", response_model=DistributionRead, responses=_responses(Format.BINARY))
+def read_distribution(ask: QueryDep, question: Annotated[DistributionRequest, Query()]) -> Response:
     """All delays of selections as histogram and cumulative distribution."""
     return ask("distribution", question)
 
 
-@router.get("/variability", response_model=VariabilityRead, responses=_answers(Format.BINARY))
-def read_variability(ask: Ask, question: Annotated[VariabilityQuestion, Query()]) -> Response:
+@router.get("/variability", response_model=VariabilityRead, responses=_responses(Format.BINARY))
+def read_variability(ask: QueryDep, question: Annotated[VariabilityRequest, Query()]) -> Response:
     """Standard deviation of each path within a minute, ten minutes, an hour, as distributions."""
     return ask("variability", question)
 
 
-@router.get("/losses", response_model=LossRead, responses=_answers(Format.BINARY))
-def read_losses(ask: Ask, question: Annotated[LossQuestion, Query()]) -> Response:
+@router.get("/losses", response_model=LossRead, responses=_responses(Format.BINARY))
+def read_losses(ask: QueryDep, question: Annotated[LossRequest, Query()]) -> Response:
     """Loss by hour or day, and how the ratios of single paths are distributed."""
     return ask("losses", question)
 
 
-@router.get("/windows", response_class=Response, responses=_answers(Format.BINARY))
-def export_windows(ask: Ask, question: Annotated[WindowsQuestion, Query()]) -> Response:
+@router.get("/windows", response_class=Response, responses=_responses(Format.BINARY))
+def export_windows(ask: QueryDep, question: Annotated[WindowsRequest, Query()]) -> Response:
     """Every window of every path as rows, NDJSON by default."""
     return ask("windows", question)
 
 
-@router.get("/spikes", response_model=Page[SpikeRead], responses=_answers(Format.BINARY))
-def list_spikes(ask: Ask, question: Annotated[SpikesPage, Query()]) -> Any:
+@router.get("/spikes", response_model=Page[SpikeRead], responses=_responses(Format.BINARY))
+def list_spikes(ask: QueryDep, question: Annotated[SpikesPageRequest, Query()]) -> Any:
     """Sudden rises of delay, newest first; a day until now by default. As a file: all of them."""
     if format_of("spikes", question, ask.accept) is Format.JSON:
         return spikes.page(ask.session, ask.mesh_id, question, PageQuery(question.limit, question.cursor))

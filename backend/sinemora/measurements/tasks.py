@@ -20,7 +20,7 @@ from sinemora.measurements.store import frames as frame_queries
 from sinemora.measurements.store import partitions as partition_queries
 from sinemora.measurements.store.inserts import FrameRow, RosterKeys
 from sinemora.measurements.store.retention import kept_from_of, kept_tables
-from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier, floor
+from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, floor
 from sinemora.tenants.models import TenantQuota
 from sinemora.tenants.quotas import effective
 
@@ -53,7 +53,7 @@ def roll_up_mesh(tenant_key: int, mesh_key: int, tier: Tier, due: datetime) -> i
     with system_session() as session:
         steps = invalidation.take(session, tenant_key, mesh_key, tier, due, _STEPS_AT_ONCE)
         for start in steps:
-            stretch = Stretch(tier.finer, start, start + timedelta(seconds=tier.step_s))
+            stretch = TierRange(tier.finer, start, start + timedelta(seconds=tier.step_s))
             learnt |= _roll_up_step(session, tenant_key, mesh_key, tier, stretch)
         if tier.coarser:
             following = {floor(start, tier.coarser.step_s) for start in steps}
@@ -64,7 +64,7 @@ def roll_up_mesh(tenant_key: int, mesh_key: int, tier: Tier, due: datetime) -> i
 
 
 def _roll_up_step(
-    session: Session, tenant_key: int, mesh_key: int, tier: Tier, stretch: Stretch
+    session: Session, tenant_key: int, mesh_key: int, tier: Tier, stretch: TierRange
 ) -> dict[tuple[int, bytes], int]:
     """Merge and store one step of a tier, its VMs and its zones; rosters learnt on the way."""
     learnt: dict[tuple[int, bytes], int] = {}
@@ -108,9 +108,9 @@ def correct() -> None:
         meshes = corrections.due_meshes(session)
     for tenant_key, mesh_key in meshes:
         with system_session() as session:
-            told, window_s = corrections.told(session, tenant_key, mesh_key)
+            told, window_s = corrections.clock_reports(session, tenant_key, mesh_key)
             ended_at = datetime.fromtimestamp(max(one.ended_at_s for one in told), UTC)
-            shifts, loops = clock_corrections.shifts_of(told)
+            shifts, loops = clock_corrections.compute_shifts(told)
             started_at = ended_at - timedelta(seconds=window_s)
             corrections.store(session, tenant_key, mesh_key, started_at, ended_at, shifts, loops)
 
@@ -142,10 +142,10 @@ def partitions() -> None:
             log.info("retention", table=table, partitions=dropped)
     kept = kept_from_of(now)
     with system_session() as session:
-        partition_queries.forget_latest(session, kept[Tier.RAW])
+        partition_queries.delete_latest(session, kept[Tier.RAW])
         # A roster is written at least once a day while it is in use.
         partition_queries.drop_rosters(session, min(kept.values()) - timedelta(days=2))
-        corrections.forget(session, min(kept.values()))
+        corrections.delete_before(session, min(kept.values()))
 
 
 @celery.task(name="measurements.shorten")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sinemora.kit.handover import hand_over
+from sinemora.kit.handover import upload_result
 from sinemora.profiler.profile import Profile
 from sinemora.profiler.results import source
 
@@ -21,4 +21,4 @@ def upload(profile: Profile, url: str, key: str, name: str, curve_id: str | None
     if curve_id is None:
         body |= {"name": name, "unit": profile.recipe.unit, "description": f"sinemora profile, load {profile.load}"}
     path = "/v1/curves" if curve_id is None else f"/v1/curves/{curve_id}/versions"
-    return f"{url.rstrip('/')}/curves/{hand_over(url, key, path, body)['id']}"
+    return f"{url.rstrip('/')}/curves/{upload_result(url, key, path, body)['id']}"

@@ -7,8 +7,17 @@ from typing import Any
 
 import yaml
 
-from sinemora.kit.client import Client, Refused
-from sinemora.kit.commands import add_command, add_group, bytes_of, change, say, share, tell, yaml_of
+from sinemora.kit.client import Client, RequestRefused
+from sinemora.kit.commands import (
+    add_command,
+    add_group,
+    bytes_of,
+    percent,
+    print_line,
+    print_result,
+    signed_percent,
+    yaml_of,
+)
 from sinemora.placement.costs import Objective
 from sinemora.placement.explain import ExplainedArc, as_text
 from sinemora.placement.problem import Risk
@@ -76,25 +85,25 @@ def add(commands: Any) -> None:
 def _list_applications(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/applications"))
     rows = [(one["name"], one["mesh"]["name"], one["shape"], len(one["tasks"]), one["curve"]["name"]) for one in found]
-    tell(options, found, ("application", "mesh", "shape", "tasks", "curve"), rows)
+    print_result(options, found, ("application", "mesh", "shape", "tasks", "curve"), rows)
 
 
 def _performance(client: Client, options: argparse.Namespace) -> None:
     found = client.get(f"/v1/applications/{_application(client, options.name)['id']}/performance")
-    rows = [(one["source"], one["target"], _us(one["round_trip_ns"]), share(one["performance"]), one["state"])
+    rows = [(one["source"], one["target"], _us(one["round_trip_ns"]), percent(one["performance"]), one["state"])
             for one in found["detail"]]  # fmt: skip
     below = ", below its objective" if found["below_objective"] else ""
-    say(options, f"{found['name']}: {share(found['performance'])}{below}")
-    tell(options, found, ("from", "to", "round trip", "performance", "state"), rows)
+    print_line(options, f"{found['name']}: {percent(found['performance'])}{below}")
+    print_result(options, found, ("from", "to", "round trip", "performance", "state"), rows)
 
 
 def _options(client: Client, options: argparse.Namespace) -> None:
     found = client.get(f"/v1/applications/{_application(client, options.name)['id']}/options")
     rows = [
-        (change(one["gain"]["gain"]["mean"]), share(one["gain"]["after"]["mean"]), one["words"])
+        (signed_percent(one["gain"]["gain"]["mean"]), percent(one["gain"]["after"]["mean"]), one["words"])
         for one in found["options"]
     ]
-    tell(options, found, ("change", "then", "option"), rows)
+    print_result(options, found, ("change", "then", "option"), rows)
 
 
 def _delete_application(client: Client, options: argparse.Namespace) -> None:
@@ -112,7 +121,9 @@ def _export(client: Client, options: argparse.Namespace) -> None:
 
 def _import(client: Client, options: argparse.Namespace) -> None:
     found = client.read("/v1/applications/manifest", bytes_of(options.file), media_type="application/yaml")
-    tell(options, found, ("what", "applications"), [(what, ", ".join(names) or "-") for what, names in found.items()])
+    print_result(
+        options, found, ("what", "applications"), [(what, ", ".join(names) or "-") for what, names in found.items()]
+    )
 
 
 def _recommend(client: Client, options: argparse.Namespace) -> None:
@@ -126,10 +137,10 @@ def _list_recommendations(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/recommendations"))
     rows = [
         (one["id"], one["created_at"][:19], one["mesh"]["name"], one["policy"], one["moves"], one["state"],
-         change(one["total"] and one["total"]["gain"]["mean"]))
+         signed_percent(one["total"] and one["total"]["gain"]["mean"]))
         for one in found
     ]  # fmt: skip
-    tell(options, found, ("id", "made", "mesh", "policy", "moves", "state", "gain"), rows)
+    print_result(options, found, ("id", "made", "mesh", "policy", "moves", "state", "gain"), rows)
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
@@ -139,25 +150,25 @@ def _show(client: Client, options: argparse.Namespace) -> None:
 def _decide(client: Client, options: argparse.Namespace) -> None:
     body = {"reason": options.reason} if options.decision == "dismiss" else None
     found = client.read(f"/v1/recommendations/{options.id}/{options.decision}", body, method="POST")
-    say(options, found["state"])
+    print_line(options, found["state"])
     if options.json:
-        tell(options, found, (), [])
+        print_result(options, found, (), [])
 
 
 def _accuracy(client: Client, options: argparse.Namespace) -> None:
     found = client.get("/v1/recommendations/accuracy")
     rows = [
-        (one["mesh"]["name"], one["verified_at"][:19], change(one["outcome"]["gain_predicted"]),
-         change(one["outcome"]["gain_observed"]), "yes" if one["outcome"]["held"] else "no")
+        (one["mesh"]["name"], one["verified_at"][:19], signed_percent(one["outcome"]["gain_predicted"]),
+         signed_percent(one["outcome"]["gain_observed"]), "yes" if one["outcome"]["held"] else "no")
         for one in found["entries"]
     ]  # fmt: skip
-    say(options, f"{found['held']} of {found['verified']} came out as stated")
-    tell(options, found, ("mesh", "verified", "promised", "brought", "as stated"), rows)
+    print_line(options, f"{found['held']} of {found['verified']} came out as stated")
+    print_result(options, found, ("mesh", "verified", "promised", "brought", "as stated"), rows)
 
 
 def _what_if(client: Client, options: argparse.Namespace) -> None:
     if (options.file is None) == (options.scenario is None):
-        raise Refused("Give a YAML file or --scenario, one of them.")
+        raise RequestRefused("Give a YAML file or --scenario, one of them.")
     if options.scenario is not None:
         kept = client.named("/v1/scenarios", options.scenario, "scenario")
         question = kept["question"] | {"mesh": kept["mesh"]["name"]}
@@ -165,22 +176,22 @@ def _what_if(client: Client, options: argparse.Namespace) -> None:
         question = yaml_of(options.file)
     found = client.read("/v1/what-if", question)
     rows = [
-        (one["application"]["name"], share(one["before"] and one["before"]["mean"]),
-         share(one["after"] and one["after"]["mean"]), change(one["gain"] and one["gain"]["gain"]["mean"]),
+        (one["application"]["name"], percent(one["before"] and one["before"]["mean"]),
+         percent(one["after"] and one["after"]["mean"]), signed_percent(one["gain"] and one["gain"]["gain"]["mean"]),
          one["waiting"] or "", "below its objective" if one["below_objective"] else "")
         for one in found["applications"]
     ]  # fmt: skip
-    tell(options, found, ("application", "now", "then", "change", "waiting", ""), rows)
+    print_result(options, found, ("application", "now", "then", "change", "waiting", ""), rows)
     for one in found["placed"]:
-        say(options, f"{one['application']['name']}/{one['task']['name']} finds {one['vm']['name']}")
+        print_line(options, f"{one['application']['name']}/{one['task']['name']} finds {one['vm']['name']}")
     for words in found["broken"]:
-        say(options, f"would not hold: {words}")
+        print_line(options, f"would not hold: {words}")
 
 
 def _list_scenarios(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/scenarios"))
     rows = [(one["name"], one["mesh"]["name"], len(one["question"]["changes"])) for one in found]
-    tell(options, found, ("scenario", "mesh", "changes"), rows)
+    print_result(options, found, ("scenario", "mesh", "changes"), rows)
 
 
 def _keep(client: Client, options: argparse.Namespace) -> None:
@@ -192,7 +203,7 @@ def _keep(client: Client, options: argparse.Namespace) -> None:
         said = {field: value for field, value in question.items() if field != "mesh"}
         tag = {"If_Match": f'"{there["version"]}"'}
         found = client.read(f"/v1/scenarios/{there['id']}", said, method="PATCH", **tag)
-    tell(options, found, ("scenario", "changes"), [(found["name"], len(found["question"]["changes"]))])
+    print_result(options, found, ("scenario", "changes"), [(found["name"], len(found["question"]["changes"]))])
 
 
 def _export_scenario(client: Client, options: argparse.Namespace) -> None:
@@ -211,22 +222,22 @@ def _application(client: Client, name: str) -> Any:
 def _moves(options: argparse.Namespace, found: Any) -> None:
     total = found["answer"]["total"]
     if not found["steps"]:
-        say(options, f"{found['id']}: everything should stay where it is.")
+        print_line(options, f"{found['id']}: everything should stay where it is.")
         for words in found["answer"]["rejected"]:
-            say(options, f"looked at and left: {words}")
+            print_line(options, f"looked at and left: {words}")
     elif total is not None:
-        before, after = share(total["before"]["mean"]), share(total["after"]["mean"])
-        interval = f"{change(total['gain']['low'])} to {change(total['gain']['high'])}"
-        say(options, f"{found['id']}: {before} now, {after} afterwards ({interval})")
+        before, after = percent(total["before"]["mean"]), percent(total["after"]["mean"])
+        interval = f"{signed_percent(total['gain']['low'])} to {signed_percent(total['gain']['high'])}"
+        print_line(options, f"{found['id']}: {before} now, {after} afterwards ({interval})")
     rows = [
         (one["position"] + 1, f"{one['application']['name']}/{one['task']['name']}",
          one["source"]["name"] if one["source"] else "waiting", one["target"]["name"], one["explanation"])
         for one in found["steps"]
     ]  # fmt: skip
-    tell(options, found, ("", "task", "from", "to", "why"), rows)
+    print_result(options, found, ("", "task", "from", "to", "why"), rows)
     if found["answer"]["network"]:
         arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in found["answer"]["network"]]
-        say(options, "\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
+        print_line(options, "\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
 
 
 def _us(value: int | None) -> str:

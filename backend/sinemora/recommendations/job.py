@@ -6,9 +6,9 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.jobs import service as jobs
-from sinemora.jobs.context import Running
+from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.registry import Kind, register
+from sinemora.jobs.registry import JobKind, register
 from sinemora.meshes.service import get_mesh
 from sinemora.recommendations import service
 from sinemora.recommendations.models import Trigger
@@ -16,7 +16,7 @@ from sinemora.recommendations.schemas import Question
 from sinemora.tenants.access import Actor
 
 
-def _work(running: Running) -> dict[str, Any]:
+def _work(running: JobContext) -> dict[str, Any]:
     running.progress(None, "reading windows, looking for better places")
     with running.session() as session:
         found = service.recommend(
@@ -29,7 +29,7 @@ def _work(running: Running) -> dict[str, Any]:
         return {"recommendation_id": str(found.id), "moves": len(found.moves)}
 
 
-RECOMMEND = register(Kind("recommendations.recommend", Queue.solve, _work))
+RECOMMEND = register(JobKind("recommendations.recommend", Queue.solve, _work))
 
 
 def ask(session: Session, actor: Actor | None, mesh_id: UUID, question: Question, trigger: Trigger) -> Job:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sinemora.kit.handover import HandoverError, hand_over
+from sinemora.kit.handover import HandoverError, upload_result
 from sinemora.simulation.core import report, series, trace
 from sinemora.simulation.core.network import Series
 from sinemora.simulation.core.schemes import Scheme
@@ -104,7 +104,7 @@ def _run(options: argparse.Namespace) -> int:
             sys.stderr.write(f"{path}\n")
     if options.upload:
         try:
-            made = hand_over(options.upload, key, "/v1/simulations", {"name": options.name, **whole})
+            made = upload_result(options.upload, key, "/v1/simulations", {"name": options.name, **whole})
         except HandoverError as error:
             sys.stderr.write(f"simulate: {error}\n")
             return 1

@@ -12,7 +12,7 @@ from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBea
 from sinemora.kit import rate_limit
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.kit.security import csrf_token, digest, same
+from sinemora.kit.security import csrf_token, digest, equal
 from sinemora.tenants import queries
 from sinemora.tenants.models import Role, Scope
 
@@ -87,7 +87,7 @@ def _by_cookie(request: Request, secret: str | None) -> Actor:
         raise ProductError(
             "sign_in_required", 401, "Sign in, or send an API key.", headers={"WWW-Authenticate": "Bearer"}
         )
-    if request.method not in _SAFE and not same(request.headers.get(CSRF_HEADER, ""), csrf_token(secret)):
+    if request.method not in _SAFE and not equal(request.headers.get(CSRF_HEADER, ""), csrf_token(secret)):
         raise ProductError("csrf_token_invalid", 403, f"Send the cookie {CSRF_COOKIE} back as header X-CSRF-Token.")
     _, membership, tenant = found
     return Actor(tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, membership.role)

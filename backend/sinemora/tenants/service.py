@@ -30,7 +30,7 @@ class OwnerCreated:
 
 
 @dataclass(frozen=True)
-class SignedInNow:
+class SignInResult:
     """A fresh browser session: who, where, and the secret for the cookie."""
 
     user: User
@@ -69,7 +69,7 @@ def create_owner(tenant_name: str, email: str, password: str | None = None) -> O
         return OwnerCreated(tenant.id, user.id, created, generated)
 
 
-def sign_in(body: SignIn, address: str) -> SignedInNow:
+def sign_in(body: SignIn, address: str) -> SignInResult:
     """Open a browser session. ProductError `bad_credentials` (401), `too_many_attempts` (429).
 
     An unknown user costs the same time as a wrong password. Failures are counted, see `throttle`.
@@ -95,7 +95,7 @@ def sign_in(body: SignIn, address: str) -> SignedInNow:
                 expires_at=now + timedelta(hours=settings().session_hours),
             )
         )
-        return SignedInNow(user, session.get_one(Tenant, membership.tenant_id), membership.role, secret)
+        return SignInResult(user, session.get_one(Tenant, membership.tenant_id), membership.role, secret)
 
 
 def sign_out(secret: str) -> None:

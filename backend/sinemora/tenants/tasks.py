@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 from sinemora.kit.celery import celery
 from sinemora.kit.db import system_session
-from sinemora.kit.idempotency import forget_old_keys
+from sinemora.kit.idempotency import delete_old_keys
 from sinemora.tenants import queries
 
 
@@ -14,4 +14,4 @@ def sweep() -> None:
     now = datetime.now(UTC)
     with system_session() as session:
         queries.delete_expired_sessions(session, now)
-        forget_old_keys(session, now)
+        delete_old_keys(session, now)

@@ -54,7 +54,7 @@ def keeps_secrets(monkeypatch: pytest.MonkeyPatch) -> Any:
 
     def kept() -> dict[str, Any]:
         with system_session() as session:
-            return {row.name: encryption.unseal(row.secret) for row in session.scalars(select(Receiver))}
+            return {row.name: encryption.decrypt(row.secret) for row in session.scalars(select(Receiver))}
 
     yield kept
     monkeypatch.undo()

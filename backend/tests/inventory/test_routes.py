@@ -232,7 +232,7 @@ def test_credentials_asked_for_at_once_are_looked_up_together(monkeypatch: pytes
         return {key: refusal if key == b"0" else someone for key in keys}
 
     async def ask() -> list[object]:
-        asked = (agents._asked.find(str(n % 50).encode()) for n in range(60))
+        asked = (agents._lookups.find(str(n % 50).encode()) for n in range(60))
         return await asyncio.gather(*asked, return_exceptions=True)
 
     monkeypatch.setattr(agents, "_look_up", look_up)

@@ -8,10 +8,10 @@ import pytest
 from sqlalchemy import text
 
 from sinemora.jobs import context, executor, registry, service, tasks
-from sinemora.jobs.context import JobLost, Running
+from sinemora.jobs.context import JobContext, JobLost
 from sinemora.jobs.dispatch import TASKS
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.registry import Kind
+from sinemora.jobs.registry import JobKind
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.tenants.access import Actor
@@ -31,11 +31,11 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, str]]:
 @pytest.fixture
 def make_kind(monkeypatch: pytest.MonkeyPatch):
     """Registers a kind of job for one test."""
-    monkeypatch.setattr(registry, "_kinds", {})
-    return lambda work, **options: registry.register(Kind("test.work", Queue.bulk, work, **options))
+    monkeypatch.setattr(registry, "_registry", {})
+    return lambda work, **options: registry.register(JobKind("test.work", Queue.bulk, work, **options))
 
 
-def ask(owner: Member, kind: Kind, **options) -> UUID:
+def ask(owner: Member, kind: JobKind, **options) -> UUID:
     actor = Actor(owner.tenant_id, owner.tenant_key, "t", "user", owner.user_id, owner.email, Role.owner)
     with tenant_session(owner.tenant_id) as session:
         return service.submit(session, actor, kind, "A test", {"n": 3}, **options).id
@@ -46,7 +46,7 @@ def found(owner: Caller, job_id: UUID) -> dict:
 
 
 def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, sent):
-    def work(job: Running):
+    def work(job: JobContext):
         given = b"".join(job.input())
         job.progress(0.5, "half of it")
         with job.output("rows.csv", "text/csv") as file:
@@ -81,7 +81,7 @@ def test_a_large_file_is_kept_in_pieces(owner, make_kind, sent, monkeypatch):
     monkeypatch.setattr(context, "CHUNK_BYTES", 1000)
     data = bytes(range(256)) * 20
 
-    def work(job: Running):
+    def work(job: JobContext):
         with job.output("all.bin", "application/octet-stream") as file:
             for start in range(0, len(data), 333):
                 file.write(data[start : start + 333])
@@ -95,7 +95,7 @@ def test_a_large_file_is_kept_in_pieces(owner, make_kind, sent, monkeypatch):
 
 
 def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
-    def work(job: Running):
+    def work(job: JobContext):
         with job.output("x", "text/plain") as file:
             file.write(b"half")
         raise ProductError("trace_invalid", 422, "Line 7 is no number.", line=7)
@@ -110,7 +110,7 @@ def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
 
 
 def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
-    def work(job: Running):
+    def work(job: JobContext):
         raise ZeroDivisionError("secret")
 
     job_id = ask(owner, make_kind(work))
@@ -120,10 +120,10 @@ def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
 
 
 def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(owner, make_kind, sent, monkeypatch):
-    monkeypatch.setattr(context, "_TOLD_S", 0.02)
+    monkeypatch.setattr(context, "_REPORT_S", 0.02)
     begun, told = threading.Event(), threading.Event()
 
-    def work(job: Running):
+    def work(job: JobContext):
         begun.set()
         assert told.wait(10)
         for _ in range(1000):
@@ -176,7 +176,7 @@ def test_the_sweep_finds_what_nobody_works_on(owner, make_kind, sent):
 
 
 def test_a_job_goes_on_where_its_dead_worker_stopped(owner, make_kind, sent):
-    def work(job: Running):
+    def work(job: JobContext):
         first = (job.checkpoint or {"next": 0})["next"]
         for number in range(first, 4):
             with job.session() as session:
@@ -195,7 +195,7 @@ def test_a_job_goes_on_where_its_dead_worker_stopped(owner, make_kind, sent):
 
 
 def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, sent):
-    def work(job: Running):
+    def work(job: JobContext):
         silence(job.job_id, 0)  # another worker has it now
         with job.output("late.txt", "text/plain") as file:
             file.write(b"late")
@@ -205,7 +205,7 @@ def test_a_worker_that_was_given_up_for_dead_changes_nothing(owner, make_kind, s
     job = found(owner, job_id)
     assert (job["state"], job["attempt"], job["output"]) == ("running", 2, None)
     with tenant_session(owner.tenant_id) as session:
-        late = Running(session.get(Job, job_id))
+        late = JobContext(session.get(Job, job_id))
         late.attempt = 1
         with pytest.raises(JobLost):
             late.keep(session, {})
@@ -222,7 +222,7 @@ def test_a_job_that_kills_its_workers_is_given_up(owner, make_kind, sent):
 def test_a_job_of_another_version_says_so(owner, make_kind, sent):
     kind = make_kind(lambda job: None)
     job_id = ask(owner, kind)
-    registry._kinds.clear()
+    registry._registry.clear()
     executor.run(owner.tenant_id, job_id)
     assert found(owner, job_id)["error"]["code"] == "job_kind_unknown"
 

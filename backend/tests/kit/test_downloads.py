@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from sinemora.kit import errors
 from sinemora.kit.downloads import installs, serve_packages
-from sinemora.kit.http_middleware import Edge
+from sinemora.kit.http_middleware import HttpMiddleware
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def site(tmp_path: Path) -> TestClient:
     (folder / "link").symlink_to(tmp_path / "secret.txt")
     app = FastAPI()
     errors.install(app)
-    app.add_middleware(Edge, hsts=False, body_limit_bytes=1024)
+    app.add_middleware(HttpMiddleware, hsts=False, body_limit_bytes=1024)
     serve_packages(app, folder)
     return TestClient(app)
 

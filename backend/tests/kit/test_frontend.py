@@ -8,7 +8,7 @@ from fastapi.testclient import TestClient
 
 from sinemora.kit import errors
 from sinemora.kit.frontend import content_policy, serve_frontend
-from sinemora.kit.http_middleware import Edge
+from sinemora.kit.http_middleware import HttpMiddleware
 
 PAGE = '<html><script>let a = 1</script><script type="module" src="/assets/index-abc.js"></script></html>'
 
@@ -23,7 +23,7 @@ def site(tmp_path: Path) -> TestClient:
     (tmp_path / "secret.txt").write_text("of the house")
     app = FastAPI()
     errors.install(app)
-    app.add_middleware(Edge, hsts=False, body_limit_bytes=1024)
+    app.add_middleware(HttpMiddleware, hsts=False, body_limit_bytes=1024)
     serve_frontend(app, folder)
     return TestClient(app)
 

@@ -24,11 +24,11 @@ OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
 @pytest.fixture(autouse=True)
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is remembered from the scrape before, and each test counts from zero."""
-    monkeypatch.setattr(telemetry, "_FOUND_FOR_S", 0.0)
+    monkeypatch.setattr(telemetry, "_CACHED_S", 0.0)
     for collector in list(REGISTRY._collector_to_names):
         if isinstance(collector, telemetry._AtScrape):
             collector._until_s = 0.0
-    monkeypatch.setattr(worker_metrics, "_told", {})
+    monkeypatch.setattr(worker_metrics, "_published", {})
     for metric in WORKER._collector_to_names:
         metric.clear()  # type: ignore[attr-defined]
 
@@ -52,9 +52,9 @@ def test_what_workers_count_is_told_once_however_many_there_are(client: Caller, 
     assert value(first, "sinemora_tasks_total", task="tenants.sweep", outcome="success") == 1
     assert value(first, "sinemora_task_seconds_count", task="tenants.sweep") == 1
     assert value(first, "sinemora_task_seconds_bucket", task="tenants.sweep", le="+Inf") == 1
-    worker_metrics._told.clear()  # as if another worker had counted the same
-    worker_metrics.tell(redis)
-    worker_metrics.tell(redis)  # and nothing new since
+    worker_metrics._published.clear()  # as if another worker had counted the same
+    worker_metrics.publish(redis)
+    worker_metrics.publish(redis)  # and nothing new since
     tenants.sweep.apply()
     assert value(scraped(client), "sinemora_tasks_total", task="tenants.sweep", outcome="success") == 3
 

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from sinemora.cli import main
-from sinemora.kit.client import Client, Refused
+from sinemora.kit.client import Client, RequestRefused
 from tests.callers import Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 from tests.terminal import listening
@@ -80,7 +80,7 @@ def test_problems_are_told_with_their_places(client: Client, mesh: MeshWorld, tm
     file = tmp_path / "applications.yaml"
     file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))
     assert said(client, capsys, "applications", "import", str(file), code=1).count("#/applications/0/tasks") == 1
-    with pytest.raises(Refused) as refused:
+    with pytest.raises(RequestRefused) as refused:
         client.get("/v1/applications/00000000-0000-0000-0000-000000000000")
     assert refused.value.code == "application_unknown"
     assert main(["applications", "list", "--url", client.url]) == 2

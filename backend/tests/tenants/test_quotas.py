@@ -9,7 +9,7 @@ import pytest
 from sinemora.cli import main
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.ingest.rate_quota import Allowances
+from sinemora.measurements.ingest.rate_quota import RateQuotas
 from sinemora.tenants.models import Tenant, TenantQuota
 from tests.callers import enrol
 from tests.measurements.reports import report_of, send, window_start
@@ -101,7 +101,7 @@ def test_a_tenant_that_reports_more_than_it_may_is_told_when_to_come_back(owner,
 
 
 def test_a_bucket_fills_at_the_quota_and_no_higher_than_two_minutes():
-    tenant, bucket = UUID(int=1), Allowances()
+    tenant, bucket = UUID(int=1), RateQuotas()
     bucket.take(tenant, 1200, 10, now_s=0)
     with pytest.raises(ProductError):
         bucket.take(tenant, 1, 10, now_s=0)

@@ -6269,10 +6269,26 @@ export interface components {
             count: number[];
         };
         /**
-         * SeriesQuestion
+         * SeriesRead
+         * @description One path over time: a value per step, `points_at` being the starts of the steps.
+         */
+        SeriesRead: {
+            source: components["schemas"]["PathEnd"];
+            target: components["schemas"]["PathEnd"];
+            statistic: components["schemas"]["Statistic"];
+            /** Resolution S */
+            resolution_s: number;
+            /** Points At */
+            points_at: string[];
+            outbound: components["schemas"]["OneWaySeries"];
+            inbound: components["schemas"]["OneWaySeries"];
+            round_trip: components["schemas"]["RoundTripSeries"];
+        };
+        /**
+         * SeriesRequest
          * @description Values over time, of many selections at once.
          */
-        SeriesQuestion: {
+        SeriesRequest: {
             /**
              * From
              * @description With zone, as in 2026-11-20T10:00:00Z
@@ -6307,22 +6323,6 @@ export interface components {
              * @default 1000
              */
             points: number;
-        };
-        /**
-         * SeriesRead
-         * @description One path over time: a value per step, `points_at` being the starts of the steps.
-         */
-        SeriesRead: {
-            source: components["schemas"]["PathEnd"];
-            target: components["schemas"]["PathEnd"];
-            statistic: components["schemas"]["Statistic"];
-            /** Resolution S */
-            resolution_s: number;
-            /** Points At */
-            points_at: string[];
-            outbound: components["schemas"]["OneWaySeries"];
-            inbound: components["schemas"]["OneWaySeries"];
-            round_trip: components["schemas"]["RoundTripSeries"];
         };
         /**
          * SessionRead
@@ -11267,7 +11267,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["SeriesQuestion"];
+                "application/json": components["schemas"]["SeriesRequest"];
             };
         };
         responses: {

@@ -55,16 +55,16 @@ HOLDS_S = 120
 _MOVED_NS = 2_000
 _MOVED_SHARE = 0.05
 
-Table = npt.NDArray[np.void]
+Records = npt.NDArray[np.void]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ClockReport:
     """What one agent told: its VM, when its window ended (Unix s), and `CLOCKS`."""
 
     vm_key: int
     ended_at_s: int
-    clocks: Table
+    clocks: Records
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class Corrections:
 
     started_at_s: int
     ended_at_s: int
-    shifts: Table
+    shifts: Records
 
 
-def table_of(targets: Ints, offset_ns: Ints, error_ns: Ints, skew_ppb: Ints, stats: Stats) -> Table:
+def table_of(targets: Ints, offset_ns: Ints, error_ns: Ints, skew_ppb: Ints, stats: Stats) -> Records:
     """`CLOCKS` of the targets whose clocks are known (`error_ns` not negative) and whose delays were measured."""
     columns = stats.columns
     known = np.flatnonzero((error_ns >= 0) & (columns[COUNT, :2] > 0).all(axis=0))
@@ -90,7 +90,7 @@ def table_of(targets: Ints, offset_ns: Ints, error_ns: Ints, skew_ppb: Ints, sta
     return table
 
 
-def shifts_of(told: Sequence[Told]) -> tuple[Table, symmetry.Floats]:
+def compute_shifts(told: Sequence[ClockReport]) -> tuple[Records, symmetry.Floats]:
     """`SHIFTS` of all pairs that can be corrected, and the sums around loops (ns)."""
     sizes = [one.clocks.size for one in told]
     clocks = np.concatenate([one.clocks for one in told]) if told else np.zeros(0, CLOCKS)
@@ -100,7 +100,7 @@ def shifts_of(told: Sequence[Told]) -> tuple[Table, symmetry.Floats]:
     vms, ends = np.unique(np.concatenate((clients, targets)), return_inverse=True)
     places = ends.reshape(2, -1)
     at = ended.max() if ended.size else 0.0
-    pairs = symmetry.Pairs(
+    pairs = symmetry.OffsetEstimates(
         vms.size,
         places[0],
         places[1],
@@ -121,7 +121,7 @@ def shifts_of(told: Sequence[Told]) -> tuple[Table, symmetry.Floats]:
     return np.sort(shifts, order=["client", "target"]), found.loops_ns
 
 
-def agree(one: Table, other: Table) -> bool:
+def agrees(one: Records, other: Records) -> bool:
     """Whether corrections are still what they were: the same pairs, none moved by more than matters."""
     if one.size != other.size or (_keys(one) != _keys(other)).any():
         return False
@@ -131,17 +131,17 @@ def agree(one: Table, other: Table) -> bool:
     return not ((shift > moved) | (bound > moved)).any()
 
 
-def encode(table: Table) -> bytes:
+def encode(table: Records) -> bytes:
     """Bytes of a table, compressed."""
     return zstandard.ZstdCompressor(level=1).compress(table.tobytes())
 
 
-def decode(blob: bytes, kind: np.dtype[np.void]) -> Table:
+def decode(blob: bytes, kind: np.dtype[np.void]) -> Records:
     """Inverse of `encode`."""
     return np.frombuffer(zstandard.ZstdDecompressor().decompress(blob), kind)
 
 
-def at(known: Sequence[Corrections], started_at_s: int) -> Table | None:
+def at(known: Sequence[Corrections], started_at_s: int) -> Records | None:
     """What corrects windows that start at a time; `known` oldest first. None: nothing does."""
     for one in reversed(known):
         if one.started_at_s <= started_at_s:
@@ -209,7 +209,7 @@ def corrected(stats: Stats, shifts: Shifting | None) -> Stats:
     return Stats(columns, quantiles, stats.flows, source, by_flow)
 
 
-def _lookup(clients: Ints, targets: Ints, shifts: Table) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
+def _lookup(clients: Ints, targets: Ints, shifts: Records) -> tuple[Ints, Ints, npt.NDArray[np.bool_]]:
     """Shift and bound of each pair, and whether there is one."""
     keys, wanted = _keys(shifts), clients.astype(np.int64) << 32 | targets.astype(np.int64)
     place = np.minimum(np.searchsorted(keys, wanted), keys.size - 1)
@@ -217,7 +217,7 @@ def _lookup(clients: Ints, targets: Ints, shifts: Table) -> tuple[Ints, Ints, np
     return shifts["shift_ns"][place].astype(np.int64), shifts["bound_ns"][place].astype(np.int64), found
 
 
-def _keys(shifts: Table) -> Ints:
+def _keys(shifts: Records) -> Ints:
     keys: Ints = shifts["client"].astype(np.int64) << 32 | shifts["target"].astype(np.int64)
     return keys
 

@@ -20,7 +20,7 @@ _PIECES_MAX = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedWindows:
     """Windows of m pairs: positions of client and target on an axis (`NONE`: not on it), and what was measured."""
 
     clients: Positions
@@ -31,10 +31,10 @@ class Decoded:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """Some directed distributions of `Decoded`: `at` counts outbound, inbound, round trip of all pairs; ascending.
+class PathDistributions:
+    """Some directed distributions of `DecodedWindows`.
 
-    `sources` and `targets` are positions on the axis, of the path as it was sent.
+    `at` counts outbound, inbound and round trip of all pairs, ascending. `sources` and `targets` are positions on the axis, of the path as it was sent.
     """
 
     at: Ints
@@ -42,14 +42,14 @@ class Entries:
     targets: Positions
     started_at_s: Ints
 
-    def oldest_first(self) -> "Entries":
+    def oldest_first(self) -> "PathDistributions":
         """The same by time; of one time `at` ascends."""
         order = np.argsort(self.started_at_s, kind="stable")
-        return Entries(self.at[order], self.sources[order], self.targets[order], self.started_at_s[order])
+        return PathDistributions(self.at[order], self.sources[order], self.targets[order], self.started_at_s[order])
 
 
 @dataclass(frozen=True, slots=True)
-class Gathered:
+class GroupedDistributions:
     """Merged distributions by ascending key: columns of shape (8, k); sketches one after the other, `lengths` words."""
 
     keys: Ints
@@ -73,7 +73,7 @@ class Gathered:
         return Table(columns, codes)
 
 
-def entries(windows: Decoded, rows: Flags, columns: Flags, *, round_trip: bool) -> Entries:
+def select_paths(windows: DecodedWindows, rows: Flags, columns: Flags, *, round_trip: bool) -> PathDistributions:
     """Distributions of the paths from a source in `rows` to a target in `columns` (flags by position on the axis).
 
     Of round trips each pair counts once, if either of its two paths is among those.
@@ -85,14 +85,14 @@ def entries(windows: Decoded, rows: Flags, columns: Flags, *, round_trip: bool) 
     if round_trip:
         either = np.flatnonzero(forth | back)
         swap = ~forth[either]
-        return Entries(
+        return PathDistributions(
             ROUND_TRIP * m + either,
             np.where(swap, windows.targets[either], windows.clients[either]),
             np.where(swap, windows.clients[either], windows.targets[either]),
             windows.started_at_s[either],
         )
     out, into = np.flatnonzero(forth), np.flatnonzero(back)
-    return Entries(
+    return PathDistributions(
         np.concatenate((out, m + into)),
         np.concatenate((windows.clients[out], windows.targets[into])),
         np.concatenate((windows.targets[out], windows.clients[into])),
@@ -100,20 +100,20 @@ def entries(windows: Decoded, rows: Flags, columns: Flags, *, round_trip: bool) 
     )
 
 
-def keyed(windows: Decoded, found: Entries, keys: Ints) -> Gathered:
+def with_keys(windows: DecodedWindows, found: PathDistributions, keys: Ints) -> GroupedDistributions:
     """These distributions, each under its key, not merged yet (keys in any order)."""
     columns = windows.stats.columns.reshape(8, -1)[:, found.at]
     if windows.sketches is None:
-        return Gathered(keys, columns, np.empty(0, np.uint16), np.zeros(keys.size, np.int64))
+        return GroupedDistributions(keys, columns, np.empty(0, np.uint16), np.zeros(keys.size, np.int64))
     lengths = windows.sketches.lengths.reshape(-1)
     kept = np.zeros(lengths.size, bool)
     kept[found.at] = True
-    return Gathered(keys, columns, windows.sketches.words[np.repeat(kept, lengths)], lengths[found.at])
+    return GroupedDistributions(keys, columns, windows.sketches.words[np.repeat(kept, lengths)], lengths[found.at])
 
 
-def gather(parts: Iterable[Gathered]) -> Gathered:
+def merge_by_key(parts: Iterable[GroupedDistributions]) -> GroupedDistributions:
     """All parts merged: each key once."""
-    pieces: list[Gathered] = []
+    pieces: list[GroupedDistributions] = []
     for part in parts:
         pieces.append(_merge([part]))
         if len(pieces) > _PIECES_MAX:
@@ -121,9 +121,9 @@ def gather(parts: Iterable[Gathered]) -> Gathered:
     return _merge(pieces)
 
 
-def _merge(parts: list[Gathered]) -> Gathered:
+def _merge(parts: list[GroupedDistributions]) -> GroupedDistributions:
     if not parts:
-        return Gathered(
+        return GroupedDistributions(
             np.empty(0, np.int64), np.empty((8, 0), np.int32), np.empty(0, np.uint16), np.empty(0, np.int64)
         )
     keys, groups = np.unique(np.concatenate([part.keys for part in parts]), return_inverse=True)
@@ -134,7 +134,7 @@ def _merge(parts: list[Gathered]) -> Gathered:
     )
     merged = llq16.merge_groups(words, lengths, groups, keys.size, ())
     assert merged.words is not None
-    return Gathered(keys, columns, merged.words, merged.lengths)
+    return GroupedDistributions(keys, columns, merged.words, merged.lengths)
 
 
 @dataclass(frozen=True, slots=True)

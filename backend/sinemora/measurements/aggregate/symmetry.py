@@ -36,7 +36,7 @@ _TRIANGLES_SAMPLED = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Pairs:
+class OffsetEstimates:
     """Estimates of m pairs among `vms` VMs, all shape (m,); `clients` and `targets` are positions, delays in ns.
 
     `error_ns` is one standard deviation without asymmetry, `bound_ns` what the agent states. `fixed` pairs have
@@ -70,7 +70,7 @@ class Corrections:
     loops_ns: Floats
 
 
-def correct(pairs: Pairs) -> Corrections:
+def correct(pairs: OffsetEstimates) -> Corrections:
     """Corrections of all pairs of a mesh, from one window."""
     size = pairs.clients.size
     fit, decided_share, deviation = np.zeros(size), np.zeros(size), np.zeros(size)
@@ -86,7 +86,7 @@ def correct(pairs: Pairs) -> Corrections:
     return Corrections(decided, shift, bound, np.where(decided, deviation, 0.0), _loops(pairs))
 
 
-def _components(pairs: Pairs) -> Ints:
+def _components(pairs: OffsetEstimates) -> Ints:
     """A label for each VM, equal for those that pairs connect."""
     label = np.arange(pairs.vms, dtype=np.int64)
     while True:
@@ -100,7 +100,7 @@ def _components(pairs: Pairs) -> Ints:
         label = found
 
 
-def _solve(pairs: Pairs, own: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
+def _solve(pairs: OffsetEstimates, own: npt.NDArray[np.bool_]) -> tuple[Floats, Floats, Floats]:
     """Of the pairs of one component: offsets by the fit, the share others decide, and deviations of the fit."""
     vms, ends = np.unique(np.concatenate((pairs.clients[own], pairs.targets[own])), return_inverse=True)
     clients, targets = np.split(ends.reshape(-1), 2)
@@ -144,7 +144,7 @@ def _least_squares(vms: int, clients: Ints, targets: Ints, offsets: Floats, weig
     return clock[targets] - clock[clients], resistance
 
 
-def _bounds(pairs: Pairs, fit: Floats) -> Floats:
+def _bounds(pairs: OffsetEstimates, fit: Floats) -> Floats:
     """What delays made with the fitted clocks may err by while no delay of any chain is negative."""
     slack = _DEVIATIONS * pairs.error_ns + _NOISE_NS
     residual = pairs.offset_ns - fit
@@ -162,7 +162,7 @@ def _bounds(pairs: Pairs, fit: Floats) -> Floats:
     return bounds
 
 
-def _loops(pairs: Pairs) -> Floats:
+def _loops(pairs: OffsetEstimates) -> Floats:
     """Sums of offsets around triangles: all of a small mesh, some of a large one, always the same ones."""
     if pairs.clients.size < 3:
         return np.zeros(0)

@@ -12,9 +12,9 @@ from sqlalchemy.orm import Session
 from sinemora.inventory.models import EVENT_PORT, GENERAL_PORT
 from sinemora.inventory.queries import ensure_vm, ensure_zone
 from sinemora.jobs import service as jobs
-from sinemora.jobs.context import Running
+from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.registry import Kind, register
+from sinemora.jobs.registry import JobKind, register
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.upload import Upload
@@ -68,7 +68,7 @@ def submit(
     return jobs.submit(session, actor, IMPORT, f"Import into {mesh.name}", params, input=trace.pieces())
 
 
-def import_job(job: Running) -> dict[str, Any]:
+def import_job(job: JobContext) -> dict[str, Any]:
     """Take in a trace. What it stores is stored once, however often it is run."""
     job.progress(0, "reading the trace")
     zones = Zones({})
@@ -106,10 +106,10 @@ def import_job(job: Running) -> dict[str, Any]:
     }
 
 
-IMPORT = register(Kind("measurements.import", Queue.bulk, import_job))
+IMPORT = register(JobKind("measurements.import", Queue.bulk, import_job))
 
 
-def _text_lines(job: Running) -> Iterator[str]:
+def _text_lines(job: JobContext) -> Iterator[str]:
     """The lines of a trace, decoded as they are needed; tells how far reading is."""
     pending, decoder, taken = "", codecs.getincrementaldecoder("utf-8-sig")("replace"), 0
     for piece in job.input():
@@ -184,7 +184,7 @@ def _shift_s(exchanges: Sequence[Exchange], times: TraceTimes, window_s: int, no
     return shift_s
 
 
-def _store(job: Running, found: list[windowing.WindowFrame], tenant_key: int, mesh_key: int, window_s: int) -> int:
+def _store(job: JobContext, found: list[windowing.WindowFrame], tenant_key: int, mesh_key: int, window_s: int) -> int:
     """Store windows that are not there yet; how many blocks were new."""
     known, stored = RosterKeys(), 0
     days = [datetime.fromtimestamp(found[at].started_at_s, UTC).date() for at in (0, -1)]

@@ -14,7 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from sinemora.inventory.models import Vm
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.codec.llq16 import Ints
-from sinemora.measurements.live.events import MeshName
+from sinemora.measurements.live.events import MeshRevision
 from sinemora.meshes.models import Mesh
 from sinemora.tenants import quotas
 
@@ -29,7 +29,7 @@ class TenantKeys:
     """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as they were at `read_s` (monotonic)."""
 
     read_s: float
-    meshes: dict[int, MeshName]
+    meshes: dict[int, MeshRevision]
     vm_keys: Ints
     windows_per_s: float
 
@@ -45,7 +45,7 @@ class TenantKeys:
         return np.asarray(self.vm_keys[found] == keys)
 
 
-class Directory:
+class KeyCache:
     """One per process, on its event loop."""
 
     def __init__(self) -> None:
@@ -88,6 +88,6 @@ def _read(tenant_id: UUID) -> TenantKeys:
         return TenantKeys(asked_s, _meshes(session), vm_keys, quotas.limits(session).windows_per_s)
 
 
-def _meshes(session: Session) -> dict[int, MeshName]:
+def _meshes(session: Session) -> dict[int, MeshRevision]:
     rows = session.execute(select(Mesh.key, Mesh.id, Mesh.revision))
-    return {key: MeshName(mesh_id, revision) for key, mesh_id, revision in rows}
+    return {key: MeshRevision(mesh_id, revision) for key, mesh_id, revision in rows}

@@ -16,14 +16,14 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from sinemora.inventory.agents import identify
 from sinemora.kit import tracing
 from sinemora.kit.errors import ProductError, problem
-from sinemora.kit.http_middleware import REQUEST_ID, Edge, security_headers
+from sinemora.kit.http_middleware import REQUEST_ID, HttpMiddleware, security_headers
 from sinemora.kit.telemetry import REQUEST_SECONDS, REQUESTS
 
 PATH = "/v1/agents/self/reports"
 _ROUTE = SimpleNamespace(path=PATH)
 
 
-class ReportDoor:
+class ReportMiddleware:
     """ASGI middleware around the whole API."""
 
     def __init__(self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int) -> None:
@@ -77,7 +77,7 @@ class ReportDoor:
             await problem(Request(scope), error)(scope, receive, send)
 
         scope["route"] = _ROUTE
-        edge = Edge(refusal, hsts=self.hsts, body_limit_bytes=self.body_limit_bytes)
+        edge = HttpMiddleware(refusal, hsts=self.hsts, body_limit_bytes=self.body_limit_bytes)
         await edge(scope, receive, send)
 
 

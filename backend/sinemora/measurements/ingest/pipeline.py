@@ -25,9 +25,9 @@ from sinemora.measurements.codec import fast
 from sinemora.measurements.ingest import admission, validation
 from sinemora.measurements.ingest.admission import Admitted
 from sinemora.measurements.ingest.group_commit import BatchWriter
-from sinemora.measurements.ingest.key_cache import Directory, TenantKeys
+from sinemora.measurements.ingest.key_cache import KeyCache, TenantKeys
 from sinemora.measurements.ingest.payload import JSON, decompress
-from sinemora.measurements.ingest.rate_quota import Allowances
+from sinemora.measurements.ingest.rate_quota import RateQuotas
 from sinemora.measurements.ingest.validation import Window
 from sinemora.measurements.live.hub import LiveHub
 from sinemora.measurements.live.publisher import Publisher
@@ -52,14 +52,14 @@ class Intake:
     note: ReportNote
 
 
-class Ingest:
+class IngestPipeline:
     """Takes reports in; one per process."""
 
     def __init__(self) -> None:
-        self.directory = Directory()
+        self.keys = KeyCache()
         self.publisher = Publisher()
         self._rosters = inserts.RosterKeys()
-        self._allowances = Allowances()
+        self._quotas = RateQuotas()
         # Given back in the next round of the event loop: of reports that come all at once one is read in each, and
         # whoever asks for something meanwhile waits for one of them, not for all.
         self._turn = asyncio.Lock()
@@ -78,7 +78,7 @@ class Ingest:
 
     async def _take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
         now_s = time.time()
-        known = self.directory.kept(agent.tenant_id)
+        known = self.keys.kept(agent.tenant_id)
         if len(body) > _LARGE_BODY or media_type == JSON:
             asked = (agent, body, media_type, encoding, now_s, known)
             loop = asyncio.get_running_loop()
@@ -90,12 +90,12 @@ class Ingest:
             finally:
                 asyncio.get_running_loop().call_soon(self._turn.release)
         if admitted is None or known is None:
-            known = await self.directory.of(
+            known = await self.keys.of(
                 agent.tenant_id, {window.mesh_key for window in windows}, [window.targets for window in windows]
             )
             admitted = _admit(windows, agent, known, now_s)
         counted = 2 * sum(int(row.targets.size) for row in admitted.frames)
-        self._allowances.take(agent.tenant_id, counted, known.windows_per_s, time.monotonic())
+        self._quotas.take(agent.tenant_id, counted, known.windows_per_s, time.monotonic())
         size = sum(len(row.stats) + len(row.sketch) for row in admitted.frames) + 1024
         await self._writer.write(Intake(admitted, note), size)
         return admitted.skipped
@@ -168,7 +168,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_S)
-    app.state.ingest = Ingest()
+    app.state.ingest = IngestPipeline()
     app.state.live = LiveHub()
     ahead = asyncio.create_task(run_in_threadpool(_partitions_ahead))
     try:

@@ -14,7 +14,7 @@ DEPTH_S = 120.0
 _TENANTS_KEPT = 10_000
 
 
-class Allowances:
+class RateQuotas:
     """One per process, on its event loop. Time is an argument, in seconds of one monotonic clock."""
 
     def __init__(self) -> None:

@@ -166,7 +166,7 @@ def _window(message: MeshWindow, table: Table | None, path: str, own_key: int) -
 
 
 @dataclass(frozen=True, slots=True)
-class _Settled:
+class _Sorted:
     """What is stored of a window's columns: as in `Stats`, with their sketches; `clamped` numbers were cut."""
 
     columns: npt.NDArray[np.int32]
@@ -176,7 +176,7 @@ class _Settled:
     clamped: int
 
 
-def _settled(table: Table, own_key: int) -> _Settled | None:
+def _settled(table: Table, own_key: int) -> _Sorted | None:
     """Columns of a window that breaks no rule; None where it may, or while there are no compiled loops."""
     if not (loops := fast.intake()):
         return None
@@ -187,10 +187,10 @@ def _settled(table: Table, own_key: int) -> _Settled | None:
         own_key, table.targets, table.flows, table.values, table.m2, table.lengths, table.words, columns, quantiles,
         flows,
     )  # fmt: skip
-    return None if clamped < 0 else _Settled(columns, quantiles, flows, Sketches(table.lengths, table.words), clamped)
+    return None if clamped < 0 else _Sorted(columns, quantiles, flows, Sketches(table.lengths, table.words), clamped)
 
 
-def _checked(table: Table, path: str, own_key: int) -> _Settled:
+def _checked(table: Table, path: str, own_key: int) -> _Sorted:
     """The same by numpy, for any window. MalformedReport names the first rule that is broken."""
     targets, values, m2, n = table.targets, table.values, table.m2, table.targets.size
     if targets[0] <= 0 or targets[-1] > INT32_MAX or not (targets[1:] > targets[:-1]).all():
@@ -211,7 +211,7 @@ def _checked(table: Table, path: str, own_key: int) -> _Settled:
     columns[:M2] = np.clip(values, -INT32_MAX, INT32_MAX)
     columns[M2] = frame.m2_bits(m2)
     clamped = int(np.count_nonzero(columns[:M2] != values))
-    return _Settled(columns, quantiles, np.minimum(table.flows, 0xFFFF).astype(np.uint16), sketches, clamped)
+    return _Sorted(columns, quantiles, np.minimum(table.flows, 0xFFFF).astype(np.uint16), sketches, clamped)
 
 
 def _table(message: MeshWindow, path: str) -> Table:

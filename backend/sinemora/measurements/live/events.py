@@ -5,7 +5,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
-class MeshName:
+class MeshRevision:
     """A mesh as others know it."""
 
     id: UUID
@@ -16,6 +16,6 @@ class MeshName:
 class WindowSeen:
     """A window of a mesh that has new data; told to those who watch the mesh."""
 
-    mesh: MeshName
+    mesh: MeshRevision
     started_at_s: int
     window_s: int

@@ -72,7 +72,7 @@ class LiveHub:
         try:
             yield "retry: 2000\n\n: listening\n\n"
             # What comes from now on waits in the queue, so nothing falls between the two.
-            missed, told = await _missed(mesh_id, last_event_id)
+            missed, told = await _events_since(mesh_id, last_event_id)
             for one in missed:
                 yield str(one)
             if told is not None:
@@ -104,7 +104,7 @@ class LiveHub:
             timer.cancel()
         for listeners in self._listeners.values():
             for queue in listeners:
-                _put(queue, None)
+                _enqueue(queue, None)
 
     async def _listen(self) -> None:
         wait_s = _BACK_OFF_S[0]
@@ -129,7 +129,7 @@ class LiveHub:
         position, said = _position(at), json.loads(text)
         if "event" in said:  # comes once, so there is nothing to wait for
             for queue in self._listeners[mesh_id]:
-                _put(queue, Event(position, said["event"], said["data"]))
+                _enqueue(queue, Event(position, said["event"], said["data"]))
             return
         event = _window(position, said)
         key, now_s = (mesh_id, str(event.data["started_at"])), time.monotonic()
@@ -142,10 +142,10 @@ class LiveHub:
     def _tell(self, key: tuple[str, str], event: Event) -> None:
         del self._pending[key]
         for queue in self._listeners.get(key[0], ()):
-            _put(queue, event)
+            _enqueue(queue, event)
 
 
-async def _missed(mesh_id: UUID, last_event_id: str | None) -> tuple[Iterable[Event], Position | None]:
+async def _events_since(mesh_id: UUID, last_event_id: str | None) -> tuple[Iterable[Event], Position | None]:
     """What a listener missed since the event it names, and up to where; without a name nothing, and where it begins."""
     asked = None if last_event_id is None else _position(last_event_id)
     key = f"{STREAMS}{mesh_id}"
@@ -192,7 +192,7 @@ def _id(position: Position) -> str:
     return f"{position[0]}-{position[1]}"
 
 
-def _put(queue: asyncio.Queue[Event | None], event: Event | None) -> None:
+def _enqueue(queue: asyncio.Queue[Event | None], event: Event | None) -> None:
     """Add to a queue; a listener too slow to read loses what is oldest."""
     if queue.full():
         queue.get_nowait()

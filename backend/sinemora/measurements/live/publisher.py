@@ -28,7 +28,7 @@ KEPT_EVENTS = 2000
 _KEPT_S = 3600
 
 # One step, so that whoever hears an id finds its entry.
-_TELL = """
+_PUBLISH = """
 local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'data', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
 redis.call('PUBLISH', ARGV[1], id .. ' ' .. ARGV[2])
@@ -76,7 +76,13 @@ class Publisher:
                 for window in seen:
                     at = window.mesh.id
                     pipe.eval(
-                        _TELL, 1, f"{STREAMS}{at}", f"{CHANNELS}{at}", message(window), str(KEPT_EVENTS), str(_KEPT_S)
+                        _PUBLISH,
+                        1,
+                        f"{STREAMS}{at}",
+                        f"{CHANNELS}{at}",
+                        message(window),
+                        str(KEPT_EVENTS),
+                        str(_KEPT_S),
                     )
                 pipe.execute()
         except RedisError as error:
@@ -91,7 +97,7 @@ def announce(mesh_id: UUID, name: str, data: dict[str, object]) -> None:
     """Tell the watchers of a mesh of something else than a window, after the commit; soon, or never."""
     said = json.dumps({"event": name, "data": data})
     try:
-        client().eval(_TELL, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", said, str(KEPT_EVENTS), str(_KEPT_S))
+        client().eval(_PUBLISH, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", said, str(KEPT_EVENTS), str(_KEPT_S))
     except RedisError as error:
         log.warning("not announced while Redis is away", event_name=name, error=str(error))
 

@@ -40,7 +40,7 @@ def scrape(session: SessionDep, actor: Viewer) -> Response:
     for family in samples.FAMILIES:
         lines += [f"# HELP {family.name} {family.help}", f"# TYPE {family.name} {family.type}"]
         only = Selector((promql.Matcher(NAME, "=", family.name),))
-        for one in samples.wanted(found, only):
+        for one in samples.queries_of(found, only):
             for labels, value in samples.values(session, one, None, None).items():
                 shown = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels if name != NAME)
                 lines.append(f"{family.name}{{{shown}}} {value!r}")
@@ -71,7 +71,7 @@ def query(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse
         vector = [{"metric": dict(labels), "value": [at_s, _number(value)]} for labels, value in result.items()]
         return {"resultType": "vector", "result": vector}
 
-    return _answered(answer)
+    return _respond(answer)
 
 
 @router.api_route("/api/v1/query_range", methods=["GET", "POST"])
@@ -84,7 +84,7 @@ def query_range(session: SessionDep, actor: Viewer, given: Parameters) -> JSONRe
             raise PromQlError("end lies before start")
         points = int((end_s - start_s) // step_s) + 1
         expression = _expression(given)
-        _affordable(session, expression, points)
+        _check_cost(session, expression, points)
         series: dict[Labels, list[list[Any]]] = {}
         for number in range(points):
             at_s = start_s + number * step_s
@@ -96,19 +96,19 @@ def query_range(session: SessionDep, actor: Viewer, given: Parameters) -> JSONRe
             "result": [{"metric": dict(labels), "values": values} for labels, values in series.items()],
         }
 
-    return _answered(answer)
+    return _respond(answer)
 
 
 @router.api_route("/api/v1/series", methods=["GET", "POST"])
 def series(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
     """The labels of the series that selectors (`match[]`) name and that have a value now."""
-    return _answered(lambda: [dict(labels) for labels in _known(session, given)])
+    return _respond(lambda: [dict(labels) for labels in _series(session, given)])
 
 
 @router.api_route("/api/v1/labels", methods=["GET", "POST"])
 def label_names(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
     """The names of all labels."""
-    return _answered(lambda: sorted({name for labels in _known(session, given) for name, _ in labels}))
+    return _respond(lambda: sorted({name for labels in _series(session, given) for name, _ in labels}))
 
 
 @router.get("/api/v1/label/{name}/values")
@@ -118,24 +118,24 @@ def label_values(name: str, session: SessionDep, actor: Viewer, given: Parameter
     def answer() -> list[str]:
         if name == NAME and "match[]" not in given:
             return sorted(samples.BY_NAME)
-        return sorted({value for labels in _known(session, given) for label, value in labels if label == name})
+        return sorted({value for labels in _series(session, given) for label, value in labels if label == name})
 
-    return _answered(answer)
+    return _respond(answer)
 
 
 @router.get("/api/v1/metadata")
 def metadata(actor: Viewer) -> JSONResponse:
     """What each metric says."""
-    return _answered(lambda: {one.name: [{"type": one.type, "help": one.help, "unit": ""}] for one in samples.FAMILIES})
+    return _respond(lambda: {one.name: [{"type": one.type, "help": one.help, "unit": ""}] for one in samples.FAMILIES})
 
 
 @router.get("/api/v1/status/buildinfo")
 def build(actor: Viewer) -> JSONResponse:
     """Who answers; Grafana asks before it queries."""
-    return _answered(lambda: {"version": "2.40.0", "application": f"Sinemora {version('sinemora')}"})
+    return _respond(lambda: {"version": "2.40.0", "application": f"Sinemora {version('sinemora')}"})
 
 
-def _answered(answer: Callable[[], Any]) -> JSONResponse:
+def _respond(answer: Callable[[], Any]) -> JSONResponse:
     """Data, or what was wrong, as the Prometheus API says it."""
     try:
         return JSONResponse({"status": "success", "data": answer()})
@@ -157,7 +157,7 @@ def _at(session: Session, expression: Expression, at_s: float, step_s: float = 0
 
     def fetch(selector: Selector) -> Vector:
         together: Vector = {}
-        for one in samples.wanted(found, selector):
+        for one in samples.queries_of(found, selector):
             values = samples.values(session, one, start, end)
             together |= {labels: value for labels, value in values.items() if selector.fits(dict(labels))}
         return together
@@ -165,25 +165,25 @@ def _at(session: Session, expression: Expression, at_s: float, step_s: float = 0
     return promql.evaluate(expression, fetch)
 
 
-def _affordable(session: Session, expression: Expression, points: int) -> None:
+def _check_cost(session: Session, expression: Expression, points: int) -> None:
     """PromQlError where a query would read more matrices than one request should."""
     if points > POINTS_MAX:
         raise PromQlError(f"{points} points are more than {POINTS_MAX}: take a longer step")
     found = samples.meshes(session)
-    matrices = points * sum(1 for one in promql.selectors(expression) for _ in samples.wanted(found, one))
+    matrices = points * sum(1 for one in promql.selectors(expression) for _ in samples.queries_of(found, one))
     if matrices > MATRICES_MAX:
         raise PromQlError(
             f"this would read {matrices} matrices, more than {MATRICES_MAX}: name mesh and quantile, or a longer step"
         )
 
 
-def _known(session: Session, given: dict[str, list[str]]) -> list[Labels]:
+def _series(session: Session, given: dict[str, list[str]]) -> list[Labels]:
     """The series of `match[]` (all by default) that have a value in the newest windows."""
     asked = [_selector(text) for text in given.get("match[]", [])] or [Selector(())]
     found = samples.meshes(session)
     known: dict[Labels, None] = {}
     for selector in asked:
-        for one in samples.wanted(found, selector):
+        for one in samples.queries_of(found, selector):
             known |= {
                 labels: None for labels in samples.values(session, one, None, None) if selector.fits(dict(labels))
             }

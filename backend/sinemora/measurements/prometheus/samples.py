@@ -15,7 +15,7 @@ from sqlalchemy.orm import Session
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 from sinemora.measurements.prometheus.promql import NAME, Labels, Selector, Vector
 from sinemora.measurements.query import matrix as matrix_query
-from sinemora.measurements.query.matrix import Selection
+from sinemora.measurements.query.matrix import MatrixQuery
 from sinemora.measurements.schemas import By
 from sinemora.meshes.models import Mesh
 
@@ -72,7 +72,7 @@ FAMILIES = (
 BY_NAME = {family.name: family for family in FAMILIES}
 
 
-class Wanted(NamedTuple):
+class SampleQuery(NamedTuple):
     """One matrix to be read: of which mesh, which metric, and which quantile if it has any."""
 
     mesh: Mesh
@@ -85,20 +85,22 @@ def meshes(session: Session) -> list[Mesh]:
     return list(session.scalars(select(Mesh).order_by(Mesh.name)))
 
 
-def wanted(found: list[Mesh], selector: Selector) -> Iterator[Wanted]:
+def queries_of(found: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
     """The matrices a selector needs; those its name, mesh and quantile rule out are never read."""
     for mesh in found:
         for family in FAMILIES:
             for quantile in _QUANTILES if family.quantiles else (None,):
                 known = {NAME: family.name, "mesh": mesh.name} | ({"quantile": quantile} if quantile else {})
                 if all(one.fits(known) for one in selector.matchers if one.label not in ("source_zone", "target_zone")):
-                    yield Wanted(mesh, family, quantile)
+                    yield SampleQuery(mesh, family, quantile)
 
 
-def values(session: Session, one: Wanted, start: datetime | None, end: datetime | None) -> Vector:
+def values(session: Session, one: SampleQuery, start: datetime | None, end: datetime | None) -> Vector:
     """The samples of one matrix: of the newest windows, or of those begun from `start` to `end`."""
     statistic = _QUANTILES[one.quantile] if one.quantile else Statistic.P50
-    picture = matrix_query.picture(session, one.mesh.id, Selection(By.ZONE, one.family.metric, statistic, start, end))
+    picture = matrix_query.read_matrix(
+        session, one.mesh.id, MatrixQuery(By.ZONE, one.family.metric, statistic, start, end)
+    )
     found: Vector = {}
     matrix, names = picture.matrix, [axis.name for axis in picture.axis]
     for row, source in enumerate(names):
@@ -108,7 +110,7 @@ def values(session: Session, one: Wanted, start: datetime | None, end: datetime 
     return found
 
 
-def labels(one: Wanted, source: str, target: str) -> Labels:
+def labels(one: SampleQuery, source: str, target: str) -> Labels:
     """The labels of a sample, sorted by name."""
     given = {NAME: one.family.name, "mesh": one.mesh.name, "source_zone": source, "target_zone": target}
     return tuple(sorted((given | ({"quantile": one.quantile} if one.quantile else {})).items()))

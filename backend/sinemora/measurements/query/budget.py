@@ -22,10 +22,10 @@ class OverBudget(ProductError):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`frames_max` frames may be read; `tell` hears which share of them has been, and may raise to stop it all."""
+    """`frames_max` frames may be read; `report` receives the share read so far and may raise to stop the query."""
 
     frames_max: int
-    tell: Callable[[float], None]
+    report: Callable[[float], None]
 
     def check(self, frames: int) -> None:
         """ProductError `range_too_large` (`OverBudget`) for more frames than that."""
@@ -34,7 +34,7 @@ class Budget:
 
     def part(self, start: float, end: float) -> "Budget":
         """The same budget for a part of the work: its progress counts from `start` to `end`."""
-        return Budget(self.frames_max, lambda share: self.tell(start + (end - start) * share))
+        return Budget(self.frames_max, lambda share: self.report(start + (end - start) * share))
 
 
 REQUEST = Budget(200_000, lambda _: None)

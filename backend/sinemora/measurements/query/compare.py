@@ -17,11 +17,11 @@ from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query import matrix as matrix_query
 from sinemora.measurements.query import ranges
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.matrix import Picture, Selection, unit_of
-from sinemora.measurements.query.requests import ComparisonQuestion, MatrixQuestion, MoversQuestion, Order
+from sinemora.measurements.query.matrix import MatrixQuery, MatrixResult, unit_of
+from sinemora.measurements.query.requests import ComparisonRequest, MatrixRequest, MoversRequest, Order
 from sinemora.measurements.query.responses import ComparisonRead, Mover, MoversRead
-from sinemora.measurements.query.scan import Answer, Range, range_of
-from sinemora.measurements.query.tables import Column, Sheet, in_batches
+from sinemora.measurements.query.scan import QueryResponse, Range, range_of
+from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 from sinemora.measurements.schemas import STATE_NAMES, Axis, Span
 from sinemora.meshes.plan import MeshState
 
@@ -65,16 +65,16 @@ def codes_of(found: Difference, metric: Metric, order: Order) -> Codes:
     return np.where(known, codes, 0).astype(np.uint16)
 
 
-def one(session: Session, mesh: MeshState, asked: MatrixQuestion, budget: Budget) -> Answer:
+def matrix_of(session: Session, mesh: MeshState, asked: MatrixRequest, budget: Budget) -> QueryResponse:
     """A matrix as an answer. ProductError `range_invalid`, `range_too_large`."""
     if (asked.from_ is None) != (asked.to is None):
         raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
-    wanted = Selection(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more), asked.flows)
-    picture = matrix_query.picture_of(session, mesh, wanted, budget)
-    return Answer(lambda: matrix_query.matrix_read(picture, wanted), lambda: _sheet(picture, asked), picture.binary)
+    wanted = MatrixQuery(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more), asked.flows)
+    picture = matrix_query.compute_matrix(session, mesh, wanted, budget)
+    return QueryResponse(lambda: matrix_query.json_of(picture, wanted), lambda: _sheet(picture, asked), picture.binary)
 
 
-def _sheet(picture: Picture, asked: MatrixQuestion) -> Sheet:
+def _sheet(picture: MatrixResult, asked: MatrixRequest) -> ResultTable:
     """A matrix as a table with a row per path."""
     found = picture.matrix
     sources, targets = _names(picture.axis)
@@ -97,12 +97,12 @@ def _sheet(picture: Picture, asked: MatrixQuestion) -> Sheet:
         matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
         _states(found.states),
     ]
-    return Sheet("matrix", columns, in_batches(whole))
+    return ResultTable("matrix", columns, in_batches(whole))
 
 
-def comparison(session: Session, mesh: MeshState, asked: ComparisonQuestion, budget: Budget) -> Answer:
+def comparison(session: Session, mesh: MeshState, asked: ComparisonRequest, budget: Budget) -> QueryResponse:
     """Two ranges of every path. ProductError `range_invalid`, `range_too_large`."""
-    now, base, found = _two(session, mesh, asked, budget)
+    now, base, found = _compare(session, mesh, asked, budget)
     bounded = found.known if asked.metric not in _UNBOUNDED else np.zeros(found.known.shape, bool)
 
     def read() -> ComparisonRead:
@@ -124,7 +124,7 @@ def comparison(session: Session, mesh: MeshState, asked: ComparisonQuestion, bud
             states=np.array([STATE_NAMES[state] for state in State], object)[found.states].tolist(),
         )
 
-    def sheet() -> Sheet:
+    def sheet() -> ResultTable:
         sources, targets = _names(now.axis)
         flat = [
             sources,
@@ -136,19 +136,19 @@ def comparison(session: Session, mesh: MeshState, asked: ComparisonQuestion, bud
             matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
             _states(found.states),
         ]
-        return Sheet("comparison", [*_columns(asked.metric), Column("state", "text")], in_batches(flat))
+        return ResultTable("comparison", [*_columns(asked.metric), Column("state", "text")], in_batches(flat))
 
     def binary() -> bytes:
         ended_at_ms = 0 if now.ended_at is None else round(now.ended_at.timestamp() * 1000)
         codes = codes_of(found, asked.metric, asked.difference)
         return matrix.binary_of(codes, found.states, mesh.revision, ended_at_ms)
 
-    return Answer(read, sheet, binary)
+    return QueryResponse(read, sheet, binary)
 
 
-def movers(session: Session, mesh: MeshState, asked: MoversQuestion, budget: Budget) -> Answer:
+def movers(session: Session, mesh: MeshState, asked: MoversRequest, budget: Budget) -> QueryResponse:
     """The paths that changed most, first. ProductError `range_invalid`, `range_too_large`."""
-    now, base, found = _two(session, mesh, asked, budget)
+    now, base, found = _compare(session, mesh, asked, budget)
     order = ranked(found, asked.order, asked.limit)
     size = len(now.axis)
     items = [_mover(found, now.axis, at // size, at % size, asked.metric) for at in order.tolist()]
@@ -172,7 +172,7 @@ def movers(session: Session, mesh: MeshState, asked: MoversQuestion, budget: Bud
         [item.percent for item in items],
         [item.clock_error_ns for item in items],
     ]
-    return Answer(lambda: read, lambda: Sheet("movers", _columns(asked.metric), in_batches(rows)))
+    return QueryResponse(lambda: read, lambda: ResultTable("movers", _columns(asked.metric), in_batches(rows)))
 
 
 def ranked(found: Difference, order: Order, limit: int) -> Ints:
@@ -198,21 +198,21 @@ def _mover(found: Difference, axis: Sequence[Axis], row: int, column: int, metri
     )
 
 
-def _two(
-    session: Session, mesh: MeshState, asked: ComparisonQuestion, budget: Budget
-) -> tuple[Picture, Picture, Difference]:
+def _compare(
+    session: Session, mesh: MeshState, asked: ComparisonRequest, budget: Budget
+) -> tuple[MatrixResult, MatrixResult, Difference]:
     wanted = range_of(asked)
     base = base_of(asked, wanted)
     pictures = [
-        matrix_query.picture_of(
-            session, mesh, Selection(asked.by, asked.metric, asked.statistic, part.start, part.end), share
+        matrix_query.compute_matrix(
+            session, mesh, MatrixQuery(asked.by, asked.metric, asked.statistic, part.start, part.end), share
         )
         for part, share in ((wanted, budget.part(0, 0.5)), (base, budget.part(0.5, 1)))
     ]
     return pictures[0], pictures[1], difference_of(pictures[0].matrix, pictures[1].matrix)
 
 
-def base_of(asked: ComparisonQuestion, wanted: Range) -> Range:
+def base_of(asked: ComparisonRequest, wanted: Range) -> Range:
     """The range compared with. ProductError `range_invalid`."""
     if (asked.base_from is None) != (asked.base_to is None):
         raise ProductError("range_invalid", 422, "Give both `base_from` and `base_to`, or neither.")
@@ -222,7 +222,7 @@ def base_of(asked: ComparisonQuestion, wanted: Range) -> Range:
     return Range(asked.base_from, asked.base_to)
 
 
-def _span(picture: Picture) -> Span:
+def _span(picture: MatrixResult) -> Span:
     return Span(from_=picture.started_at, to=picture.ended_at)
 
 

@@ -7,13 +7,13 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate import group_by, matrix
-from sinemora.measurements.aggregate.group_by import Decoded, Gathered
+from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
 from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, M2, MAX, MIN, Columns
 from sinemora.measurements.codec.llq16 import Ints, Words
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.requests import DistributionQuestion, Interval, VariabilityQuestion
+from sinemora.measurements.query.requests import DistributionRequest, Interval, VariabilityRequest
 from sinemora.measurements.query.responses import (
     BinsRead,
     DistributionItem,
@@ -22,9 +22,9 @@ from sinemora.measurements.query.responses import (
     VariabilityItem,
     VariabilityRead,
 )
-from sinemora.measurements.query.scan import Answer, Range, decoded, range_of
-from sinemora.measurements.query.selections import Paths, paths_of, vm_keys_of
-from sinemora.measurements.query.tables import Column, Sheet, in_batches
+from sinemora.measurements.query.scan import QueryResponse, Range, decode_windows, range_of
+from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
+from sinemora.measurements.query.tables import Column, ResultTable, in_batches
 from sinemora.measurements.query.time_series import by_step
 from sinemora.meshes.plan import MeshState
 
@@ -45,21 +45,21 @@ QUANTILES = {
 _PARTS = 100
 
 
-def distribution(session: Session, mesh: MeshState, asked: DistributionQuestion, budget: Budget) -> Answer:
+def distribution(session: Session, mesh: MeshState, asked: DistributionRequest, budget: Budget) -> QueryResponse:
     """The distribution of each selection. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     found = paths_of(mesh, asked.selections)
     wanted = range_of(asked)
-    windows = decoded(session, mesh, wanted, sketches=True, vm_keys=vm_keys_of(mesh, found), budget=budget)
+    windows = decode_windows(session, mesh, wanted, sketches=True, vm_keys=vm_keys_of(mesh, found), budget=budget)
     rows = [(one.rows, one.columns) for one in found]
     parts = by_step(windows, rows, 1 << 40, 0, 1, round_trip=asked.metric is Metric.ROUND_TRIP)
-    merged = group_by.gather(parts)
+    merged = group_by.merge_by_key(parts)
     items = [_distribution(one, merged, number, asked.metric) for number, one in enumerate(found)]
     read = DistributionRead.model_construct(mesh_id=mesh.id, metric=asked.metric, window=wanted.span, items=items)
     sheet = _sheet("distribution", [((item.selection, item.title), item.bins) for item in items], "ns")
-    return Answer(lambda: read, lambda: sheet)
+    return QueryResponse(lambda: read, lambda: sheet)
 
 
-def _distribution(one: Paths, merged: Gathered, key: int, metric: Metric) -> DistributionItem:
+def _distribution(one: SelectedPaths, merged: GroupedDistributions, key: int, metric: Metric) -> DistributionItem:
     at = int(np.searchsorted(merged.keys, key))
     there = at < merged.keys.size and merged.keys[at] == key
     column = merged.columns[:, at] if there else np.zeros(8, np.int32)
@@ -109,7 +109,7 @@ def _bins(words: Words) -> BinsRead:
     )
 
 
-def variability(session: Session, mesh: MeshState, asked: VariabilityQuestion, budget: Budget) -> Answer:
+def variability(session: Session, mesh: MeshState, asked: VariabilityRequest, budget: Budget) -> QueryResponse:
     """Standard deviations of each path within intervals, as distributions.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid` …
@@ -122,7 +122,7 @@ def variability(session: Session, mesh: MeshState, asked: VariabilityQuestion, b
     for number, part in enumerate(parts):
         share = budget.part(number / len(parts), (number + 1) / len(parts))
         windows = list(
-            decoded(
+            decode_windows(
                 session, mesh, part, sketches=False, vm_keys=vm_keys_of(mesh, found), budget=share, step_s=lengths[0]
             )
         )
@@ -145,22 +145,27 @@ def variability(session: Session, mesh: MeshState, asked: VariabilityQuestion, b
         for item in items
         for interval in item.intervals
     ]
-    return Answer(lambda: read, lambda: _sheet("variability", rows, "ns"))
+    return QueryResponse(lambda: read, lambda: _sheet("variability", rows, "ns"))
 
 
 def deviations(
-    windows: Sequence[Decoded], one: Paths, interval_s: int, within: Range, members: int, round_trip: bool
+    windows: Sequence[DecodedWindows],
+    one: SelectedPaths,
+    interval_s: int,
+    within: Range,
+    members: int,
+    round_trip: bool,
 ) -> Ints:
     """Standard deviation (ns) of every path of a selection in every interval with at least two values."""
     first, size = within.steps(interval_s)
 
-    def keyed() -> Iterator[Gathered]:
+    def keyed() -> Iterator[GroupedDistributions]:
         for window in windows:
-            some = group_by.entries(window, one.rows, one.columns, round_trip=round_trip)
+            some = group_by.select_paths(window, one.rows, one.columns, round_trip=round_trip)
             path = some.sources * members + some.targets
-            yield group_by.keyed(window, some, path * size + some.started_at_s // interval_s - first)
+            yield group_by.with_keys(window, some, path * size + some.started_at_s // interval_s - first)
 
-    columns = group_by.gather(keyed()).columns
+    columns = group_by.merge_by_key(keyed()).columns
     enough = columns[COUNT] > 1
     m2 = np.ascontiguousarray(columns[M2][enough]).view(np.float32).astype(np.float64)
     found: Ints = np.rint(np.sqrt(m2 / columns[COUNT][enough])).astype(np.int64)
@@ -189,7 +194,7 @@ def _interval(interval: Interval, parts: list[Words]) -> VariabilityInterval:
     )
 
 
-def _sheet(name: str, items: Sequence[tuple[tuple[str, ...], BinsRead]], unit: str) -> Sheet:
+def _sheet(name: str, items: Sequence[tuple[tuple[str, ...], BinsRead]], unit: str) -> ResultTable:
     """Histograms as rows, each after what it is of."""
     names = ("selection", "title", "interval")[: len(items[0][0]) if items else 2]
     columns = [
@@ -205,4 +210,4 @@ def _sheet(name: str, items: Sequence[tuple[tuple[str, ...], BinsRead]], unit: s
             size = len(bins.count)
             yield from in_batches([*([one] * size for one in of), bins.low, bins.high, bins.count, bins.cumulative])
 
-    return Sheet(name, columns, batches())
+    return ResultTable(name, columns, batches())

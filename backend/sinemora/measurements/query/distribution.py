@@ -14,7 +14,7 @@ from sinemora.measurements.aggregate.matrix import NONE, Cells, Flags, Metric, S
 from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import ROUND_TRIP, Sketches
 from sinemora.measurements.codec.llq16 import Ints, Words
-from sinemora.measurements.query.matrix import windows
+from sinemora.measurements.query.matrix import read_windows
 from sinemora.measurements.query.paths import path_ends
 from sinemora.measurements.schemas import STATE_NAMES, Axis, By, StateName
 from sinemora.meshes.plan import MeshState
@@ -66,7 +66,7 @@ def round_trips(
         place = np.arange(len(mesh.members))
         rows, columns = ((place >= run.first) & (place < run.first + run.count) for run in runs)
         vm_keys = None
-    found = windows(session, mesh, start, end, sketches_of=(ROUND_TRIP,), vm_keys=vm_keys)
+    found = read_windows(session, mesh, start, end, sketches_of=(ROUND_TRIP,), vm_keys=vm_keys)
     paths = (rows[:, None] & columns) | (columns[:, None] & rows)
     state = _state(found.cells, paths)
     words = np.empty(0, np.uint16)

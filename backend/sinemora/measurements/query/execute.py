@@ -12,23 +12,23 @@ from fastapi.responses import StreamingResponse
 from sqlalchemy.orm import Session
 
 from sinemora.jobs import service as jobs
-from sinemora.jobs.context import Running
+from sinemora.jobs.context import JobContext
 from sinemora.jobs.models import Job, Queue
-from sinemora.jobs.registry import Kind, register
+from sinemora.jobs.registry import JobKind, register
 from sinemora.jobs.responses import accepted
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.query import compare, dispersion, export, spikes, time_series
 from sinemora.measurements.query.budget import JOB_FRAMES_MAX, REQUEST, Budget, OverBudget
-from sinemora.measurements.query.requests import QUESTIONS, Question
-from sinemora.measurements.query.scan import Answer, range_of
+from sinemora.measurements.query.requests import REQUESTS, QueryRequest
+from sinemora.measurements.query.scan import QueryResponse, range_of
 from sinemora.measurements.query.tables import MEDIA_TYPES, SUFFIXES, Format, write
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from sinemora.tenants.access import Actor
 
-Answering = Callable[[Session, MeshState, Any, Budget], Answer]
-_ANSWERING: dict[str, Answering] = {
-    "matrix": compare.one,
+QueryFunction = Callable[[Session, MeshState, Any, Budget], QueryResponse]
+_QUERIES: dict[str, QueryFunction] = {
+    "matrix": compare.matrix_of,
     "comparison": compare.comparison,
     "movers": compare.movers,
     "series": time_series.series,
@@ -36,7 +36,7 @@ _ANSWERING: dict[str, Answering] = {
     "variability": dispersion.variability,
     "losses": time_series.losses,
     "windows": export.windows,
-    "spikes": spikes.answer,
+    "spikes": spikes.export,
 }
 # What only exists as rows.
 ROWS_ONLY = ("windows",)
@@ -49,7 +49,7 @@ def respond(
     actor: Actor,
     mesh_id: UUID,
     kind: str,
-    question: Question,
+    question: QueryRequest,
     accept: str,
     *,
     respond_async: bool = False,
@@ -62,13 +62,13 @@ def respond(
     form = format_of(kind, question, accept)
     if not respond_async:
         try:
-            return _response(_ANSWERING[kind](session, mesh, question, REQUEST), form)
+            return _response(_QUERIES[kind](session, mesh, question, REQUEST), form)
         except OverBudget:
             pass
-    return accepted(_ask_for_job(session, actor, mesh, kind, question, form))
+    return accepted(_submit_job(session, actor, mesh, kind, question, form))
 
 
-def format_of(kind: str, question: Question, accept: str) -> Format:
+def format_of(kind: str, question: QueryRequest, accept: str) -> Format:
     """What the answer comes as. ProductError `format_unsupported`."""
     offered = [form for form in Format if form is not Format.BINARY or kind in ("matrix", "comparison")]
     if kind in ROWS_ONLY:
@@ -90,13 +90,13 @@ def format_of(kind: str, question: Question, accept: str) -> Format:
     return offered[0] if Format.JSON in offered else Format.NDJSON
 
 
-def _response(found: Answer, form: Format) -> Response:
+def _response(found: QueryResponse, form: Format) -> Response:
     headers = {"Vary": "Accept"}
     if form is Format.JSON and found.read is not None:
         return Response(found.read().model_dump_json(by_alias=True), media_type=MEDIA_TYPES[form], headers=headers)
     if form is Format.BINARY and found.binary is not None:
         return Response(found.binary(), media_type=MEDIA_TYPES[form], headers=headers)
-    sheet = found.sheet()
+    sheet = found.table()
     return _file(sheet.name, form, write(sheet, form))
 
 
@@ -111,7 +111,9 @@ def _file(name: str, form: Format, body: Iterator[bytes]) -> StreamingResponse:
     )
 
 
-def _ask_for_job(session: Session, actor: Actor, mesh: MeshState, kind: str, question: Question, form: Format) -> Job:
+def _submit_job(
+    session: Session, actor: Actor, mesh: MeshState, kind: str, question: QueryRequest, form: Format
+) -> Job:
     asked = question
     if kind != "matrix" and (question.from_ is None or question.to is None):
         wanted = range_of(question)  # "until now" must mean the same when a worker comes to it
@@ -126,18 +128,18 @@ def _ask_for_job(session: Session, actor: Actor, mesh: MeshState, kind: str, que
     }
     digest = hashlib.sha256(json.dumps(params, sort_keys=True).encode()).digest()
     title = f"{kind.capitalize()} of {mesh.name}"
-    return jobs.submit(session, actor, ANSWER, title, params, digest=digest, fresh_for=_FRESH)
+    return jobs.submit(session, actor, QUERY_JOB, title, params, digest=digest, fresh_for=_FRESH)
 
 
-def answer_job(job: Running) -> dict[str, Any]:
+def run_query(job: JobContext) -> dict[str, Any]:
     """Answer a question with a job's patience, as a file."""
     kind, form = job.params["kind"], Format(job.params["format"])
-    question = QUESTIONS[kind].model_validate(job.params["question"])
+    question = REQUESTS[kind].model_validate(job.params["question"])
     budget = Budget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))
-        found = _ANSWERING[kind](session, mesh, question, budget)
-    sheet = found.sheet()
+        found = _QUERIES[kind](session, mesh, question, budget)
+    sheet = found.table()
     name = f"{sheet.name}.{SUFFIXES.get(form, form)}"
     with job.output(name, MEDIA_TYPES[form]) as file:
         if form is Format.JSON and found.read is not None:
@@ -150,4 +152,4 @@ def answer_job(job: Running) -> dict[str, Any]:
     return {"size_bytes": file.size_bytes}
 
 
-ANSWER = register(Kind("measurements.answer", Queue.bulk, answer_job))
+QUERY_JOB = register(JobKind("measurements.answer", Queue.bulk, run_query))

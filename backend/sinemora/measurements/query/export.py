@@ -8,18 +8,18 @@ from sqlalchemy.orm import Session
 
 from sinemora.kit.db import tenant_session
 from sinemora.measurements.aggregate import group_by, matrix, merge
-from sinemora.measurements.aggregate.group_by import Decoded
+from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, Table
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, SENT
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import read_frames, utc
-from sinemora.measurements.query.requests import WindowsQuestion
-from sinemora.measurements.query.scan import Answer, range_of
+from sinemora.measurements.query.requests import WindowsRequest
+from sinemora.measurements.query.scan import QueryResponse, range_of
 from sinemora.measurements.query.selections import paths_of, vm_keys_of
-from sinemora.measurements.query.tables import Column, Sheet
+from sinemora.measurements.query.tables import Column, ResultTable
 from sinemora.measurements.store import corrections, frames
-from sinemora.measurements.store.tiers import Stretch, Tier
+from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
 _COLUMNS = [
@@ -36,16 +36,16 @@ _COLUMNS = [
 ]
 
 
-def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: Budget) -> Answer:
+def windows(session: Session, mesh: MeshState, asked: WindowsRequest, budget: Budget) -> QueryResponse:
     """Windows as they came, or by minute, oldest first; reading begins with the writing, in a transaction of its own.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid`, `path_unknown`.
     """
     found, wanted = paths_of(mesh, asked.selections), range_of(asked)
-    shifts = corrections.known(session, mesh.key, wanted.start, wanted.end)
+    shifts = corrections.in_range(session, mesh.key, wanted.start, wanted.end)
     vm_keys, tenant_id = vm_keys_of(mesh, found), session.info["tenant_id"]
     axis, names = keys_of(mesh), np.array([member.name for member in mesh.members], object)
-    part = Stretch(Tier.MINUTE if asked.merged else Tier.RAW, wanted.start, wanted.end)
+    part = TierRange(Tier.MINUTE if asked.merged else Tier.RAW, wanted.start, wanted.end)
     round_trip = asked.metric is Metric.ROUND_TRIP
     budget.check(frames.count_frames(session, mesh.key, part, vm_keys))
 
@@ -57,7 +57,7 @@ def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: B
                 sizes = [one.targets.size for one in chunk]
                 started = np.repeat(np.array([one.started_at_s for one in chunk], np.int64), sizes)
                 lasts = np.repeat(np.array([one.window_s for one in chunk], np.int64), sizes)
-                window = Decoded(
+                window = DecodedWindows(
                     matrix.positions_of(axis, piece.clients),
                     matrix.positions_of(axis, piece.targets),
                     started,
@@ -65,15 +65,15 @@ def windows(session: Session, mesh: MeshState, asked: WindowsQuestion, budget: B
                     None,
                 )
                 for one in found:
-                    some = group_by.entries(window, one.rows, one.columns, round_trip=round_trip).oldest_first()
+                    some = group_by.select_paths(window, one.rows, one.columns, round_trip=round_trip).oldest_first()
                     if some.at.size:
                         yield _rows(window, some, lasts, names, one.selection, round_trip)
 
-    return Answer(None, lambda: Sheet("windows", _COLUMNS, batches()))
+    return QueryResponse(None, lambda: ResultTable("windows", _COLUMNS, batches()))
 
 
 def _rows(
-    window: Decoded, some: group_by.Entries, lasts: Any, names: Any, selection: str, round_trip: bool
+    window: DecodedWindows, some: group_by.PathDistributions, lasts: Any, names: Any, selection: str, round_trip: bool
 ) -> list[list[Any]]:
     stats = window.stats
     table = Table(

@@ -17,7 +17,7 @@ from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import check_range, tiers, utc
 from sinemora.measurements.store import frames
-from sinemora.measurements.store.tiers import Stretch, Tier
+from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
 WINDOWS_LEAST = 4
@@ -38,7 +38,7 @@ class History:
     started_at_s: Ints
     window_s: Ints
     round_trips_ns: npt.NDArray[np.float32]
-    parts: tuple[Stretch, ...]
+    parts: tuple[TierRange, ...]
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
@@ -62,7 +62,7 @@ def round_trips(
     begun = [(part.tier, at) for part in parts for at in frames.starts(session, mesh.key, part)]
     taken = _spread(begun, blocks_max // _blocks(mesh))
     if len(taken) < len(begun):
-        parts = [Stretch(tier, at, at + _SHORTEST) for tier, at in taken]
+        parts = [TierRange(tier, at, at + _SHORTEST) for tier, at in taken]
     starts = np.array([int(at.timestamp()) for _, at in taken], np.int64)
     lengths = np.zeros(starts.size, np.int64)
     axis = keys_of(mesh)

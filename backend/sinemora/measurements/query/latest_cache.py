@@ -15,9 +15,9 @@ from sinemora.measurements.aggregate.matrix import Pairs
 from sinemora.measurements.codec.frame import Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
-from sinemora.measurements.query.lru_cache import memory
+from sinemora.measurements.query.lru_cache import shared_cache
 from sinemora.measurements.store import corrections, latest
-from sinemora.measurements.store.latest import Head
+from sinemora.measurements.store.latest import BlockHead
 
 Number = TypeVar("Number", np.int64, np.uint16, np.uint8)
 
@@ -27,7 +27,7 @@ _LAYOUT = 4
 
 
 @dataclass(frozen=True, slots=True)
-class _Newest:
+class _Entry:
     """Pairs of all blocks, and of each block what it is: a `Head`, then when its correction began and ended (s)."""
 
     blocks: Ints
@@ -37,21 +37,23 @@ class _Newest:
 def pairs(session: Session, mesh_key: int) -> Pairs:
     """Every pair of every newest block, corrected; a pair that stands in two blocks stands here twice."""
     key = ("newest", session.info["tenant_key"], mesh_key)
-    blocks = _described(session, mesh_key, latest.heads(session, mesh_key))
-    known: _Newest | None = memory().get(key)
+    blocks = _describe(session, mesh_key, latest.heads(session, mesh_key))
+    known: _Entry | None = shared_cache().get(key)
     if known is not None and np.array_equal(known.blocks, blocks):
         return known.pairs
-    fresh = None if known is None else _renewed(session, mesh_key, known, blocks)
+    fresh = None if known is None else _update(session, mesh_key, known, blocks)
     if fresh is None:
         heads, stored = latest.heads_and_blocks(session, mesh_key)
-        blocks = _described(session, mesh_key, heads)
-        fresh = _Newest(blocks, _decoded(session, mesh_key, stored))
+        blocks = _describe(session, mesh_key, heads)
+        fresh = _Entry(blocks, _decode(session, mesh_key, stored))
     stats = fresh.pairs.stats
-    memory().put(key, fresh, sum(one.nbytes for one in (blocks, stats.columns, stats.quantiles)) + 40 * stats.targets)
+    shared_cache().put(
+        key, fresh, sum(one.nbytes for one in (blocks, stats.columns, stats.quantiles)) + 40 * stats.targets
+    )
     return fresh.pairs
 
 
-def _renewed(session: Session, mesh_key: int, known: _Newest, blocks: Ints) -> _Newest | None:
+def _update(session: Session, mesh_key: int, known: _Entry, blocks: Ints) -> _Entry | None:
     """The same pairs with those of blocks that changed read anew; None when other pairs are there, or most changed."""
     if not np.array_equal(known.blocks[:, :_LAYOUT], blocks[:, :_LAYOUT]) or known.pairs.stats.by_flow.size:
         return None
@@ -60,10 +62,10 @@ def _renewed(session: Session, mesh_key: int, known: _Newest, blocks: Ints) -> _
     if 2 * np.count_nonzero(of_vms) > of_vms.size:
         return None
     heads, stored = latest.heads_and_blocks(session, mesh_key, blocks[changed, 0].tolist())
-    read = _described(session, mesh_key, heads)
+    read = _describe(session, mesh_key, heads)
     if not np.array_equal(read[:, :_LAYOUT], blocks[of_vms, :_LAYOUT]):
         return None
-    part, whole = _decoded(session, mesh_key, stored), known.pairs
+    part, whole = _decode(session, mesh_key, stored), known.pairs
     if part.stats.by_flow.size:
         return None
     at = np.flatnonzero(np.repeat(of_vms, blocks[:, 3]))
@@ -79,7 +81,7 @@ def _renewed(session: Session, mesh_key: int, known: _Newest, blocks: Ints) -> _
     ended, window = _put(whole.ended_at_s, at, part.ended_at_s), _put(whole.window_s, at, part.window_s)
     blocks = blocks.copy()
     blocks[of_vms] = read
-    return _Newest(blocks, Pairs(whole.clients, whole.targets, ended, window, stats))
+    return _Entry(blocks, Pairs(whole.clients, whole.targets, ended, window, stats))
 
 
 def _put(column: npt.NDArray[Number], at: Ints, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
@@ -88,9 +90,9 @@ def _put(column: npt.NDArray[Number], at: Ints, values: npt.NDArray[Number]) -> 
     return renewed
 
 
-def _described(session: Session, mesh_key: int, heads: list[Head]) -> Ints:
+def _describe(session: Session, mesh_key: int, heads: list[BlockHead]) -> Ints:
     starts = sorted({head.started_at_s for head in heads})
-    holding = dict(zip(starts, corrections.applied(session, mesh_key, [[start] for start in starts]), strict=True))
+    holding = dict(zip(starts, corrections.spans_at(session, mesh_key, [[start] for start in starts]), strict=True))
     rows = [
         (head.vm_key, head.block, head.roster_key, head.n, head.row, head.started_at_s)
         + (holding[head.started_at_s] or (_NO_CORRECTION,))[0]
@@ -99,6 +101,6 @@ def _described(session: Session, mesh_key: int, heads: list[Head]) -> Ints:
     return np.array(rows, np.int64).reshape(-1, 8)
 
 
-def _decoded(session: Session, mesh_key: int, stored: list[StoredFrame]) -> Pairs:
-    known = corrections.known_at(session, mesh_key, {one.started_at_s for one in stored})
+def _decode(session: Session, mesh_key: int, stored: list[StoredFrame]) -> Pairs:
+    known = corrections.at_starts(session, mesh_key, {one.started_at_s for one in stored})
     return merge.newest(stored, corrections=known)[0]

@@ -9,7 +9,7 @@ from sinemora.kit.config import settings
 from sinemora.measurements import metrics
 
 
-class Memory:
+class LruCache:
     """Values by key, the least used of them forgotten beyond `bytes_max`. For any number of threads.
 
     Values are shared: nobody changes them.
@@ -38,17 +38,17 @@ class Memory:
                 self._bytes += nbytes
             while self._bytes > self._bytes_max:
                 self._bytes -= self._values.popitem(last=False)[1][1]
-            metrics.REMEMBERED.set(self._bytes)
+            metrics.CACHED.set(self._bytes)
 
 
-_memory: Memory | None = None
+_memory: LruCache | None = None
 _made = threading.Lock()
 
 
-def memory() -> Memory:
+def shared_cache() -> LruCache:
     """That of this process."""
     global _memory
     with _made:
         if _memory is None:
-            _memory = Memory(settings().remembered_mb << 20)
+            _memory = LruCache(settings().remembered_mb << 20)
         return _memory

@@ -44,7 +44,7 @@ _UNBOUNDED = (Metric.LOSS, Metric.JITTER)
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class MatrixQuery:
     """What a matrix is asked for; `start` and `end` are None for the newest window of every path.
 
     `more` are further statistics of the same windows; `flows` which source ports of a path count.
@@ -70,7 +70,7 @@ class Selection:
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class MatrixResult:
     """A matrix with what its axes are and when it is from; `ended_at` is the end of its newest window.
 
     `more` are those of further statistics.
@@ -90,7 +90,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Windows:
+class MeshWindows:
     """One window of each pair of a mesh as cells of its VMs; `sketches` are those of the pairs, if asked for."""
 
     cells: Cells
@@ -99,12 +99,12 @@ class Windows:
     ended_at: datetime | None
 
 
-def picture(session: Session, mesh_id: UUID, wanted: Selection, budget: Budget = REQUEST) -> Picture:
+def read_matrix(session: Session, mesh_id: UUID, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
     """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
-    return picture_of(session, mesh_state(session, mesh_id), wanted, budget)
+    return compute_matrix(session, mesh_state(session, mesh_id), wanted, budget)
 
 
-def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Budget = REQUEST) -> Picture:
+def compute_matrix(session: Session, mesh: MeshState, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
     """The same of a mesh that is known already.
 
     ProductError `range_invalid`, `range_too_large`, `flows_not_told_apart`.
@@ -113,7 +113,7 @@ def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Bud
     if wanted.by is By.ZONE and wanted.start is not None and wanted.end is not None:
         return _zone_range(session, mesh, wanted, wanted.start, wanted.end, budget)
     by_zone = wanted.by is By.ZONE
-    found = windows(
+    found = read_windows(
         session,
         mesh,
         wanted.start,
@@ -126,10 +126,10 @@ def picture_of(session: Session, mesh: MeshState, wanted: Selection, budget: Bud
     cells, axis = found.cells, [Axis(id=member.id, name=member.name) for member in mesh.members]
     if by_zone:
         cells, axis = _by_zone(mesh, cells, found.sketches)
-    return _picture(mesh, axis, cells, wanted, found.started_at, found.ended_at)
+    return _measure(mesh, axis, cells, wanted, found.started_at, found.ended_at)
 
 
-def windows(
+def read_windows(
     session: Session,
     mesh: MeshState,
     start: datetime | None,
@@ -140,7 +140,7 @@ def windows(
     vm_keys: Collection[int] | None = None,
     flows: Flows = Flows.ALL,
     budget: Budget = REQUEST,
-) -> Windows:
+) -> MeshWindows:
     """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
 
     Merged windows have quantiles of the directions `quantiles_of` and `sketches_of` only, and sketches of the latter.
@@ -151,7 +151,7 @@ def windows(
     if start is None or end is None:
         if sketches_of or vm_keys is not None:
             stored = latest.blocks(session, mesh.key, sketches=bool(sketches_of), vm_keys=vm_keys)
-            shifts = corrections.known_at(session, mesh.key, {one.started_at_s for one in stored})
+            shifts = corrections.at_starts(session, mesh.key, {one.started_at_s for one in stored})
             pairs, merged = merge.newest(stored, corrections=shifts, sketches_of=sketches_of)
         else:
             pairs, merged = latest_cache.pairs(session, mesh.key), None
@@ -168,10 +168,10 @@ def windows(
     cells = matrix.vm_cells(keys_of(mesh), planned(mesh.members), pairs, now_s, settings().stale_windows)
     if now_s is None:  # what was measured then was planned then
         cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))
-    return Windows(cells, merged, started_at, ended_at)
+    return MeshWindows(cells, merged, started_at, ended_at)
 
 
-def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
+def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
     """The JSON form of a picture."""
     found = picture.matrix
     bounded = found.valued if wanted.metric not in _UNBOUNDED else np.zeros(found.states.shape, bool)
@@ -198,7 +198,7 @@ def matrix_read(picture: Picture, wanted: Selection) -> MatrixRead:
 
 def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int) -> WorstPaths:
     """The paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
-    found = picture(session, mesh_id, Selection(By.VM, metric, statistic))
+    found = read_matrix(session, mesh_id, MatrixQuery(By.VM, metric, statistic))
     ranked = np.where(found.matrix.valued, np.abs(found.matrix.values), -1.0).reshape(-1)
     order = np.argsort(-ranked, kind="stable")[:limit]
     members, size = found.mesh.members, len(found.mesh.members)
@@ -224,7 +224,7 @@ def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Stat
     )
 
 
-def _check_flows(wanted: Selection) -> None:
+def _check_flows(wanted: MatrixQuery) -> None:
     """ProductError `flows_not_told_apart` where the slowest flow is asked for and nobody knows it."""
     delays = wanted.metric in (Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP) and wanted.by is By.VM
     percentiles = all(one.quantile is not None for one in (wanted.statistic, *wanted.more))
@@ -256,7 +256,7 @@ def _range(
         pieces = rollup_cache.pieces(session, mesh.key, parts, directions=quantiles_of, budget=budget)
         if pieces is not None:
             return start, end, *merge.together(pieces, ended_at_s, words_too=words_too)
-    shifts = corrections.known(session, mesh.key, start, end)
+    shifts = corrections.in_range(session, mesh.key, start, end)
     chunks = read_frames(
         session, mesh.key, parts, sketches=words, vm_keys=vm_keys, budget=budget, by_client=not one_step
     )
@@ -267,8 +267,8 @@ def _range(
 
 
 def _zone_range(
-    session: Session, mesh: MeshState, wanted: Selection, start: datetime, end: datetime, budget: Budget
-) -> Picture:
+    session: Session, mesh: MeshState, wanted: MatrixQuery, start: datetime, end: datetime, budget: Budget
+) -> MatrixResult:
     """Zones over a range, from frames of zones; what is not merged yet is merged here."""
     check_range(start, end)
     start, end, parts = tiers(session, mesh.key, start, end)
@@ -276,7 +276,7 @@ def _zone_range(
     rolled, directions = [part for part in parts if part.tier is not Tier.RAW], wanted.merged_directions
     pieces = rollup_cache.pieces(session, mesh.key, rolled, directions=directions, zones=True, budget=budget)
     zones = frame_queries.zones_of_vms(session, session.info["tenant_key"])
-    shifts = corrections.known(session, mesh.key, start, end)
+    shifts = corrections.in_range(session, mesh.key, start, end)
     between: list[Frame] = []
     for chunk in read_frames(session, mesh.key, raw, sketches=True, vm_keys=None, budget=budget):
         decoded = zip(chunk, merge.frames_of(chunk), strict=True)
@@ -288,19 +288,19 @@ def _zone_range(
     zone_of = np.repeat(np.arange(len(runs)), [run.count for run in runs])
     cells = matrix.zone_pair_cells(keys, zone_of, planned(mesh.members), merged.clients, merged.targets, merged.stats)
     cells = replace(cells, planned=cells.planned | (cells.at != matrix.NONE))  # as it was then
-    return _picture(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, wanted, start, end)
+    return _measure(mesh, [Axis(id=run.id, name=run.name) for run in runs], cells, wanted, start, end)
 
 
-def _picture(
+def _measure(
     mesh: MeshState,
     axis: list[Axis],
     cells: Cells,
-    wanted: Selection,
+    wanted: MatrixQuery,
     started_at: datetime | None,
     ended_at: datetime | None,
-) -> Picture:
+) -> MatrixResult:
     measured = [matrix.measure(cells, wanted.metric, statistic) for statistic in (wanted.statistic, *wanted.more)]
-    return Picture(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
+    return MatrixResult(mesh, axis, measured[0], started_at, ended_at, tuple(measured[1:]))
 
 
 def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[Cells, list[Axis]]:

@@ -33,7 +33,7 @@ from sinemora.measurements.schemas import (
     SeriesRead,
 )
 from sinemora.measurements.store import corrections, frames, latest
-from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier, choose
+from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import mesh_state
 
@@ -55,7 +55,7 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
     stored = latest.blocks(session, mesh.key, vm_keys=(source.key, target.key))
-    pairs, _ = merge.newest(stored, corrections=corrections.known_now(session, mesh.key))
+    pairs, _ = merge.newest(stored, corrections=corrections.of_newest(session, mesh.key))
     ends = np.array([source.key, target.key])
     cells = matrix.vm_cells(ends, planned([source, target]), pairs, time.time(), settings().stale_windows)
     states = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50).states
@@ -156,7 +156,7 @@ def series(
         )
     start, end = utc(first * step_s), utc(last * step_s)
     parts = (
-        [Stretch(Tier.RAW, start, end)]
+        [TierRange(Tier.RAW, start, end)]
         if tier is Tier.RAW
         else tiers(session, mesh.key, start, end, ROLLED[: ROLLED.index(tier) + 1])[2]
     )
@@ -183,7 +183,7 @@ def series(
 
 
 def _part(
-    session: Session, pair: tuple[int, int, int], stretches: list[Stretch], step_s: int, *, merges: bool
+    session: Session, pair: tuple[int, int, int], stretches: list[TierRange], step_s: int, *, merges: bool
 ) -> tuple[Ints, Stats]:
     """Steps (Unix time / `step_s`) that have windows, and these; `merges`: some steps have several."""
     found = [path for part in stretches for path in frames.paths(session, *pair, part, sketches=merges)]
@@ -194,7 +194,7 @@ def _part(
     shifts = []
     if found:
         start, end = (utc(pick(path.started_at_s for path in found)) for pick in (min, max))
-        shifts = corrections.known(session, pair[0], start, end + timedelta(seconds=1))
+        shifts = corrections.in_range(session, pair[0], start, end + timedelta(seconds=1))
     stats = merge.of_path(found, pair[1:], groups.reshape(-1), steps.size, shifts, merges=merges)
     return steps, stats
 

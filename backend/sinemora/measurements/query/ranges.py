@@ -10,7 +10,7 @@ from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.store import frames
 from sinemora.measurements.store.retention import kept_from_of, with_pins
-from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier, cover
+from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, cover
 
 # Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
 _RAW_RANGE = timedelta(minutes=5)
@@ -36,20 +36,20 @@ def check_time(at: datetime) -> None:
 
 def tiers(
     session: Session, mesh_key: int, start: datetime, end: datetime, usable: Sequence[Tier] = ROLLED
-) -> tuple[datetime, datetime, list[Stretch]]:
+) -> tuple[datetime, datetime, list[TierRange]]:
     """Where a range is read from, and the range as it is then: steps are whole, and those not merged yet are raw."""
     kept_from = kept_from_of(datetime.now(UTC))
     if start < kept_from[Tier.RAW]:
         kept_from = with_pins(kept_from, frames.pins_over(session, mesh_key, start, end))
     if end - start < _RAW_RANGE and start >= kept_from[Tier.RAW]:
-        return start, end, [Stretch(Tier.RAW, start, end)]
+        return start, end, [TierRange(Tier.RAW, start, end)]
     return cover(start, end, frames.rolled_until(session, mesh_key), kept_from, usable)
 
 
 def read_frames(
     session: Session,
     mesh_key: int,
-    parts: Sequence[Stretch],
+    parts: Sequence[TierRange],
     *,
     sketches: bool,
     vm_keys: Collection[int] | None,
@@ -70,7 +70,7 @@ def read_frames(
         ):
             yield chunk
             read += len(chunk)
-            budget.tell(read / max(found, 1))
+            budget.report(read / max(found, 1))
 
 
 def utc(at_s: int) -> datetime:

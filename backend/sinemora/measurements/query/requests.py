@@ -46,7 +46,7 @@ class Interval(StrEnum):
         return {"1m": 60, "10m": 600, "1h": 3600, "1d": 86_400}[self]
 
 
-class Question(Write):
+class QueryRequest(Write):
     """A range of time, an hour until now by default, and the format of the answer (else the `Accept` header says)."""
 
     from_: At = Field(None, alias="from")
@@ -56,7 +56,7 @@ class Question(Write):
     model_config = Write.model_config | {"populate_by_name": True}
 
 
-class PathsQuestion(Question):
+class PathsRequest(QueryRequest):
     """Every path at once, one number each."""
 
     by: By = By.VM
@@ -66,7 +66,7 @@ class PathsQuestion(Question):
     )
 
 
-class MatrixQuestion(PathsQuestion):
+class MatrixRequest(PathsRequest):
     """Every path at once. Without `from` and `to`: the newest window of each path."""
 
     more: Annotated[
@@ -82,7 +82,7 @@ class MatrixQuestion(PathsQuestion):
     ] = Flows.ALL
 
 
-class ComparisonQuestion(PathsQuestion):
+class ComparisonRequest(PathsRequest):
     """Every path in a range against a base range (by default the one of equal length just before)."""
 
     base_from: At = None
@@ -90,7 +90,7 @@ class ComparisonQuestion(PathsQuestion):
     difference: Annotated[Order, Field(description="What the binary form holds")] = Order.ABSOLUTE
 
 
-class MoversQuestion(ComparisonQuestion):
+class MoversRequest(ComparisonRequest):
     """The paths that changed most between two ranges."""
 
     statistic: Statistic = Statistic.P99
@@ -98,7 +98,7 @@ class MoversQuestion(ComparisonQuestion):
     limit: Annotated[int, Field(ge=1, le=1000)] = 20
 
 
-class SeriesQuestion(Question):
+class SeriesRequest(QueryRequest):
     """Values over time, of many selections at once."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
@@ -109,14 +109,14 @@ class SeriesQuestion(Question):
     ] = 1_000
 
 
-class DistributionQuestion(Question):
+class DistributionRequest(QueryRequest):
     """All values of selections as distributions."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     metric: Literal[Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP] = Metric.ONE_WAY_DELAY
 
 
-class VariabilityQuestion(DistributionQuestion):
+class VariabilityRequest(DistributionRequest):
     """How the standard deviation of each path within intervals is distributed."""
 
     intervals: Annotated[list[Literal[Interval.MINUTE, Interval.TEN_MINUTES, Interval.HOUR]], Field(min_length=1)] = [  # noqa: RUF012
@@ -126,14 +126,14 @@ class VariabilityQuestion(DistributionQuestion):
     ]
 
 
-class LossQuestion(Question):
+class LossRequest(QueryRequest):
     """Loss by hour or day."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     interval: Literal[Interval.HOUR, Interval.DAY] = Interval.HOUR
 
 
-class WindowsQuestion(Question):
+class WindowsRequest(QueryRequest):
     """Every window of every path, as rows: the export of what was measured."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
@@ -141,7 +141,7 @@ class WindowsQuestion(Question):
     merged: Annotated[bool, Field(description="By minute instead of by window")] = False
 
 
-class SpikesQuestion(Question):
+class SpikesRequest(QueryRequest):
     """Sudden rises of delay; without filters those of the whole mesh."""
 
     source_vm_id: UUID | None = None
@@ -151,22 +151,22 @@ class SpikesQuestion(Question):
     rise_ns_min: Annotated[int, Field(ge=0, description="At least so far above the median")] = 0
 
 
-class SpikesPage(SpikesQuestion):
+class SpikesPageRequest(SpikesRequest):
     """Some of them."""
 
     limit: Annotated[int, Field(ge=1, le=500, description="Items per page")] = 100
     cursor: Annotated[str | None, Field(description="`next_cursor` of the page before")] = None
 
 
-QUESTIONS: dict[str, type[Question]] = {
-    "matrix": MatrixQuestion,
-    "comparison": ComparisonQuestion,
-    "movers": MoversQuestion,
-    "series": SeriesQuestion,
-    "distribution": DistributionQuestion,
-    "variability": VariabilityQuestion,
-    "losses": LossQuestion,
-    "windows": WindowsQuestion,
-    "spikes": SpikesQuestion,
+REQUESTS: dict[str, type[QueryRequest]] = {
+    "matrix": MatrixRequest,
+    "comparison": ComparisonRequest,
+    "movers": MoversRequest,
+    "series": SeriesRequest,
+    "distribution": DistributionRequest,
+    "variability": VariabilityRequest,
+    "losses": LossRequest,
+    "windows": WindowsRequest,
+    "spikes": SpikesRequest,
 }
 """Questions by name, as jobs know them."""

@@ -13,10 +13,10 @@ from sqlalchemy.orm import Session
 from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.lru_cache import memory
+from sinemora.measurements.query.lru_cache import shared_cache
 from sinemora.measurements.store import corrections, frames
-from sinemora.measurements.store.frames import Version
-from sinemora.measurements.store.tiers import Stretch, Tier, parts_of
+from sinemora.measurements.store.frames import RowVersion
+from sinemora.measurements.store.tiers import Tier, TierRange, parts_of
 
 # Of more pairs than these, or of more reported windows, pieces are too large to be held side by side.
 _PAIRS_MAX = 1 << 16
@@ -27,7 +27,7 @@ _REPORTED_MAX = 1 << 20
 class _Entry:
     """A merged stretch, and what it was merged from."""
 
-    version: Version
+    version: RowVersion
     corrected_by: tuple[tuple[int, int], ...]
     piece: Piece
 
@@ -35,7 +35,7 @@ class _Entry:
 def pieces(
     session: Session,
     mesh_key: int,
-    stretches: Sequence[Stretch],
+    stretches: Sequence[TierRange],
     *,
     directions: Collection[int],
     zones: bool = False,
@@ -54,43 +54,43 @@ def pieces(
     wanted = tuple(sorted(directions))
     applied: list[tuple[tuple[int, int], ...]] = [()] * len(parts)
     if not zones:
-        applied = corrections.applied(session, mesh_key, [_starts(part) for part in parts])
+        applied = corrections.spans_at(session, mesh_key, [_starts(part) for part in parts])
     found = []
     for number, (part, version, by) in enumerate(zip(parts, versions, applied, strict=True)):
         if version.rows:
             key = (session.info["tenant_key"], mesh_key, zones, part, wanted)
-            kept: _Entry | None = memory().get(key)
+            kept: _Entry | None = shared_cache().get(key)
             if kept is None or (kept.version, kept.corrected_by) != (version, by):
                 kept = _Entry(version, by, _merged(session, mesh_key, part, wanted, zones))
                 if part.tier is not Tier.RAW:
-                    memory().put(key, kept, kept.piece.nbytes)
+                    shared_cache().put(key, kept, kept.piece.nbytes)
             found.append(kept.piece)
-        budget.tell((number + 1) / len(parts))
+        budget.report((number + 1) / len(parts))
     return found
 
 
-def _merged(session: Session, mesh_key: int, part: Stretch, directions: tuple[int, ...], zones: bool) -> Piece:
+def _merged(session: Session, mesh_key: int, part: TierRange, directions: tuple[int, ...], zones: bool) -> Piece:
     words = bool(directions)
     if zones:
         chunks, known = frames.zone_frames(session, mesh_key, part, sketches=words, by_source=True), []
     else:
         chunks = frames.frames(session, mesh_key, [part], sketches=words, by_client=True)
         known = (
-            corrections.known(session, mesh_key, part.start, part.end)
+            corrections.in_range(session, mesh_key, part.start, part.end)
             if part.tier is Tier.RAW
-            else corrections.known_at(session, mesh_key, _starts(part))
+            else corrections.at_starts(session, mesh_key, _starts(part))
         )
     return merge.joined(merge.by_client(chunks, known, directions, words_too=words))
 
 
-def _starts(part: Stretch) -> list[int]:
+def _starts(part: TierRange) -> list[int]:
     """When frames of this part start, Unix s. Windows as reported are never remembered: of them none."""
     if part.tier is Tier.RAW:
         return []
     return list(range(int(part.start.timestamp()), int(part.end.timestamp()), part.tier.step_s))
 
 
-def _too_many(part: Stretch, version: Version) -> bool:
+def _too_many(part: TierRange, version: RowVersion) -> bool:
     if part.tier is Tier.RAW:
         return version.targets > _REPORTED_MAX
     steps = (part.end - part.start).total_seconds() / part.tier.step_s

@@ -9,18 +9,18 @@ from pydantic import BaseModel
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate import merge
-from sinemora.measurements.aggregate.group_by import Decoded
+from sinemora.measurements.aggregate.group_by import DecodedWindows
 from sinemora.measurements.aggregate.matrix import NONE, positions_of
 from sinemora.measurements.codec.unpacking import DIRECTIONS
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import keys_of
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
-from sinemora.measurements.query.requests import Question
-from sinemora.measurements.query.tables import Sheet
+from sinemora.measurements.query.requests import QueryRequest
+from sinemora.measurements.query.tables import ResultTable
 from sinemora.measurements.schemas import Span
 from sinemora.measurements.store import corrections
 from sinemora.measurements.store.retention import kept_from_of
-from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier
+from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
 DEFAULT_SPAN = timedelta(hours=1)
@@ -29,11 +29,11 @@ _STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResponse:
     """What was found: as JSON, as a table, and as codes for the canvas where there are any; made when asked for."""
 
     read: Callable[[], BaseModel] | None
-    sheet: Callable[[], Sheet]
+    table: Callable[[], ResultTable]
     binary: Callable[[], bytes] | None = None
 
 
@@ -60,7 +60,7 @@ class Range:
         return Range(utc(first * step_s), utc((first + size) * step_s))
 
 
-def range_of(question: Question) -> Range:
+def range_of(question: QueryRequest) -> Range:
     """The range of a question. ProductError `range_invalid`."""
     end = question.to or datetime.now(UTC)
     start = question.from_
@@ -80,7 +80,7 @@ def step_of(window_s: int, asked: Range, points: int) -> int:
     return next((step for step in _STEPS_S if span_s <= points * step), days * 86_400)
 
 
-def decoded(
+def decode_windows(
     session: Session,
     mesh: MeshState,
     asked: Range,
@@ -89,7 +89,7 @@ def decoded(
     vm_keys: Sequence[int] | None,
     budget: Budget,
     step_s: int | None = None,
-) -> Iterator[Decoded]:
+) -> Iterator[DecodedWindows]:
     """All windows of a range, in pieces, from the coarsest tiers that serve.
 
     With a `step_s`, of which the range is a whole number, no window crosses the end of a step, nor of the range.
@@ -97,10 +97,10 @@ def decoded(
     ProductError `range_too_large`.
     """
     usable = [tier for tier in ROLLED if step_s is None or step_s % tier.step_s == 0]
-    parts = [Stretch(Tier.RAW, asked.start, asked.end)]
+    parts = [TierRange(Tier.RAW, asked.start, asked.end)]
     if usable:
         parts = tiers(session, mesh.key, asked.start, asked.end, usable)[2]
-    axis, shifts = keys_of(mesh), corrections.known(session, mesh.key, asked.start, asked.end)
+    axis, shifts = keys_of(mesh), corrections.in_range(session, mesh.key, asked.start, asked.end)
     first_s, last_s = asked.start.timestamp(), asked.end.timestamp()
     for chunk in read_frames(session, mesh.key, parts, sketches=sketches, vm_keys=vm_keys, budget=budget):
         piece = merge.gathered(chunk, shifts, DIRECTIONS if sketches else ())
@@ -108,7 +108,7 @@ def decoded(
         clients = positions_of(axis, piece.clients)
         if step_s is not None:  # old ranges are only kept in steps that reach beyond their ends
             clients[(started < first_s) | (started >= last_s)] = NONE
-        yield Decoded(
+        yield DecodedWindows(
             clients,
             positions_of(axis, piece.targets),
             started,

@@ -16,7 +16,7 @@ _FORM = "Selections are `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID` or `zones:SOURC
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Paths:
+class SelectedPaths:
     """All paths from a VM in `rows` to one in `columns` (flags in the order of the roster)."""
 
     selection: str
@@ -30,12 +30,12 @@ class Paths:
         return self.rows | self.columns
 
 
-def paths_of(mesh: MeshState, selections: Sequence[str]) -> list[Paths]:
+def paths_of(mesh: MeshState, selections: Sequence[str]) -> list[SelectedPaths]:
     """The paths of each selection. ProductError `selection_invalid`, `path_unknown`."""
     return [_paths(mesh, one) for one in selections]
 
 
-def vm_keys_of(mesh: MeshState, found: Sequence[Paths]) -> list[int] | None:
+def vm_keys_of(mesh: MeshState, found: Sequence[SelectedPaths]) -> list[int] | None:
     """Keys of the clients that may have measured these paths; None when that is most of the mesh."""
     ends = np.zeros(len(mesh.members), bool)
     for one in found:
@@ -45,10 +45,10 @@ def vm_keys_of(mesh: MeshState, found: Sequence[Paths]) -> list[int] | None:
     return [mesh.members[at].key for at in np.flatnonzero(ends)]
 
 
-def _paths(mesh: MeshState, selection: str) -> Paths:
+def _paths(mesh: MeshState, selection: str) -> SelectedPaths:
     size = len(mesh.members)
     if selection == WHOLE:
-        return Paths(selection, f"all of {mesh.name}", np.ones(size, bool), np.ones(size, bool))
+        return SelectedPaths(selection, f"all of {mesh.name}", np.ones(size, bool), np.ones(size, bool))
     kind, _, rest = selection.partition(":")
     try:
         source, target = (UUID(part) for part in rest.split(":"))
@@ -70,4 +70,4 @@ def _paths(mesh: MeshState, selection: str) -> Paths:
         place = np.arange(size)
         rows, columns = ((place >= run.first) & (place < run.first + run.count) for run in (runs[source], runs[target]))
         names = [runs[source].name, runs[target].name]
-    return Paths(selection, f"{names[0]} → {names[1]}", rows, columns)
+    return SelectedPaths(selection, f"{names[0]} → {names[1]}", rows, columns)

@@ -15,10 +15,10 @@ from sinemora.measurements.codec import frame
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import end_of
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.query.requests import SpikesQuestion
+from sinemora.measurements.query.requests import SpikesRequest
 from sinemora.measurements.query.responses import SpikeEvidence, SpikeRead
-from sinemora.measurements.query.scan import Answer, Range, range_of
-from sinemora.measurements.query.tables import Column, Sheet
+from sinemora.measurements.query.scan import QueryResponse, Range, range_of
+from sinemora.measurements.query.tables import Column, ResultTable
 from sinemora.measurements.store import spikes
 from sinemora.measurements.store.spikes import StoredSpike
 from sinemora.meshes.plan import Member, MeshState
@@ -30,7 +30,7 @@ _INT_MAX = (1 << 31) - 1
 _ROWS = 1_000
 
 
-def page(session: Session, mesh_id: UUID, asked: SpikesQuestion, paging: PageQuery) -> Slice[SpikeRead]:
+def page(session: Session, mesh_id: UUID, asked: SpikesRequest, paging: PageQuery) -> Slice[SpikeRead]:
     """Some of the spikes of a range, newest first. ProductError `mesh_unknown`, `vm_unknown`, `zone_unknown` …"""
     mesh = mesh_state(session, mesh_id)
     after = None if paging.cursor is None else decode_cursor(paging.cursor, (int, int, int))
@@ -56,7 +56,7 @@ def evidence(session: Session, mesh_id: UUID, spike_id: str) -> SpikeEvidence:
     return SpikeEvidence(**_read(found, members), at_ns=at, outbound_ns=forth, inbound_ns=back)
 
 
-def answer(session: Session, mesh: MeshState, asked: SpikesQuestion, budget: Budget) -> Answer:
+def export(session: Session, mesh: MeshState, asked: SpikesRequest, budget: Budget) -> QueryResponse:
     """All spikes of a range as a table, read as it is written."""
     wanted, tenant_id = _range(asked), session.info["tenant_id"]
     _ends(mesh, asked)
@@ -84,10 +84,10 @@ def answer(session: Session, mesh: MeshState, asked: SpikesQuestion, budget: Bud
                 ]
                 after = list(rows[-1][:3])
 
-    return Answer(None, lambda: Sheet("spikes", columns, batches()))
+    return QueryResponse(None, lambda: ResultTable("spikes", columns, batches()))
 
 
-def _range(asked: SpikesQuestion) -> Range:
+def _range(asked: SpikesRequest) -> Range:
     if asked.from_ is None:
         wanted = range_of(asked)
         return Range(wanted.end - DEFAULT_SPAN, wanted.end)
@@ -95,14 +95,14 @@ def _range(asked: SpikesQuestion) -> Range:
 
 
 def _find(
-    session: Session, mesh: MeshState, asked: SpikesQuestion, wanted: Range, after: list[Any] | None, limit: int
+    session: Session, mesh: MeshState, asked: SpikesRequest, wanted: Range, after: list[Any] | None, limit: int
 ) -> list[StoredSpike]:
     position = None if after is None else (after[0], after[1], after[2])
     ends = _ends(mesh, asked)
     return spikes.spikes(session, mesh.key, wanted.start, wanted.end, ends, asked.rise_ns_min, position, limit)
 
 
-def _ends(mesh: MeshState, asked: SpikesQuestion) -> tuple[list[int], list[int]]:
+def _ends(mesh: MeshState, asked: SpikesRequest) -> tuple[list[int], list[int]]:
     return (
         _keys(mesh, asked.source_vm_id, asked.source_zone_id),
         _keys(mesh, asked.target_vm_id, asked.target_zone_id),

@@ -49,7 +49,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ResultTable:
     """A table. `batches` yields its rows some at a time, each batch as one sequence per column; it is read once."""
 
     name: str
@@ -64,12 +64,12 @@ def in_batches(columns: Sequence[Sequence[Any]]) -> Iterator[Batch]:
         yield [column[first : first + _ROWS] for column in columns]
 
 
-def write(sheet: Sheet, form: Format) -> Iterator[bytes]:
+def write(sheet: ResultTable, form: Format) -> Iterator[bytes]:
     """The bytes of a table as a file of this format."""
     return _WRITERS[form](sheet)
 
 
-def _csv(sheet: Sheet) -> Iterator[bytes]:
+def _csv(sheet: ResultTable) -> Iterator[bytes]:
     yield _csv_rows([[column.name for column in sheet.columns]])
     for batch in sheet.batches:
         yield _csv_rows(zip(*_as_text(sheet, batch), strict=True))
@@ -81,7 +81,7 @@ def _csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
     return out.getvalue().encode()
 
 
-def _ndjson(sheet: Sheet) -> Iterator[bytes]:
+def _ndjson(sheet: ResultTable) -> Iterator[bytes]:
     names = [column.name for column in sheet.columns]
     for batch in sheet.batches:
         rows = zip(*_as_text(sheet, batch), strict=True)
@@ -90,7 +90,7 @@ def _ndjson(sheet: Sheet) -> Iterator[bytes]:
         ).encode()
 
 
-def _as_text(sheet: Sheet, batch: Batch) -> list[Sequence[Any]]:
+def _as_text(sheet: ResultTable, batch: Batch) -> list[Sequence[Any]]:
     return [
         [None if at is None else _rfc3339(at) for at in values] if column.kind == "time" else values
         for column, values in zip(sheet.columns, batch, strict=True)
@@ -101,19 +101,19 @@ def _rfc3339(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _arrow(sheet: Sheet) -> Iterator[bytes]:
+def _arrow(sheet: ResultTable) -> Iterator[bytes]:
     import pyarrow as pa  # 20 MB of memory: only where it is asked for
 
     yield from _columnar(sheet, lambda sink, schema: pa.ipc.new_stream(sink, schema))
 
 
-def _parquet(sheet: Sheet) -> Iterator[bytes]:
+def _parquet(sheet: ResultTable) -> Iterator[bytes]:
     import pyarrow.parquet as pq
 
     yield from _columnar(sheet, lambda sink, schema: pq.ParquetWriter(sink, schema, compression="zstd"))
 
 
-def _columnar(sheet: Sheet, open_writer: Callable[[Any, Any], Any]) -> Iterator[bytes]:
+def _columnar(sheet: ResultTable, open_writer: Callable[[Any, Any], Any]) -> Iterator[bytes]:
     import pyarrow as pa
 
     types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64(), "time": pa.timestamp("ms", tz="UTC")}
@@ -152,7 +152,7 @@ class _Sink(io.RawIOBase):
         return found
 
 
-_WRITERS: dict[Format, Callable[[Sheet], Iterator[bytes]]] = {
+_WRITERS: dict[Format, Callable[[ResultTable], Iterator[bytes]]] = {
     Format.CSV: _csv,
     Format.NDJSON: _ndjson,
     Format.ARROW: _arrow,

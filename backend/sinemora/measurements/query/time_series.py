@@ -6,24 +6,24 @@ import numpy as np
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate import group_by, matrix
-from sinemora.measurements.aggregate.group_by import Decoded, Gathered
+from sinemora.measurements.aggregate.group_by import DecodedWindows, GroupedDistributions
 from sinemora.measurements.aggregate.matrix import Flags, Metric, Statistic, Table
 from sinemora.measurements.codec.frame import CLOCK_ERROR, COUNT, LOST, MIN, SENT, Columns
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.query.budget import Budget
 from sinemora.measurements.query.matrix import unit_of
 from sinemora.measurements.query.ranges import utc
-from sinemora.measurements.query.requests import LossQuestion, SeriesQuestion
+from sinemora.measurements.query.requests import LossRequest, SeriesRequest
 from sinemora.measurements.query.responses import LossItem, LossRead, ManySeriesRead, SeriesItem
-from sinemora.measurements.query.scan import Answer, decoded, range_of, step_of
-from sinemora.measurements.query.selections import Paths, paths_of, vm_keys_of
-from sinemora.measurements.query.tables import Batch, Column, Sheet, in_batches
+from sinemora.measurements.query.scan import QueryResponse, decode_windows, range_of, step_of
+from sinemora.measurements.query.selections import SelectedPaths, paths_of, vm_keys_of
+from sinemora.measurements.query.tables import Batch, Column, ResultTable, in_batches
 from sinemora.meshes.plan import MeshState
 
 _PPM = 1_000_000
 
 
-def series(session: Session, mesh: MeshState, asked: SeriesQuestion, budget: Budget) -> Answer:
+def series(session: Session, mesh: MeshState, asked: SeriesRequest, budget: Budget) -> QueryResponse:
     """Values of every selection by step. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     found = paths_of(mesh, asked.selections)
     wanted = range_of(asked)
@@ -34,11 +34,11 @@ def series(session: Session, mesh: MeshState, asked: SeriesQuestion, budget: Bud
     rows = [(one.rows, one.columns) for one in found] + [(one.columns, one.rows) for one in found if both]
     needs = asked.metric not in (Metric.LOSS, Metric.CLOCK_ERROR)
     sketches = needs and any(statistic.quantile is not None for statistic in asked.statistics)
-    windows = decoded(
+    windows = decode_windows(
         session, mesh, wanted, sketches=sketches, vm_keys=vm_keys_of(mesh, found), budget=budget, step_s=step_s
     )
     parts = by_step(windows, rows, step_s, first, size, round_trip=asked.metric is Metric.ROUND_TRIP)
-    whole = group_by.gather(parts).spread(len(rows) * size)
+    whole = group_by.merge_by_key(parts).spread(len(rows) * size)
     tables = [_part(whole, at * size, size) for at in range(len(rows))]
     items = [_item(one, asked, tables[at], tables[at + len(found)] if both else None) for at, one in enumerate(found)]
     points = [utc((first + step) * step_s) for step in range(size)]
@@ -51,24 +51,24 @@ def series(session: Session, mesh: MeshState, asked: SeriesQuestion, budget: Bud
         points_at=points,
         items=items,
     )
-    return Answer(lambda: read, lambda: _series_sheet(read, asked))
+    return QueryResponse(lambda: read, lambda: _series_sheet(read, asked))
 
 
 def by_step(
-    windows: Iterator[Decoded],
+    windows: Iterator[DecodedWindows],
     selections: list[tuple[Flags, Flags]],
     step_s: int,
     first: int,
     size: int,
     *,
     round_trip: bool,
-) -> Iterator[Gathered]:
+) -> Iterator[GroupedDistributions]:
     """Distributions keyed by selection and step: selection · `size` + step, steps counted from `first`."""
     for window in windows:
         for number, (rows, columns) in enumerate(selections):
-            found = group_by.entries(window, rows, columns, round_trip=round_trip)
+            found = group_by.select_paths(window, rows, columns, round_trip=round_trip)
             if found.at.size:
-                yield group_by.keyed(window, found, number * size + found.started_at_s // step_s - first)
+                yield group_by.with_keys(window, found, number * size + found.started_at_s // step_s - first)
 
 
 def _part(table: Table, first: int, size: int) -> Table:
@@ -76,7 +76,7 @@ def _part(table: Table, first: int, size: int) -> Table:
     return Table(table.columns[:, part], table.quantiles[:, part])
 
 
-def _item(one: Paths, asked: SeriesQuestion, table: Table, reverse: Table | None) -> SeriesItem:
+def _item(one: SelectedPaths, asked: SeriesRequest, table: Table, reverse: Table | None) -> SeriesItem:
     count = table.columns[COUNT]
     heard = count > 0
     error = table.columns[CLOCK_ERROR].astype(np.int64)
@@ -114,7 +114,7 @@ def ratios(columns: Columns) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64
     return np.minimum(lost / np.maximum(sent, 1), 1.0), (sent > 0) & (lost >= 0)
 
 
-def _series_sheet(read: ManySeriesRead, asked: SeriesQuestion) -> Sheet:
+def _series_sheet(read: ManySeriesRead, asked: SeriesRequest) -> ResultTable:
     unit = f"_{read.unit}"
     columns = [
         Column("at", "time"),
@@ -140,20 +140,20 @@ def _series_sheet(read: ManySeriesRead, asked: SeriesQuestion) -> Sheet:
             ]
             yield from in_batches(whole)
 
-    return Sheet("series", columns, batches())
+    return ResultTable("series", columns, batches())
 
 
-def losses(session: Session, mesh: MeshState, asked: LossQuestion, budget: Budget) -> Answer:
+def losses(session: Session, mesh: MeshState, asked: LossRequest, budget: Budget) -> QueryResponse:
     """Packets sent and lost by interval. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     found = paths_of(mesh, asked.selections)
     step_s = asked.interval.seconds
     wanted = range_of(asked).aligned(step_s)
     first, size = wanted.steps(step_s)
-    windows = decoded(
+    windows = decode_windows(
         session, mesh, wanted, sketches=False, vm_keys=vm_keys_of(mesh, found), budget=budget, step_s=step_s
     )
     parts = _by_path(windows, found, step_s, first, size, len(mesh.members))
-    whole = group_by.gather(parts)
+    whole = group_by.merge_by_key(parts)
     paths = len(mesh.members) ** 2 * size
     items = [_loss_item(one, whole, number * paths, paths, size) for number, one in enumerate(found)]
     read = LossRead.model_construct(
@@ -163,22 +163,22 @@ def losses(session: Session, mesh: MeshState, asked: LossQuestion, budget: Budge
         points_at=[utc((first + step) * step_s) for step in range(size)],
         items=items,
     )
-    return Answer(lambda: read, lambda: _loss_sheet(read))
+    return QueryResponse(lambda: read, lambda: _loss_sheet(read))
 
 
 def _by_path(
-    windows: Iterator[Decoded], found: list[Paths], step_s: int, first: int, size: int, members: int
-) -> Iterator[Gathered]:
+    windows: Iterator[DecodedWindows], found: list[SelectedPaths], step_s: int, first: int, size: int, members: int
+) -> Iterator[GroupedDistributions]:
     """Distributions keyed by selection, path and step."""
     for window in windows:
         for number, one in enumerate(found):
-            some = group_by.entries(window, one.rows, one.columns, round_trip=False)
+            some = group_by.select_paths(window, one.rows, one.columns, round_trip=False)
             path = (number * members + some.sources) * members + some.targets
             if some.at.size:
-                yield group_by.keyed(window, some, path * size + some.started_at_s // step_s - first)
+                yield group_by.with_keys(window, some, path * size + some.started_at_s // step_s - first)
 
 
-def _loss_item(one: Paths, whole: Gathered, first: int, paths: int, size: int) -> LossItem:
+def _loss_item(one: SelectedPaths, whole: GroupedDistributions, first: int, paths: int, size: int) -> LossItem:
     mine = slice(*np.searchsorted(whole.keys, (first, first + paths)).tolist())
     columns, steps = whole.columns[:, mine], (whole.keys[mine] - first) % size
     ratio, known = ratios(columns)
@@ -215,7 +215,7 @@ def _quantiles(ppm: Ints, at: tuple[float, ...]) -> list[float | None]:
     return [float(ordered[max(0, int(np.ceil(q * ppm.size)) - 1)]) / _PPM for q in at]
 
 
-def _loss_sheet(read: LossRead) -> Sheet:
+def _loss_sheet(read: LossRead) -> ResultTable:
     columns = [
         Column("at", "time"),
         Column("selection", "text"),
@@ -232,4 +232,4 @@ def _loss_sheet(read: LossRead) -> Sheet:
                 [read.points_at, [item.selection] * size, [item.title] * size, item.sent, item.lost, item.ratio]
             )
 
-    return Sheet("losses", columns, batches())
+    return ResultTable("losses", columns, batches())

@@ -30,7 +30,7 @@ def tenant_of(session: Session) -> int:
     return key
 
 
-def stored(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
+def frames_of(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
     """Blocks of rows: source, start (Unix s), window (s), key of the roster, stats, sketch."""
     targets = _targets(session, {row[3] for row in rows})
     return [StoredFrame(row[0], row[1], row[2], targets[row[3]], row[4], row[5]) for row in rows]

@@ -9,11 +9,11 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.aggregate import corrections
-from sinemora.measurements.aggregate.corrections import CLOCKS, HOLDS_S, SHIFTS, Corrections, Table, Told
+from sinemora.measurements.aggregate.corrections import CLOCKS, HOLDS_S, SHIFTS, ClockReport, Corrections, Records
 from sinemora.measurements.aggregate.symmetry import Floats
 
 # Corrections that keep moving are told once a minute; until then the newest ones take the place of those before.
-_TOLD_APART_S = 60
+_UPDATE_INTERVAL_S = 60
 # Clocks of agents that have told nothing for so many windows are left out.
 _WINDOWS = 3
 
@@ -66,7 +66,7 @@ def due_meshes(session: Session) -> list[tuple[int, int]]:
     return [(tenant_key, mesh_key) for tenant_key, mesh_key in rows]
 
 
-def told(session: Session, tenant_key: int, mesh_key: int) -> tuple[list[Told], int]:
+def clock_reports(session: Session, tenant_key: int, mesh_key: int) -> tuple[list[ClockReport], int]:
     """The newest clocks of every agent that goes on telling them, and the length of their windows, s."""
     rows = session.execute(
         text(
@@ -78,7 +78,9 @@ def told(session: Session, tenant_key: int, mesh_key: int) -> tuple[list[Told], 
     newest = max((row.ended_at_s for row in rows), default=0)
     kept = [row for row in rows if row.ended_at_s > newest - _WINDOWS * row.window_s]
     window_s = max((row.window_s for row in kept), default=1)
-    return [Told(row.vm_key, row.ended_at_s, corrections.decode(bytes(row.clocks), CLOCKS)) for row in kept], window_s
+    return [
+        ClockReport(row.vm_key, row.ended_at_s, corrections.decode(bytes(row.clocks), CLOCKS)) for row in kept
+    ], window_s
 
 
 def store(
@@ -87,7 +89,7 @@ def store(
     mesh_key: int,
     started_at: datetime,
     ended_at: datetime,
-    found: Table,
+    found: Records,
     loops: Floats,
 ) -> None:
     """Let corrections hold for the window [started_at, ended_at), and go on while they agree. In a system session."""
@@ -109,8 +111,8 @@ def store(
         "loop_median_ns": int(np.median(size)) if size.size else None,
         "loop_max_ns": int(size.max()) if size.size else None,
     }
-    same = last is not None and corrections.agree(corrections.decode(bytes(last.shifts), SHIFTS), found)
-    if last is not None and (same or started_at - last.started_at < timedelta(seconds=_TOLD_APART_S)):
+    same = last is not None and corrections.agrees(corrections.decode(bytes(last.shifts), SHIFTS), found)
+    if last is not None and (same or started_at - last.started_at < timedelta(seconds=_UPDATE_INTERVAL_S)):
         values["started_at"] = last.started_at
         values["shifts"] = bytes(last.shifts) if same else values["shifts"]
     session.execute(
@@ -126,7 +128,7 @@ def store(
     )
 
 
-def known(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
+def in_range(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
     """Corrections of windows that start in [start, end), oldest first. In the session of a tenant."""
     return of_mesh(session, session.info["tenant_key"], mesh_key, start, end)
 
@@ -152,7 +154,7 @@ def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, e
     ]
 
 
-def applied(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) -> list[tuple[tuple[int, int], ...]]:
+def spans_at(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) -> list[tuple[tuple[int, int], ...]]:
     """Of each list of times (ascending) the corrections of windows that start then, by when they began and ended."""
     first_s = min((starts[0] for starts in starts_s if starts), default=0)
     last_s = max((starts[-1] for starts in starts_s if starts), default=0)
@@ -178,7 +180,7 @@ def applied(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) 
     return found
 
 
-def known_at(session: Session, mesh_key: int, starts_s: Collection[int]) -> list[Corrections]:
+def at_starts(session: Session, mesh_key: int, starts_s: Collection[int]) -> list[Corrections]:
     """Corrections of windows that start at these times, oldest first; those of other times are left out."""
     rows = session.execute(
         text(
@@ -196,13 +198,13 @@ def known_at(session: Session, mesh_key: int, starts_s: Collection[int]) -> list
     ]
 
 
-def known_now(session: Session, mesh_key: int) -> list[Corrections]:
+def of_newest(session: Session, mesh_key: int) -> list[Corrections]:
     """Corrections of the newest windows, late ones included."""
     now = datetime.now(UTC)
-    return known(session, mesh_key, now - timedelta(minutes=10), now + timedelta(minutes=1))
+    return in_range(session, mesh_key, now - timedelta(minutes=10), now + timedelta(minutes=1))
 
 
-def forget(session: Session, before: datetime) -> int:
+def delete_before(session: Session, before: datetime) -> int:
     """Drop corrections of windows that are not kept any more; how many. In a system session."""
     dropped = session.execute(text("DELETE FROM corrections WHERE ended_at < :before RETURNING 1"), {"before": before})
     return len(dropped.all())

@@ -12,8 +12,8 @@ from sqlalchemy.orm import Session
 
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame, StoredPath
-from sinemora.measurements.store.binary_rows import cursor_of, fetch, stored, tenant_of, wrapped
-from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier
+from sinemora.measurements.store.binary_rows import cursor_of, fetch, frames_of, tenant_of, wrapped
+from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange
 
 _CHUNK_ROWS = 512
 # Of blocks as `_read` selects them.
@@ -21,7 +21,7 @@ _BY_SOURCE = " ORDER BY 1"
 _BY_TIME = " ORDER BY 2, 1, 7"
 
 
-def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Collection[int] | None = None) -> int:
+def count_frames(session: Session, mesh_key: int, stretch: TierRange, vm_keys: Collection[int] | None = None) -> int:
     """How many blocks of a mesh (or of some VMs in it) a stretch holds."""
     found = session.scalar(
         text(
@@ -40,7 +40,7 @@ def count_frames(session: Session, mesh_key: int, stretch: Stretch, vm_keys: Col
     return int(found or 0)
 
 
-def starts(session: Session, mesh_key: int, stretch: Stretch) -> list[datetime]:
+def starts(session: Session, mesh_key: int, stretch: TierRange) -> list[datetime]:
     """When the windows of a mesh in a stretch began, ascending."""
     key = "tenant_key = :tenant_key AND mesh_key = :mesh_key AND started_at < :end"
     first, following = (
@@ -64,7 +64,7 @@ def starts(session: Session, mesh_key: int, stretch: Stretch) -> list[datetime]:
 def frames(
     session: Session,
     mesh_key: int,
-    stretches: Sequence[Stretch],
+    stretches: Sequence[TierRange],
     *,
     sketches: bool,
     vm_keys: Collection[int] | None = None,
@@ -81,7 +81,7 @@ def frames(
 
 
 def zone_frames(
-    session: Session, mesh_key: int, stretch: Stretch, *, sketches: bool, by_source: bool = False
+    session: Session, mesh_key: int, stretch: TierRange, *, sketches: bool, by_source: bool = False
 ) -> Iterator[list[StoredFrame]]:
     """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones.
 
@@ -98,7 +98,7 @@ def zone_frames(
     )
 
 
-class Version(NamedTuple):
+class RowVersion(NamedTuple):
     """Rows of a stretch, how many targets they have together, and a sum of when they were merged (0 as reported)."""
 
     rows: int
@@ -106,7 +106,7 @@ class Version(NamedTuple):
     merged_s: float
 
 
-def versions(session: Session, mesh_key: int, parts: Sequence[Stretch], *, zones: bool = False) -> list[Version]:
+def versions(session: Session, mesh_key: int, parts: Sequence[TierRange], *, zones: bool = False) -> list[RowVersion]:
     """The rows of stretches as they are now: of VMs, or between `zones`; with the same version they are the same."""
     if not parts:
         return []
@@ -121,13 +121,13 @@ def versions(session: Session, mesh_key: int, parts: Sequence[Stretch], *, zones
         )
         parameters |= {f"start{number}": part.start, f"end{number}": part.end}
     rows = fetch(session, " UNION ALL ".join(selects) + " ORDER BY 1", parameters)
-    return [Version(*row[1:]) for row in rows]
+    return [RowVersion(*row[1:]) for row in rows]
 
 
 def _read(
     session: Session,
     mesh_key: int,
-    parts: Sequence[tuple[Stretch, str]],
+    parts: Sequence[tuple[TierRange, str]],
     sketches: bool,
     source: str,
     keys: Collection[int] | None,
@@ -152,7 +152,7 @@ def _read(
         try:
             cursor.execute(sql, parameters)
             while rows := cursor.fetchmany(_CHUNK_ROWS):
-                yield stored(session, rows)
+                yield frames_of(session, rows)
         except psycopg.Error as error:
             raise wrapped(sql, error) from error
 
@@ -162,7 +162,7 @@ def _window_s(table: str, tier: Tier) -> str:
     return "window_s" if table in (Tier.RAW, Tier.MINUTE) else str(tier.step_s)
 
 
-def vms_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretch) -> list[int]:
+def vms_within(session: Session, tenant_key: int, mesh_key: int, stretch: TierRange) -> list[int]:
     """VMs with frames that began in a stretch. In a system session."""
     return list(
         session.scalars(
@@ -176,13 +176,13 @@ def vms_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretc
 
 
 def frames_within(
-    session: Session, tenant_key: int, mesh_key: int, stretch: Stretch, vm_keys: Sequence[int]
+    session: Session, tenant_key: int, mesh_key: int, stretch: TierRange, vm_keys: Sequence[int]
 ) -> list[StoredFrame]:
     """Blocks of some VMs that began in a stretch, with sketches. In a system session."""
     return _within(session, tenant_key, mesh_key, stretch, f"{stretch.tier}", "vm_key", vm_keys)
 
 
-def zone_frames_within(session: Session, tenant_key: int, mesh_key: int, stretch: Stretch) -> list[StoredFrame]:
+def zone_frames_within(session: Session, tenant_key: int, mesh_key: int, stretch: TierRange) -> list[StoredFrame]:
     """Blocks between zones that began in a stretch, with sketches. In a system session."""
     return _within(session, tenant_key, mesh_key, stretch, stretch.tier.zone_table, "zone_key", None)
 
@@ -191,7 +191,7 @@ def _within(
     session: Session,
     tenant_key: int,
     mesh_key: int,
-    stretch: Stretch,
+    stretch: TierRange,
     table: str,
     source: str,
     keys: Sequence[int] | None,
@@ -210,7 +210,7 @@ def _within(
             "end": stretch.end,
         },
     )
-    return stored(session, rows)
+    return frames_of(session, rows)
 
 
 def zones_of_vms(session: Session, tenant_key: int) -> tuple[Ints, Ints]:
@@ -233,7 +233,7 @@ def zone_keys(session: Session, zone_ids: Sequence[UUID]) -> Ints:
 
 
 def paths(
-    session: Session, mesh_key: int, source_key: int, target_key: int, stretch: Stretch, *, sketches: bool
+    session: Session, mesh_key: int, source_key: int, target_key: int, stretch: TierRange, *, sketches: bool
 ) -> list[StoredPath]:
     """The windows of one pair in a stretch, whichever of the two was client, by time."""
     # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.

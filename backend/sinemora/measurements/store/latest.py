@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from sinemora.measurements.codec.stored import StoredFrame
-from sinemora.measurements.store.binary_rows import fetch, stored, tenant_of
+from sinemora.measurements.store.binary_rows import fetch, frames_of, tenant_of
 
 # How far back the newest windows are looked for after a crash of the database has emptied `path_latest`.
 _REBUILT_HOURS = 6
@@ -32,11 +32,11 @@ def blocks(
         + ("" if vm_keys is None else " AND l.vm_key = ANY(%(vm_keys)s)"),
         {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
     )
-    return stored(session, rows)
+    return frames_of(session, rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
+class BlockHead:
     """A block of `path_latest` without what it holds; `row` is another one whenever it has been written."""
 
     vm_key: int
@@ -47,7 +47,7 @@ class Head:
     started_at_s: int
 
 
-def heads(session: Session, mesh_key: int) -> list[Head]:
+def heads(session: Session, mesh_key: int) -> list[BlockHead]:
     """The newest blocks of a mesh as they are now, by VM and block."""
     ensure(session, mesh_key)
     rows = fetch(
@@ -55,12 +55,12 @@ def heads(session: Session, mesh_key: int) -> list[Head]:
         f"SELECT {_HEAD} FROM path_latest WHERE tenant_key = %(tenant_key)s AND mesh_key = %(mesh_key)s ORDER BY 1, 2",
         {"tenant_key": tenant_of(session), "mesh_key": mesh_key},
     )
-    return [Head(*row) for row in rows]
+    return [BlockHead(*row) for row in rows]
 
 
 def heads_and_blocks(
     session: Session, mesh_key: int, vm_keys: Collection[int] | None = None
-) -> tuple[list[Head], list[StoredFrame]]:
+) -> tuple[list[BlockHead], list[StoredFrame]]:
     """The same (or those of some VMs) with what they hold, read at one time."""
     rows = fetch(
         session,
@@ -70,8 +70,8 @@ def heads_and_blocks(
         + " ORDER BY 1, 2",
         {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
     )
-    whole = stored(session, [(row[0], row[5], row[6], row[2], row[7], b"") for row in rows])
-    return [Head(*row[:6]) for row in rows], whole
+    whole = frames_of(session, [(row[0], row[5], row[6], row[2], row[7], b"") for row in rows])
+    return [BlockHead(*row[:6]) for row in rows], whole
 
 
 def ensure(session: Session, mesh_key: int) -> None:

@@ -39,7 +39,7 @@ def delete_before(session: Session, table: str, tenant_id: UUID, before: datetim
     return int(gone.rowcount)  # type: ignore[attr-defined]
 
 
-def forget_latest(session: Session, before: datetime) -> None:
+def delete_latest(session: Session, before: datetime) -> None:
     """Forget newest windows older than what is kept: nobody will report on those paths again soon."""
     session.execute(text("DELETE FROM path_latest WHERE started_at < :before"), {"before": before})
 

@@ -59,7 +59,7 @@ _STEPS_S = dict(zip(Tier, (WINDOW_S, 60, 900, 3600, 86_400), strict=True))
 _PART_S = 300
 
 
-class Stretch(NamedTuple):
+class TierRange(NamedTuple):
     """A part of a range, and where its frames are: those that began in [start, end)."""
 
     tier: Tier
@@ -72,7 +72,7 @@ class Stretch(NamedTuple):
         return self.tier is not Tier.RAW and (self.end - self.start).total_seconds() == self.tier.step_s
 
 
-def parts_of(stretch: Stretch) -> list[Stretch]:
+def parts_of(stretch: TierRange) -> list[TierRange]:
     """A stretch cut where a range that moves leaves most parts as they are.
 
     Minutes at multiples of five, those left over singly; windows as reported and longer steps stay together.
@@ -84,7 +84,7 @@ def parts_of(stretch: Stretch) -> list[Stretch]:
         after = at + timedelta(seconds=_PART_S)
         if floor(at, _PART_S) != at or after > stretch.end:
             after = at + timedelta(seconds=Tier.MINUTE.step_s)
-        parts.append(Stretch(Tier.MINUTE, at, after))
+        parts.append(TierRange(Tier.MINUTE, at, after))
         at = after
     return parts
 
@@ -115,7 +115,7 @@ def cover(
     rolled_until: Mapping[Tier, datetime],
     kept_from: Mapping[Tier, datetime],
     usable: Sequence[Tier] = ROLLED,
-) -> tuple[datetime, datetime, list[Stretch]]:
+) -> tuple[datetime, datetime, list[TierRange]]:
     """A range as it can be read, and the stretches that hold it: the coarsest steps inside, finer ones at its ends.
 
     `rolled_until` says where the merged frames of a tier end (a tier without any is not used), `kept_from` where those
@@ -128,11 +128,11 @@ def cover(
     return start, end, _cover(start, end, list(reversed(usable)), rolled_until)
 
 
-def _cover(start: datetime, end: datetime, tiers: Sequence[Tier], until: Mapping[Tier, datetime]) -> list[Stretch]:
+def _cover(start: datetime, end: datetime, tiers: Sequence[Tier], until: Mapping[Tier, datetime]) -> list[TierRange]:
     if start >= end:
         return []
     if not tiers:
-        return [Stretch(Tier.RAW, start, end)]
+        return [TierRange(Tier.RAW, start, end)]
     coarsest, finer = tiers[0], tiers[1:]
     if coarsest not in until:
         return _cover(start, end, finer, until)
@@ -142,6 +142,6 @@ def _cover(start: datetime, end: datetime, tiers: Sequence[Tier], until: Mapping
         return _cover(start, end, finer, until)
     return [
         *_cover(start, first, finer, until),
-        Stretch(coarsest, first, last),
+        TierRange(coarsest, first, last),
         *_cover(last, end, finer, until),
     ]

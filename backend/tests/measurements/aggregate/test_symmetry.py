@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from sinemora.measurements.aggregate.symmetry import Corrections, Floats, Pairs, correct
+from sinemora.measurements.aggregate.symmetry import Corrections, Floats, OffsetEstimates, correct
 
 US = 1e3
 
@@ -14,7 +14,7 @@ US = 1e3
 class Mesh:
     """A full mesh; `forth` and `back` are the true shortest delays of each pair, ns."""
 
-    pairs: Pairs
+    pairs: OffsetEstimates
     forth: Floats
     back: Floats
 
@@ -38,7 +38,7 @@ def mesh(vms: int, half_asymmetry_ns: Floats, seed: int, base_ns: float = 200 * 
     # An agent takes both ways to be equally long: its offset is too large by half of what they differ by.
     offset = clock[targets] - clock[clients] + half + noise
     even = both / 2
-    pairs = Pairs(
+    pairs = OffsetEstimates(
         vms, clients, targets, offset, np.full(half.size, 100.0), even + 300, even - noise, even + noise,
         np.zeros(half.size, bool),
     )  # fmt: skip
@@ -110,9 +110,9 @@ def test_no_corrected_delay_is_negative() -> None:
     assert (world.pairs.inbound_min_ns - found.shift_ns >= -1e-6).all()
 
 
-def part(pairs: Pairs, keep: np.ndarray) -> Pairs:
-    arrays = {name: getattr(pairs, name)[keep] for name in Pairs.__slots__ if name != "vms"}
-    return Pairs(vms=pairs.vms, **arrays)
+def part(pairs: OffsetEstimates, keep: np.ndarray) -> OffsetEstimates:
+    arrays = {name: getattr(pairs, name)[keep] for name in OffsetEstimates.__slots__ if name != "vms"}
+    return OffsetEstimates(vms=pairs.vms, **arrays)
 
 
 def test_without_a_loop_nothing_is_corrected() -> None:
@@ -140,7 +140,7 @@ def test_hardware_clocks_are_not_corrected_and_help_the_others() -> None:
     true_offset = world.pairs.offset_ns - (world.forth - world.back) / 2
     offset = np.where(fixed, true_offset, world.pairs.offset_ns)
     pairs = part(world.pairs, np.ones(fixed.size, bool))
-    pairs = Pairs(
+    pairs = OffsetEstimates(
         pairs.vms, pairs.clients, pairs.targets, offset, pairs.error_ns, pairs.bound_ns,
         np.where(fixed, world.forth, pairs.outbound_min_ns), np.where(fixed, world.back, pairs.inbound_min_ns), fixed,
     )  # fmt: skip

@@ -476,7 +476,7 @@ def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: py
     async def all_at_once():
         agent = mesh.agents[0]
         identity = AgentIdentity(UUID(int=1), mesh.owner.tenant_key, UUID(int=2), UUID(int=3), agent.vm_key)
-        ingest = pipeline.Ingest()
+        ingest = pipeline.IngestPipeline()
         try:
             reports = [ingest.take(identity, b"", "application/x-protobuf", "") for _ in range(20)]
             return await asyncio.gather(*reports, others(), return_exceptions=True)

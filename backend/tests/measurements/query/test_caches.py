@@ -9,7 +9,7 @@ from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.query import lru_cache, rollup_cache
-from sinemora.measurements.query.lru_cache import Memory
+from sinemora.measurements.query.lru_cache import LruCache
 from sinemora.measurements.query.scan import utc
 from sinemora.measurements.store import corrections
 from tests.callers import MeshWorld
@@ -117,7 +117,7 @@ def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
         return {name: value for name, value in asked(mesh).items() if name in ("values", "more", "clock_error_ns")}
 
     def known() -> object:
-        return lru_cache.memory().get(("newest", mesh.owner.tenant_key, mesh.key))
+        return lru_cache.shared_cache().get(("newest", mesh.owner.tenant_key, mesh.key))
 
     now = window_start(2)
     measure(mesh, now - 10, 1)
@@ -136,7 +136,7 @@ def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
 
 
 def test_memory_is_bounded_and_forgets_what_was_asked_for_least():
-    held = Memory(100)
+    held = LruCache(100)
     for key in "abc":
         held.put(key, key.upper(), 40)
     assert [held.get(key) for key in "abc"] == [None, "B", "C"]

@@ -14,7 +14,7 @@ from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.measurements.codec import frame
 from sinemora.measurements.store import invalidation, partitions
-from sinemora.measurements.store.tiers import ROLLED, Stretch, Tier, ceil, choose, cover, floor
+from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, ceil, choose, cover, floor
 from tests.measurements.aggregate.test_matrix import number
 from tests.measurements.query.test_matrix import iso
 from tests.measurements.reports import report_of, sent, window_start
@@ -53,12 +53,12 @@ def test_a_range_is_read_from_the_coarsest_steps_inside_it():
     start, end, parts = cover(at("22:50", -2), at("10:08", 1) + timedelta(seconds=7), until, {})
     assert (start, end) == (at("22:50", -2), at("10:09", 1))
     assert parts == [
-        Stretch(Tier.MINUTE, at("22:50", -2), at("23:00", -2)),
-        Stretch(Tier.HOUR, at("23:00", -2), at("0:00", -1)),
-        Stretch(Tier.DAY, at("0:00", -1), at("0:00", 1)),
-        Stretch(Tier.HOUR, at("0:00", 1), at("10:00", 1)),
-        Stretch(Tier.MINUTE, at("10:00", 1), at("10:07", 1)),
-        Stretch(Tier.RAW, at("10:07", 1), at("10:09", 1)),
+        TierRange(Tier.MINUTE, at("22:50", -2), at("23:00", -2)),
+        TierRange(Tier.HOUR, at("23:00", -2), at("0:00", -1)),
+        TierRange(Tier.DAY, at("0:00", -1), at("0:00", 1)),
+        TierRange(Tier.HOUR, at("0:00", 1), at("10:00", 1)),
+        TierRange(Tier.MINUTE, at("10:00", 1), at("10:07", 1)),
+        TierRange(Tier.RAW, at("10:07", 1), at("10:09", 1)),
     ]
 
 
