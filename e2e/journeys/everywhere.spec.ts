@@ -4,6 +4,13 @@ import { expect, expectAccessible, test } from '../support/journey'
 const PAGES = [
   ['/curves', 'Curves'],
   ['/curves/new', 'Add measurements'],
+  ['/curves/memcached-server', 'Memcached, server'],
+  ['/curves/memcached-server/measure', /Memcached, server/],
+  ['/curves/learning', /./],
+  ['/applications', /./],
+  ['/applications/new', /./],
+  ['/recommendations', /./],
+  ['/what-if', 'What if'],
   ['/incidents', 'Incidents'],
   ['/alert-rules', 'Rules'],
   ['/alert-rules/new', 'New rule'],

@@ -1,4 +1,5 @@
 import '@fontsource-variable/inter'
+import '~/ui/layers.css'
 import '@mantine/core/styles.layer.css'
 import '~/ui/tokens.css'
 import { MantineProvider } from '@mantine/core'
