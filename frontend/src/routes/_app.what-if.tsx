@@ -1,5 +1,5 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { WhatIfPage } from '~/features/scenarios/WhatIfPage'
+import { WhatIfPage } from '~/features/what-if/WhatIfPage'
 import { whatIfSearch } from '~/lib/search'
 
 export const Route = createFileRoute('/_app/what-if')({ validateSearch: whatIfSearch, component: WhatIfRoute })
