@@ -17,8 +17,8 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     const name = `journey-${Date.now()}`
     await page.getByRole('button', { name: 'New mesh' }).click()
     await page.getByLabel('Name', { exact: true }).fill(name)
-    await page.getByLabel('Window, seconds').fill('2')
-    await page.getByRole('button', { name: 'Make mesh' }).click()
+    await page.getByLabel('Window (s)').fill('2')
+    await page.getByRole('button', { name: 'Create mesh' }).click()
     await expect(
       page.getByRole('combobox', { name: 'Mesh to join' }).getByRole('option', { selected: true }),
     ).toHaveText(name)
@@ -26,7 +26,7 @@ test('two machines enrol with the shown command, turn green, and their delay is 
     await page.getByLabel('Provider').fill('aws')
     await page.getByLabel('Region').fill('eu-west-1')
     await page.getByLabel('Zone', { exact: true }).fill('eu-west-1a')
-    await page.getByRole('button', { name: 'Show the command' }).click()
+    await page.getByRole('button', { name: 'Create command' }).click()
     const command = page.getByRole('group', { name: 'Command to run on the VM' }).getByRole('code')
     await expect(command).toContainText('sinemora-agent run --backend')
     await expect(command).toContainText('--zone-name eu-west-1a')

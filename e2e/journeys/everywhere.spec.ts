@@ -12,7 +12,7 @@ const PAGES = [
   ['/recommendations', /./],
   ['/what-if', 'What if'],
   ['/incidents', 'Incidents'],
-  ['/alert-rules', 'Rules'],
+  ['/alert-rules', 'Alert rules'],
   ['/alert-rules/new', 'New rule'],
   ['/receivers', 'Receivers'],
   ['/silences', 'Silences'],
@@ -22,8 +22,8 @@ const PAGES = [
   ['/onboarding', 'Add a VM'],
   ['/api-keys', 'API keys'],
   ['/usage', 'Usage'],
-  ['/simulations', /^(Simulations|There is no simulation yet)$/],
-  ['/jobs', /^(Jobs|There is no job)$/],
+  ['/simulations', /^(Simulations|No simulations yet)$/],
+  ['/jobs', /^(Jobs|No jobs yet)$/],
   ['/about', 'About'],
 ] as const
 
@@ -84,7 +84,7 @@ test('an API key is shown once and can be deleted', async ({ inside: page }) => 
   const name = `journey ${Date.now()}`
   await page.goto('/api-keys')
   await page.getByLabel('Name').fill(name)
-  await page.getByRole('button', { name: 'Make key' }).click()
+  await page.getByRole('button', { name: 'Create key' }).click()
   const secret = page.getByRole('group', { name: 'API key' }).getByRole('code')
   await expect(secret).toContainText(/^sm_/)
   const key = await secret.innerText()

@@ -24,14 +24,14 @@ test('the heatmap shows the numbers the API answers', async ({ inside: page, mes
     expect(Math.abs(nanoseconds(shown) / answered - 1)).toBeLessThan(1 / 128 + 0.005)
   }).toPass()
 
-  const detail = page.getByRole('region', { name: 'Path under the cursor' })
+  const detail = page.getByRole('region', { name: 'Selected path' })
   await expect(detail.getByRole('heading')).toContainText(source.name)
   await expect(async () => {
     const { outbound } = await read<Path>(page, `/v1/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
     const cells = await detail.getByRole('row', { name: /^p50/ }).getByRole('cell').allInnerTexts()
     expect(cells[0]?.replace(/\D/g, '')).toBe(String(outbound.p50_ns))
     const errors = await detail
-      .getByRole('row', { name: /^clock error/ })
+      .getByRole('row', { name: /^Clock error/ })
       .getByRole('cell')
       .allInnerTexts()
     expect(errors[0]?.replace(/\D/g, '')).toBe(String(outbound.clock_error_ns))
@@ -90,7 +90,7 @@ test('what is looked at is in the address', async ({ inside: page, mesh }) => {
   await page.getByText('Zone × zone').click()
   await page.getByRole('combobox', { name: 'Metric' }).selectOption('Round trip')
   await page.getByText('p99', { exact: true }).click()
-  const name = 'Round trip, p99 by pair of zones'
+  const name = 'Round trip, p99 by zone pair'
   await expect(page.getByRole('grid', { name })).toBeVisible()
   await expect(page).toHaveURL(/by=zone/)
   await page.reload()
@@ -100,7 +100,7 @@ test('what is looked at is in the address', async ({ inside: page, mesh }) => {
 
 test('an address that says something wrongly leaves that out', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}?span=86400&metric=rainbow&by=zone`)
-  await expect(page.getByRole('grid', { name: 'One-way delay, p50 by pair of zones' })).toBeVisible()
+  await expect(page.getByRole('grid', { name: 'One-way delay, p50 by zone pair' })).toBeVisible()
 })
 
 test('the legend names the four ways of having no value', async ({ inside: page, mesh }) => {

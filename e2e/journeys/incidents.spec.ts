@@ -47,7 +47,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and is 
       await expect(incident).toHaveCount(0)
       agents[1]?.freeze()
       await expect(incident).toBeVisible(PATIENT)
-      await expect(incident).toContainText('goes on')
+      await expect(incident).toContainText('Ongoing')
     })
 
     await test.step('somebody takes it, with a note', async () => {
@@ -57,7 +57,7 @@ test('an agent stops: its incident appears, is acknowledged with a note, and is 
       const timeline = page.getByRole('region', { name: 'Timeline' })
       await expect(timeline.getByRole('row', { name: /acknowledged/ })).toBeVisible()
       await page.getByLabel('Note').fill('The machine is held for an inspection.')
-      await page.getByRole('button', { name: 'Add', exact: true }).click()
+      await page.getByRole('button', { name: 'Add note' }).click()
       await expect(timeline.getByRole('row', { name: /held for an inspection/ })).toBeVisible()
       await expectAccessible(page)
     })

@@ -18,7 +18,7 @@ test('a path shows both directions, the round trip and loss over time', async ({
   for (const row of ['Minimum', 'Mean', 'p50', 'p90', 'p99', 'Maximum', 'Standard deviation', 'Clock error', 'Loss']) {
     await expect(table.getByRole('row', { name: new RegExp(`^${row} .*\\d`) })).toBeVisible()
   }
-  await expect(page.getByText(/Its split is (assumed|found by the mesh)/)).toBeVisible()
+  await expect(page.getByText(/Asymmetry source: (assumed|estimated from the mesh)/)).toBeVisible()
   await expectAccessible(page)
 
   await page.getByText('1 h', { exact: true }).click()
@@ -49,17 +49,17 @@ test('a range is kept with its reason, listed, and let go', async ({ inside: pag
   const [source, target] = vms as [Roster['vms'][0], Roster['vms'][0]]
   const reason = `journey ${Date.now()}`
   await page.goto(`/meshes/${mesh.id}/paths/${source.id}/${target.id}`)
-  await page.getByRole('button', { name: 'Keep this range' }).click()
+  await page.getByRole('button', { name: 'Pin this range' }).click()
   await page.getByRole('textbox', { name: 'Reason' }).fill(reason)
   await expectAccessible(page)
-  await page.getByRole('button', { name: 'Keep', exact: true }).click()
+  await page.getByRole('button', { name: 'Pin range' }).click()
   await page.getByRole('dialog').getByRole('link', { name: 'Usage' }).click()
 
   const row = page.getByRole('table').getByRole('row', { name: new RegExp(reason) })
   await expect(row).toContainText(mesh.name)
   await expect(page.getByRole('row', { name: /^VMs .* 2,000/ })).toBeVisible()
   await expectAccessible(page)
-  await row.getByRole('button', { name: `Let go: ${reason}` }).click()
-  await page.getByRole('dialog').getByRole('button', { name: 'Let go' }).click()
+  await row.getByRole('button', { name: `Unpin ${reason}` }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Unpin' }).click()
   await expect(row).toBeHidden()
 })

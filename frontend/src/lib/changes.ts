@@ -1,5 +1,7 @@
 /** Changes of a what-if question: as they stand in an address, in words, and what they do to where tasks are. */
 
+import { strings } from './strings'
+
 export type Change =
   | { kind: 'task'; application: string; task: string; vm: string | null }
   | { kind: 'vm'; vm: string; zone: string }
@@ -38,16 +40,21 @@ export function changeWords(change: Change): string {
   switch (change.kind) {
     case 'task':
       return change.vm === null
-        ? `${change.application} / ${change.task} is taken off its VM`
-        : `${change.application} / ${change.task} on ${change.vm}`
+        ? strings.taskUnplaced(change.application, change.task)
+        : strings.taskOnVm(change.application, change.task, change.vm)
     case 'vm':
-      return `${change.vm} made anew in ${change.zone}`
+      return strings.vmRecreated(change.vm, change.zone)
     case 'drop_zone':
-      return `Zone ${change.zone} is gone`
+      return strings.zoneRemoved(change.zone)
     case 'latency':
-      return `${change.zones[0]} and ${change.zones[1]}: ${change.added_us < 0 ? '−' : '+'}${Math.abs(change.added_us)} µs`
+      return strings.latencyAdded(
+        change.zones[0] ?? '',
+        change.zones[1] ?? '',
+        change.added_us < 0 ? '−' : '+',
+        Math.abs(change.added_us),
+      )
     case 'curve':
-      return `${change.application} on the curve ${change.curve}`
+      return strings.curveChanged(change.application, change.curve)
   }
 }
 

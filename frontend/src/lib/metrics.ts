@@ -2,6 +2,7 @@
 
 import type { Coding } from './codes'
 import { METRICS, STATISTICS, type Statistic } from './search'
+import { strings } from './strings'
 import {
   commonDelayUnit,
   formatDelay,
@@ -27,8 +28,8 @@ interface Facts {
 
 const FACTS: Record<Coding, Facts> = {
   one_way_delay: {
-    name: 'One-way delay',
-    about: 'From the row’s machine to the column’s, by synchronised clocks.',
+    name: strings.oneWayDelay,
+    about: strings.oneWayDelayHint,
     scale: 'log',
     least: 1,
     hasStatistic: true,
@@ -36,8 +37,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatDelay,
   },
   round_trip: {
-    name: 'Round trip',
-    about: 'There and back, without any clock in between.',
+    name: strings.roundTrip,
+    about: strings.roundTripHint,
     scale: 'log',
     least: 1,
     hasStatistic: true,
@@ -45,8 +46,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatDelay,
   },
   asymmetry: {
-    name: 'Asymmetry',
-    about: 'Outbound less inbound: positive where the way there is slower than the way back.',
+    name: strings.asymmetry,
+    about: strings.asymmetryHint,
     scale: 'symmetric',
     least: 1_000,
     hasStatistic: true,
@@ -54,8 +55,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatSignedDelay,
   },
   loss: {
-    name: 'Loss',
-    about: 'Share of the packets sent in the window that did not arrive.',
+    name: strings.loss,
+    about: strings.lossHint,
     scale: 'linear',
     least: 0.001,
     hasStatistic: false,
@@ -63,8 +64,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatRatio,
   },
   clock_error: {
-    name: 'Clock error',
-    about: 'How far off a one-way delay can be because of the clocks.',
+    name: strings.clockError,
+    about: strings.clockErrorHint,
     scale: 'log',
     least: 1,
     hasStatistic: false,
@@ -72,8 +73,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatDelay,
   },
   jitter: {
-    name: 'Jitter',
-    about: 'One-way delay above the smallest one of the same time; a constant error of the clocks cancels.',
+    name: strings.jitter,
+    about: strings.jitterHint,
     scale: 'log',
     least: 1,
     hasStatistic: true,
@@ -81,8 +82,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatDelay,
   },
   difference: {
-    name: 'Difference',
-    about: 'This range less the earlier one.',
+    name: strings.difference,
+    about: strings.differenceHint,
     scale: 'symmetric',
     least: 1_000,
     hasStatistic: true,
@@ -90,8 +91,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatSignedDelay,
   },
   loss_difference: {
-    name: 'Difference of loss',
-    about: 'This range less the earlier one.',
+    name: strings.lossDifference,
+    about: strings.differenceHint,
     scale: 'symmetric',
     least: 0.001,
     hasStatistic: false,
@@ -99,8 +100,8 @@ const FACTS: Record<Coding, Facts> = {
     format: formatSignedRatio,
   },
   percent: {
-    name: 'Difference in percent',
-    about: 'This range less the earlier one, by the earlier one.',
+    name: strings.percentDifference,
+    about: strings.percentDifferenceHint,
     scale: 'symmetric',
     least: 1,
     hasStatistic: true,
@@ -117,7 +118,7 @@ export const STATISTIC_OPTIONS = STATISTICS.map((value) => ({ value, label: stat
 
 /** "p99.9" is written p999 in addresses. */
 export function statisticName(statistic: Statistic): string {
-  return statistic === 'p999' ? 'p99.9' : statistic === 'sd' ? 'SD' : statistic
+  return statistic === 'p999' ? 'p99.9' : statistic === 'sd' ? strings.sd : statistic
 }
 
 /** "One-way delay, p50"; a metric of one number per window has no statistic. */

@@ -1,5 +1,7 @@
 /** Why a call did not succeed: an answer with problem details (RFC 9457), or no answer at all. */
 
+import { strings } from './strings'
+
 export interface FieldError {
   pointer: string
   message: string
@@ -21,7 +23,7 @@ export class Problem extends Error {
   readonly errors: FieldError[]
 
   constructor(body: ProblemBody, response: Response) {
-    super(body.detail ?? body.title ?? `The server answered ${response.status}.`)
+    super(body.detail ?? body.title ?? strings.serverAnswered(response.status))
     this.name = 'Problem'
     this.status = body.status ?? response.status
     this.code = body.code ?? 'http_error'
@@ -38,7 +40,7 @@ export class Problem extends Error {
 /** No answer: the server is away or the network is. */
 export class Unreachable extends Error {
   constructor(cause: unknown) {
-    super('Sinemora cannot be reached at the moment.', { cause })
+    super(strings.unreachable, { cause })
     this.name = 'Unreachable'
   }
 }

@@ -1,21 +1,22 @@
 /** Ranges of time in words. */
 
 import { SPANS, type Span, type Versus } from './search'
+import { strings } from './strings'
 
 const SPAN_NAMES: Record<Span, string> = {
-  '5m': 'Last 5 minutes',
-  '15m': 'Last 15 minutes',
-  '1h': 'Last hour',
-  '6h': 'Last 6 hours',
-  '24h': 'Last 24 hours',
-  '7d': 'Last 7 days',
-  '30d': 'Last 30 days',
+  '5m': strings.last5Minutes,
+  '15m': strings.last15Minutes,
+  '1h': strings.lastHour,
+  '6h': strings.last6Hours,
+  '24h': strings.last24Hours,
+  '7d': strings.last7Days,
+  '30d': strings.last30Days,
 }
 
 export const SPAN_OPTIONS = (Object.keys(SPANS) as Span[]).map((value) => ({ value, label: SPAN_NAMES[value] }))
 
 export const VERSUS_OPTIONS: { value: Versus; label: string }[] = [
-  { value: 'before', label: 'the time just before' },
-  { value: 'day', label: 'a day earlier' },
-  { value: 'week', label: 'a week earlier' },
+  { value: 'before', label: strings.previousPeriod },
+  { value: 'day', label: strings.previousDay },
+  { value: 'week', label: strings.lastWeek },
 ]

@@ -1,14 +1,15 @@
 import { type Clock, formatAge, formatMoment, zoneName } from '~/lib/time'
+import { strings } from './strings'
 import { useNow } from './useNow'
 
 /** How long ago, with the moment itself on hover. */
 export function Age({ at, clock, now }: { at: string | null | undefined; clock: Clock; now: () => number }) {
   const time = useNow(1_000, now)
-  if (!at) return <>never</>
+  if (!at) return <>{strings.never}</>
   const date = new Date(at)
   return (
     <time dateTime={at} title={`${formatMoment(date, clock)} ${zoneName(clock, date)}`}>
-      {formatAge(time - date.getTime())} ago
+      {strings.ago(formatAge(time - date.getTime()))}
     </time>
   )
 }

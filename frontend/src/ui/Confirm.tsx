@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Dialog } from './Dialog'
 import { ActionError } from './State'
+import { strings } from './strings'
 
 interface Props {
   title: string
@@ -34,7 +35,7 @@ export function Confirm({ title, children, action, about, doing, onClose, onDone
       <ActionError error={doing.error} />
       <Group justify="end" mt="md">
         <Button variant="default" onClick={close} data-autofocus>
-          Cancel
+          {strings.cancel}
         </Button>
         <Button
           color="red"

@@ -2,6 +2,7 @@ import { Button } from '@mantine/core'
 import { Fragment, useEffect, useRef, useState } from 'react'
 import styles from './copy.module.css'
 import { CheckIcon, CopyIcon } from './icons'
+import { strings } from './strings'
 
 /** Text to take along as it stands: a command, a secret shown once. */
 export function CopyText({ text, label }: { text: string; label: string }) {
@@ -37,7 +38,7 @@ export function CopyText({ text, label }: { text: string; label: string }) {
         ))}
       </code>
       <Button variant="default" onClick={copy} leftSection={copied ? <CheckIcon /> : <CopyIcon />}>
-        <span aria-live="polite">{copied ? 'Copied' : 'Copy'}</span>
+        <span aria-live="polite">{copied ? strings.copied : strings.copy}</span>
       </Button>
     </fieldset>
   )

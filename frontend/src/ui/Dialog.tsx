@@ -1,5 +1,6 @@
 import { Modal } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
+import { strings } from './strings'
 
 interface Props {
   title: string
@@ -21,7 +22,7 @@ export function Dialog({ title, opened, onClose, children }: Props) {
           <Modal.Title>
             <strong>{shown}</strong>
           </Modal.Title>
-          <Modal.CloseButton aria-label="Close" />
+          <Modal.CloseButton aria-label={strings.close} />
         </Modal.Header>
         <Modal.Body>{children}</Modal.Body>
       </Modal.Content>

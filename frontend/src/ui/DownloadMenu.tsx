@@ -1,4 +1,5 @@
 import { Button, Menu } from '@mantine/core'
+import { strings } from './strings'
 
 const FORMATS = [
   ['csv', 'CSV'],
@@ -21,7 +22,7 @@ export function DownloadMenu({ file, without = [] }: Props) {
     <Menu position="bottom-end" withinPortal shadow="md">
       <Menu.Target>
         <Button variant="default" size="xs">
-          Download
+          {strings.download}
         </Button>
       </Menu.Target>
       <Menu.Dropdown>

@@ -1,4 +1,5 @@
 import { Button, Group } from '@mantine/core'
+import { strings } from './strings'
 
 interface Props {
   onCancel: () => void
@@ -10,10 +11,10 @@ export function FormActions({ onCancel, saving }: Props) {
   return (
     <Group justify="end" mt="md">
       <Button variant="default" onClick={onCancel}>
-        Cancel
+        {strings.cancel}
       </Button>
       <Button type="submit" loading={saving}>
-        Save
+        {strings.save}
       </Button>
     </Group>
   )

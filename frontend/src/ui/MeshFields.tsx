@@ -1,5 +1,6 @@
 import { NativeSelect, TextInput } from '@mantine/core'
 import { NumberField } from './NumberField'
+import { strings } from './strings'
 
 const RATES = [1, 2, 4, 8, 16, 32, 64, 128] as const
 
@@ -17,8 +18,8 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
     <>
       <TextInput
         name="name"
-        label="Name"
-        placeholder="production"
+        label={strings.name}
+        placeholder={strings.meshNameExample}
         required
         withAsterisk={false}
         maxLength={100}
@@ -28,7 +29,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
       />
       <NumberField
         name="window_s"
-        label="Window, seconds"
+        label={strings.windowSeconds}
         min={1}
         max={60}
         required
@@ -39,7 +40,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
       />
       <NativeSelect
         name="rate_hz"
-        label="Exchanges a second"
+        label={strings.rateHertz}
         data={RATES.map(String)}
         defaultValue={String(rateHz)}
         error={problem('rate_hz')}

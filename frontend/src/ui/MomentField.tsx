@@ -1,4 +1,5 @@
 import { TextInput } from '@mantine/core'
+import { strings } from './strings'
 
 interface Props {
   label: string
@@ -19,8 +20,8 @@ export function MomentField({ label, value, onChange }: Props) {
     <TextInput
       type="datetime-local"
       size="xs"
-      aria-label={`${label}; empty is now`}
-      title={`${label}; empty is now`}
+      aria-label={strings.emptyIsNow(label)}
+      title={strings.emptyIsNow(label)}
       value={value ? local(value) : ''}
       onChange={({ currentTarget: { value: text } }) => onChange(text ? new Date(text).toISOString() : undefined)}
     />

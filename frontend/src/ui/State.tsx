@@ -4,11 +4,12 @@ import { Button, Code } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { Problem, Unreachable } from '~/lib/problem'
 import styles from './state.module.css'
+import { strings } from './strings'
 
 export function Loading({ what }: { what: string }) {
   return (
     <div className={styles.loading} role="status">
-      Loading {what}…
+      {strings.loading(what)}
     </div>
   )
 }
@@ -26,25 +27,25 @@ export function Empty({ title, children, action }: { title: string; children: Re
 function RequestId({ error }: { error: unknown }) {
   return error instanceof Problem && error.requestId && error.status !== 401 && error.status !== 422 ? (
     <span className={styles.request}>
-      Request <Code>{error.requestId}</Code>
+      {strings.requestId} <Code>{error.requestId}</Code>
     </span>
   ) : null
 }
 
 export function errorText(error: unknown): string {
-  return error instanceof Error ? error.message : 'Something unexpected happened.'
+  return error instanceof Error ? error.message : strings.unexpectedError
 }
 
 /** A whole view that could not be loaded. */
 export function Failed({ what, error, retry }: { what: string; error: unknown; retry?: () => void }) {
   return (
     <section className={styles.state} role="alert">
-      <h1>{error instanceof Unreachable ? 'Sinemora cannot be reached' : `${what} could not be loaded`}</h1>
-      <p>{error instanceof Unreachable ? 'This page carries on by itself as soon as it is back.' : errorText(error)}</p>
+      <h1>{error instanceof Unreachable ? strings.unreachable : strings.loadFailed(what)}</h1>
+      <p>{error instanceof Unreachable ? strings.reconnects : errorText(error)}</p>
       <RequestId error={error} />
       {retry && (
         <Button variant="default" onClick={retry}>
-          Try again
+          {strings.tryAgain}
         </Button>
       )}
     </section>

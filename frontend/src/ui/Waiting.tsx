@@ -1,5 +1,6 @@
 import { Button, Progress } from '@mantine/core'
 import { ActionError } from './State'
+import { strings } from './strings'
 import styles from './waiting.module.css'
 
 interface Props {
@@ -11,14 +12,17 @@ interface Props {
 export function Waiting({ what, waited }: Props) {
   const percent = waited.progress === null ? null : Math.round(waited.progress * 100)
   return (
-    <section className={styles.waiting} aria-label={`Waiting for ${what}`}>
+    <section className={styles.waiting} aria-label={strings.waitingFor(what)}>
       <p role="status">
-        This takes longer than a page waits for, so a job does it:{' '}
-        {waited.queued ? 'it waits for its turn.' : `${percent === null ? 'it runs' : `${percent} % done`}.`}
+        {strings.longRunning(
+          waited.queued
+            ? strings.jobQueued
+            : `${percent === null ? strings.jobRunning : strings.percentDone(percent)}.`,
+        )}
       </p>
-      {percent !== null && <Progress value={percent} aria-label={`Progress of ${what}`} w={260} />}
+      {percent !== null && <Progress value={percent} aria-label={strings.progressOf(what)} w={260} />}
       <Button variant="default" size="compact-sm" disabled={waited.cancelling} onClick={waited.cancel}>
-        Cancel
+        {strings.cancel}
       </Button>
       <ActionError error={waited.error} />
     </section>

@@ -10,14 +10,15 @@ import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
+import { strings } from './strings'
 
 const HOURS = [
-  { value: '1', label: 'hour' },
-  { value: '6', label: '6 hours' },
-  { value: '24', label: '24 hours' },
-  { value: '72', label: '3 days' },
-  { value: '168', label: '7 days' },
-  { value: '720', label: '30 days' },
+  { value: '1', label: strings.lastHour },
+  { value: '6', label: strings.last6Hours },
+  { value: '24', label: strings.last24Hours },
+  { value: '72', label: strings.last3Days },
+  { value: '168', label: strings.last7Days },
+  { value: '720', label: strings.last30Days },
 ]
 
 /** What the rule as it stands would have found; nothing is saved and nobody is told. */
@@ -29,7 +30,7 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
 
   function ask() {
     // A rule may be tried before it has a name.
-    const tried = { ...rule, name: rule.name || 'New rule' }
+    const tried = { ...rule, name: rule.name || strings.newRule }
     test.mutate(
       { rule: tried, hours: Number(hours) },
       { onSuccess: ({ id }) => setAsked({ jobId: id, rule: written }) },
@@ -37,16 +38,16 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
   }
 
   return (
-    <Panel title="Back-test">
+    <Panel title={strings.backTest}>
       <div className={pageStyles.form}>
         <NativeSelect
-          label="On what was measured in the last"
+          label={strings.backTestPeriod}
           value={hours}
           onChange={(event) => setHours(event.currentTarget.value)}
           data={HOURS}
         />
         <Button variant="default" onClick={ask} loading={test.isPending}>
-          Try
+          {strings.runBackTest}
         </Button>
       </div>
       <ActionError error={test.error} />
@@ -58,15 +59,15 @@ export function BackTest({ meshId, rule }: { meshId: string; rule: RuleInput }) 
 function Following({ jobId, isOld }: { jobId: string; isOld: boolean }) {
   const { data: job, error } = useQuery(workQuery(jobId))
   if (error) return <ActionError error={error} />
-  if (!job || job.state === 'queued') return <Notice tone="info">Waiting for a worker…</Notice>
+  if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
   if (job.state === 'running') {
     const done = job.progress === null ? '' : `, ${Math.round(job.progress * 100)} %`
-    return <Notice tone="info">Going through the windows{done}…</Notice>
+    return <Notice tone="info">{strings.evaluatingWindows(done)}</Notice>
   }
-  if (job.state !== 'succeeded') return <Notice tone="bad">{job.error?.detail ?? 'The job was cancelled.'}</Notice>
+  if (job.state !== 'succeeded') return <Notice tone="bad">{job.error?.detail ?? strings.jobCancelled}</Notice>
   return (
     <>
-      {isOld && <Notice tone="warn">The rule has been changed since this was tried.</Notice>}
+      {isOld && <Notice tone="warn">{strings.ruleChangedSince}</Notice>}
       <Found job={job} />
     </>
   )
@@ -79,16 +80,19 @@ function Found({ job }: { job: Job }) {
   const momentOf = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
   const times =
     incidents === 0
-      ? 'would not have fired'
-      : `would have fired ${incidents === 1 ? 'once' : `${formatCount(incidents)} times`}`
+      ? strings.wouldNotFire
+      : strings.wouldFire(incidents === 1 ? strings.oneIncident : strings.incidentCount(formatCount(incidents)))
   return (
     <>
       <Notice
         tone={incidents === 0 ? 'good' : 'info'}
-        title={`It ${times} in the last ${HOURS.find(({ value }) => value === String(hours))?.label ?? `${hours} hours`}.`}
+        title={strings.backTestResult(
+          times,
+          HOURS.find(({ value }) => value === String(hours))?.label ?? strings.hours(hours),
+        )}
       >
-        {by === 'minutes' ? 'Windows so old are not kept: it was tried by minutes. ' : ''}
-        {found.length < incidents ? `The first ${found.length} are below.` : ''}
+        {by === 'minutes' ? strings.triedByMinute : ''}
+        {found.length < incidents ? strings.firstIncidents(found.length) : ''}
       </Notice>
       {notes.map((note) => (
         <p key={note} className={pageStyles.lead}>
@@ -97,14 +101,14 @@ function Found({ job }: { job: Job }) {
       ))}
       {found.length > 0 && (
         <Records
-          label="Incidents it would have made"
+          label={strings.incidentsOfBackTest}
           rows={found}
           id={(one) => `${one.opened_at} ${one.culprit.words}`}
           columns={[
-            { title: 'Suspect', cell: (one) => one.culprit.words, as: 'head' },
-            { title: 'Opened', cell: (one) => momentOf(one.opened_at) },
-            { title: 'Seen until', cell: (one) => momentOf(one.seen_at) },
-            { title: 'Paths', cell: (one) => formatCount(one.paths), as: 'number' },
+            { title: strings.suspect, cell: (one) => one.culprit.words, as: 'head' },
+            { title: strings.opened, cell: (one) => momentOf(one.opened_at) },
+            { title: strings.lastSeen, cell: (one) => momentOf(one.seen_at) },
+            { title: strings.paths, cell: (one) => formatCount(one.paths), as: 'number' },
           ]}
         />
       )}

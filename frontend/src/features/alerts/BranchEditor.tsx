@@ -7,6 +7,7 @@ import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { MatcherFields } from './MatcherFields'
 import { REPEATS } from './routeTree'
+import { strings } from './strings'
 
 interface Props {
   /** The branch that is written; null while none is. */
@@ -19,9 +20,9 @@ interface Props {
 }
 
 const TOLD = [
-  { value: '', label: 'as above it' },
-  { value: 'yes', label: 'yes' },
-  { value: 'no', label: 'no' },
+  { value: '', label: strings.inherited },
+  { value: 'yes', label: strings.yes },
+  { value: 'no', label: strings.no },
 ]
 const resolvedOf = (value: string) => (value === '' ? null : value === 'yes')
 
@@ -30,7 +31,7 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
   const [matchers, setMatchers] = useState((branch?.matchers ?? []).map((one, id) => ({ ...one, id })))
   const repeats = REPEATS.some(({ value }) => value === String(branch?.repeat_s ?? ''))
     ? REPEATS
-    : [...REPEATS, { value: String(branch?.repeat_s), label: `every ${branch?.repeat_s} s` }]
+    : [...REPEATS, { value: String(branch?.repeat_s), label: strings.everySeconds(branch?.repeat_s ?? 0) }]
 
   function submit(event: FormEvent<HTMLFormElement>) {
     event.preventDefault()
@@ -47,11 +48,11 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
   }
 
   return (
-    <Dialog title={isNew ? 'New branch' : 'Change branch'} opened={branch !== null} onClose={onClose}>
+    <Dialog title={isNew ? strings.newRoute : strings.editRoute} opened={branch !== null} onClose={onClose}>
       {branch && (
         <form className={pageStyles.panelForm} onSubmit={submit}>
           <MatcherFields matchers={matchers} onChange={setMatchers} wrong={() => undefined} optional />
-          <Checkbox.Group label="Tells" defaultValue={branch.receivers ?? []}>
+          <Checkbox.Group label={strings.receivers} defaultValue={branch.receivers ?? []}>
             <Group gap="md" mt="xs">
               {receivers.map((name) => (
                 <Checkbox key={name} name="receivers" value={name} label={name} />
@@ -61,18 +62,18 @@ export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose
           <div className={pageStyles.form}>
             <NativeSelect
               name="repeat"
-              label="Told again, while nobody acknowledges,"
+              label={strings.repeatUntilAcknowledged}
               defaultValue={String(branch.repeat_s ?? '')}
               data={repeats}
             />
             <NativeSelect
               name="resolved"
-              label="Told of the end"
+              label={strings.notifyWhenResolved}
               defaultValue={branch.resolved == null ? '' : branch.resolved ? 'yes' : 'no'}
               data={TOLD}
             />
           </div>
-          <Checkbox name="continue" defaultChecked={branch.continue_} label="Branches after this one are asked too" />
+          <Checkbox name="continue" defaultChecked={branch.continue_} label={strings.continueToNext} />
           <ActionError error={saving.error} />
           <FormActions onCancel={onClose} saving={saving.isPending} />
         </form>

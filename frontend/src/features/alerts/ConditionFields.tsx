@@ -4,6 +4,7 @@ import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { type Draft, type PartProps, unitName } from './draft'
 import { KINDS, TIMESCALE_OPTIONS } from './ruleWords'
+import { strings } from './strings'
 
 /** When a window is a breach: a kind, and what that kind needs to know. */
 export function ConditionFields({ draft, patch, wrong }: PartProps) {
@@ -11,10 +12,10 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
   const unit = unitName(draft)
   const ofValue = kind === 'threshold' || kind === 'baseline'
   return (
-    <Panel title="Condition">
+    <Panel title={strings.condition}>
       <div className={pageStyles.form}>
         <NativeSelect
-          label="What"
+          label={strings.type}
           value={kind}
           onChange={(event) => patch({ kind: event.currentTarget.value as Draft['kind'] })}
           data={Object.entries(KINDS).map(([value, label]) => ({ value, label }))}
@@ -23,7 +24,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         />
         {ofValue && (
           <NativeSelect
-            label="Metric"
+            label={strings.metric}
             value={metric}
             onChange={(event) => patch({ metric: event.currentTarget.value as Draft['metric'] })}
             data={METRIC_OPTIONS}
@@ -31,7 +32,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         )}
         {ofValue && facts(metric).hasStatistic && (
           <NativeSelect
-            label="Statistic"
+            label={strings.statistic}
             value={draft.statistic}
             onChange={(event) => patch({ statistic: event.currentTarget.value as Draft['statistic'] })}
             data={STATISTIC_OPTIONS}
@@ -39,7 +40,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         )}
         {(kind === 'threshold' || kind === 'performance') && (
           <NumberField
-            label={kind === 'threshold' ? `Above, ${unit}` : `Below by more than, ${unit}`}
+            label={kind === 'threshold' ? strings.aboveUnit(unit) : strings.belowObjectiveBy(unit)}
             min={0}
             step="any"
             required={kind === 'threshold'}
@@ -52,7 +53,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         {kind === 'baseline' && (
           <>
             <NumberField
-              label="Deviations"
+              label={strings.deviations}
               min={0.1}
               max={100}
               step="any"
@@ -63,7 +64,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
               w={120}
             />
             <NativeSelect
-              label="Above what is usual in"
+              label={strings.baseline}
               value={draft.timescale}
               onChange={(event) => patch({ timescale: event.currentTarget.value as Draft['timescale'] })}
               data={TIMESCALE_OPTIONS}
@@ -72,7 +73,7 @@ export function ConditionFields({ draft, patch, wrong }: PartProps) {
         )}
         {(kind === 'baseline' || kind === 'spike') && (
           <NumberField
-            label={kind === 'spike' ? `Above the median by, ${unit}` : `And by at least, ${unit}`}
+            label={kind === 'spike' ? strings.aboveMedianBy(unit) : strings.minimumRise(unit)}
             min={kind === 'spike' ? 0.001 : 0}
             step="any"
             required={kind === 'spike'}

@@ -10,31 +10,32 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { ActionError, Loading } from '~/ui/State'
 import { DELIVERY_STATES } from './receiverWords'
+import { strings } from './strings'
 
 /** What was sent, what waits, what failed and why; the newest hundred. */
 export function DeliveryLog() {
   const clock = useClock()
   const { data, error } = useQuery(deliveriesQuery)
   return (
-    <Panel title="Deliveries">
+    <Panel title={strings.deliveries}>
       {error && !data ? (
         <ActionError error={error} />
       ) : !data ? (
-        <Loading what="deliveries" />
+        <Loading what={strings.deliveriesLower} />
       ) : data.length === 0 ? (
-        <p className={pageStyles.lead}>Nothing has been sent yet.</p>
+        <p className={pageStyles.lead}>{strings.noDeliveries}</p>
       ) : (
         <Records
-          label="Deliveries"
+          label={strings.deliveries}
           rows={data}
           id={(one) => one.id}
           columns={[
-            { title: 'Receiver', cell: (one) => one.receiver, as: 'head' },
-            { title: 'About', cell: (one) => <About delivery={one} /> },
-            { title: 'State', cell: (one) => DELIVERY_STATES[one.state] },
-            { title: 'Attempts', cell: (one) => formatCount(one.attempts), as: 'number' },
-            { title: 'Made', cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} /> },
-            { title: 'Answer', cell: (one) => one.answer, as: 'wrap' },
+            { title: strings.receiver, cell: (one) => one.receiver, as: 'head' },
+            { title: strings.subject, cell: (one) => <About delivery={one} /> },
+            { title: strings.state, cell: (one) => DELIVERY_STATES[one.state] },
+            { title: strings.attempts, cell: (one) => formatCount(one.attempts), as: 'number' },
+            { title: strings.created, cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} /> },
+            { title: strings.response, cell: (one) => one.answer, as: 'wrap' },
           ]}
         />
       )}

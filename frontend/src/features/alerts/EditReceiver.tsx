@@ -7,6 +7,7 @@ import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import { ReceiverFields, typedIn } from './ReceiverFields'
 import { bodyOf } from './receiverForm'
+import { strings } from './strings'
 
 /** Changes a receiver; routes follow its name. A secret that is not typed anew stays. */
 export function EditReceiver({ receiver, onClose }: { receiver: Receiver | null; onClose: () => void }) {
@@ -27,7 +28,7 @@ export function EditReceiver({ receiver, onClose }: { receiver: Receiver | null;
   }
 
   return (
-    <Dialog title={`Change ${receiver?.name}`} opened={receiver !== null} onClose={close}>
+    <Dialog title={strings.editReceiver(receiver?.name ?? '')} opened={receiver !== null} onClose={close}>
       {receiver && (
         <form className={pageStyles.panelForm} onSubmit={submit}>
           <ReceiverFields kind={receiver.kind} receiver={receiver} wrong={wrong} />

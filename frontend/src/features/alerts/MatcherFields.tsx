@@ -2,6 +2,7 @@ import { Button, Group, NativeSelect, TextInput } from '@mantine/core'
 import type { Matcher } from '~/api/silences'
 import { pageStyles } from '~/ui/Page'
 import { LABELS } from './silenceWords'
+import { strings } from './strings'
 
 /** A matcher while it is typed; `id` tells rows apart. */
 export interface TypedMatcher extends Matcher {
@@ -27,25 +28,25 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
       {matchers.map(({ id, label, value, negate }, place) => (
         <div key={id} className={pageStyles.form}>
           <NativeSelect
-            aria-label={`Label ${place + 1}`}
+            aria-label={strings.labelNumber(place + 1)}
             value={label}
             onChange={(event) => patch(id, { label: event.currentTarget.value as Matcher['label'] })}
             data={Object.entries(LABELS).map(([one, words]) => ({ value: one, label: words }))}
             w={140}
           />
           <NativeSelect
-            aria-label={`Comparison ${place + 1}`}
+            aria-label={strings.comparisonNumber(place + 1)}
             value={negate ? 'not' : 'is'}
             onChange={(event) => patch(id, { negate: event.currentTarget.value === 'not' })}
             data={[
-              { value: 'is', label: 'is' },
-              { value: 'not', label: 'is not' },
+              { value: 'is', label: strings.is },
+              { value: 'not', label: strings.isNot },
             ]}
             w={100}
           />
           <TextInput
-            aria-label={`Value ${place + 1}`}
-            placeholder="name, * for anything"
+            aria-label={strings.valueNumber(place + 1)}
+            placeholder={strings.matcherValueHint}
             required
             maxLength={200}
             value={value}
@@ -57,10 +58,10 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
             <Button
               variant="subtle"
               size="sm"
-              aria-label={`Remove matcher ${place + 1}`}
+              aria-label={strings.removeMatcher(place + 1)}
               onClick={() => onChange(matchers.filter((one) => one.id !== id))}
             >
-              Remove
+              {strings.remove}
             </Button>
           )}
         </div>
@@ -77,7 +78,7 @@ export function MatcherFields({ matchers, onChange, wrong, optional = false }: P
               ])
             }
           >
-            {matchers.length === 0 ? 'Only incidents that…' : 'And…'}
+            {matchers.length === 0 ? strings.addFirstMatcher : strings.addAnotherMatcher}
           </Button>
         </Group>
       )}

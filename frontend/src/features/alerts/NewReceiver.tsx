@@ -7,6 +7,7 @@ import { ActionError } from '~/ui/State'
 import { ReceiverFields, typedIn } from './ReceiverFields'
 import { bodyOf } from './receiverForm'
 import { RECEIVER_KINDS } from './receiverWords'
+import { strings } from './strings'
 
 /** Adds a receiver of one of the kinds. */
 export function NewReceiver() {
@@ -22,10 +23,10 @@ export function NewReceiver() {
   }
 
   return (
-    <Panel title="New receiver">
+    <Panel title={strings.newReceiver}>
       <form className={pageStyles.form} onSubmit={submit}>
         <NativeSelect
-          label="Kind"
+          label={strings.kind}
           value={kind}
           onChange={(event) => setKind(event.currentTarget.value as ReceiverKind)}
           data={Object.entries(RECEIVER_KINDS).map(([value, label]) => ({ value, label }))}
@@ -33,7 +34,7 @@ export function NewReceiver() {
         />
         <ReceiverFields kind={kind} wrong={wrong} />
         <Button type="submit" size="sm" loading={create.isPending}>
-          Add
+          {strings.addReceiver}
         </Button>
       </form>
       <ActionError error={create.error} />

@@ -4,20 +4,21 @@ import { Link } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { RuleEditor } from './RuleEditor'
+import { strings } from './strings'
 
 /** A new rule of a mesh; of the first one where the address names none. */
 export function NewRulePage({ mesh }: { mesh: string | undefined }) {
   const meshes = useQuery({ ...meshesQuery, enabled: mesh === undefined })
   const meshId = mesh ?? meshes.data?.[0]?.id
   if (meshId !== undefined) return <RuleEditor meshId={meshId} />
-  if (meshes.error) return <Failed what="The list of meshes" error={meshes.error} retry={() => void meshes.refetch()} />
-  if (!meshes.data) return <Loading what="meshes" />
+  if (meshes.error) return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
   return (
     <Empty
-      title="There is no mesh yet"
-      action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+      title={strings.noMesh}
+      action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
     >
-      A rule watches the paths of a mesh.
+      {strings.ruleNeedsMesh}
     </Empty>
   )
 }

@@ -9,14 +9,15 @@ import { ActionError, Notice } from '~/ui/State'
 import { IncidentList } from '../incidents/IncidentList'
 import { MatcherFields, type TypedMatcher } from './MatcherFields'
 import { minuteOfDay, WEEKDAYS } from './silenceWords'
+import { strings } from './strings'
 
 const LASTS = [
-  { value: '1', label: '1 hour' },
-  { value: '4', label: '4 hours' },
-  { value: '24', label: '1 day' },
-  { value: '168', label: '1 week' },
-  { value: '720', label: '30 days' },
-  { value: '8760', label: '1 year' },
+  { value: '1', label: strings.oneHour },
+  { value: '4', label: strings.fourHours },
+  { value: '24', label: strings.oneDay },
+  { value: '168', label: strings.oneWeek },
+  { value: '720', label: strings.thirtyDays },
+  { value: '8760', label: strings.oneYear },
 ]
 
 const FIRST: TypedMatcher[] = [{ id: 0, label: 'mesh', value: '', negate: false }]
@@ -67,7 +68,7 @@ export function NewSilence() {
   }
 
   return (
-    <Panel title="New silence">
+    <Panel title={strings.newSilence}>
       <form className={pageStyles.panelForm} onSubmit={submit}>
         <MatcherFields
           matchers={matchers}
@@ -80,17 +81,24 @@ export function NewSilence() {
         <div className={pageStyles.form}>
           <TextInput
             name="comment"
-            label="Why"
-            placeholder="switches are exchanged"
+            label={strings.reason}
+            placeholder={strings.reasonExample}
             required
             withAsterisk={false}
             maxLength={1000}
             error={wrong('comment')}
             w={320}
           />
-          <NativeSelect name="hours" label="Ends in" data={LASTS} defaultValue="4" error={wrong('ends_at')} w={120} />
+          <NativeSelect
+            name="hours"
+            label={strings.endsIn}
+            data={LASTS}
+            defaultValue="4"
+            error={wrong('ends_at')}
+            w={120}
+          />
           <Checkbox
-            label="Only weekly"
+            label={strings.repeatWeekly}
             checked={weekly}
             onChange={(event) => setWeekly(event.currentTarget.checked)}
             mb={8}
@@ -99,14 +107,21 @@ export function NewSilence() {
             <>
               <NativeSelect
                 name="weekday"
-                label="On"
+                label={strings.weekday}
                 data={WEEKDAYS.map((label, day) => ({ value: String(day), label }))}
                 w={140}
               />
-              <TextInput name="time" type="time" label="At, UTC" required withAsterisk={false} defaultValue="02:00" />
+              <TextInput
+                name="time"
+                type="time"
+                label={strings.startTime}
+                required
+                withAsterisk={false}
+                defaultValue="02:00"
+              />
               <NumberField
                 name="lasts_min"
-                label="For, min"
+                label={strings.durationMinutes}
                 min={1}
                 max={10_080}
                 required
@@ -120,10 +135,10 @@ export function NewSilence() {
         </div>
         <Group gap="xs">
           <Button type="submit" name="do" value="create" size="sm" loading={create.isPending}>
-            Silence
+            {strings.createSilence}
           </Button>
           <Button type="submit" name="do" value="preview" size="sm" variant="default" loading={preview.isPending}>
-            What would it mute?
+            {strings.previewMatches}
           </Button>
         </Group>
         <ActionError error={failed} />
@@ -132,11 +147,14 @@ export function NewSilence() {
         <>
           <Notice tone="info">
             {preview.data.incidents.length === 0
-              ? 'No incident of the last week matches.'
-              : `Of the last week it matches ${formatCount(preview.data.incidents.length)} ${preview.data.incidents.length === 1 ? 'incident' : 'incidents'}.`}
+              ? strings.noMatch
+              : strings.matchCount(
+                  formatCount(preview.data.incidents.length),
+                  preview.data.incidents.length === 1 ? strings.incidentNoun : strings.incidentsNoun,
+                )}
           </Notice>
           {preview.data.incidents.length > 0 && (
-            <IncidentList label="Incidents it would have muted" incidents={preview.data.incidents} />
+            <IncidentList label={strings.matchingIncidents} incidents={preview.data.incidents} />
           )}
         </>
       )}

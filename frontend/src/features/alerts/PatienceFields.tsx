@@ -1,28 +1,27 @@
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import type { PartProps } from './draft'
+import { strings } from './strings'
 
 const DAY_S = 86_400
 
 /** How many windows, how many VMs, how long. */
 export function PatienceFields({ draft, patch, wrong }: PartProps) {
   return (
-    <Panel title="Patience">
+    <Panel title={strings.evaluation}>
       <div className={pageStyles.form}>
         <NumberField
-          label="Windows in breach"
+          label={strings.breachingWindows}
           min={1}
           max={16}
           required
           value={draft.windowsX}
           onChange={(event) => patch({ windowsX: event.currentTarget.value })}
-          error={
-            Number(draft.windowsX) > Number(draft.windowsY) ? 'Cannot be more than are looked at' : wrong('windows_x')
-          }
+          error={Number(draft.windowsX) > Number(draft.windowsY) ? strings.tooManyBreaching : wrong('windows_x')}
           w={150}
         />
         <NumberField
-          label="Of the last"
+          label={strings.outOf}
           min={1}
           max={16}
           required
@@ -32,7 +31,7 @@ export function PatienceFields({ draft, patch, wrong }: PartProps) {
           w={120}
         />
         <NumberField
-          label="Seen by VMs, at least"
+          label={strings.minimumVms}
           min={1}
           max={10_000}
           required
@@ -42,7 +41,7 @@ export function PatienceFields({ draft, patch, wrong }: PartProps) {
           w={160}
         />
         <NumberField
-          label="For longer than, s"
+          label={strings.pendingFor}
           min={0}
           max={DAY_S}
           required
@@ -52,7 +51,7 @@ export function PatienceFields({ draft, patch, wrong }: PartProps) {
           w={150}
         />
         <NumberField
-          label="Goes on firing for, s"
+          label={strings.keepFiringFor}
           min={0}
           max={DAY_S}
           required

@@ -1,6 +1,7 @@
 import { TextInput } from '@mantine/core'
 import type { Receiver, ReceiverKind } from '~/api/receivers'
 import { RECEIVER_FIELDS, typedOf } from './receiverForm'
+import { strings } from './strings'
 
 interface Props {
   kind: ReceiverKind
@@ -15,8 +16,8 @@ export function ReceiverFields({ kind, receiver, wrong }: Props) {
     <>
       <TextInput
         name="receiver"
-        label="Name"
-        placeholder="on call"
+        label={strings.name}
+        placeholder={strings.receiverNameExample}
         defaultValue={receiver?.name}
         required
         withAsterisk={false}
@@ -33,7 +34,7 @@ export function ReceiverFields({ kind, receiver, wrong }: Props) {
             name={name}
             label={label}
             type={type}
-            placeholder={kept ? 'stays unless typed anew' : placeholder}
+            placeholder={kept ? strings.secretKept : placeholder}
             defaultValue={receiver && typedOf(receiver, field)}
             required={!optional && !kept}
             withAsterisk={false}

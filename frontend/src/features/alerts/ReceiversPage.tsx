@@ -21,20 +21,21 @@ import { EditReceiver } from './EditReceiver'
 import { NewReceiver } from './NewReceiver'
 import { Routes } from './Routes'
 import { atRoot, destination, hears, isAtRoot, RECEIVER_KINDS } from './receiverWords'
+import { strings } from './strings'
 
 /** Where notifications go, whether they arrive, and what was sent. */
 export function ReceiversPage() {
   const receivers = useQuery(receiversQuery)
   const edits = useEdits()
   if (receivers.error && !receivers.data) {
-    return <Failed what="The list of receivers" error={receivers.error} retry={() => void receivers.refetch()} />
+    return <Failed what={strings.receivers} error={receivers.error} retry={() => void receivers.refetch()} />
   }
   return (
-    <Page title="Receivers" lead="Where notifications go: that an incident began, goes on, is over.">
+    <Page title={strings.receivers} lead={strings.receiversLead}>
       {!receivers.data ? (
-        <Loading what="receivers" />
+        <Loading what={strings.receiversLower} />
       ) : receivers.data.length === 0 ? (
-        <p className={pageStyles.lead}>There is no receiver yet: incidents are made, and nobody is told.</p>
+        <p className={pageStyles.lead}>{strings.noReceivers}</p>
       ) : (
         <List receivers={receivers.data} edits={edits} />
       )}
@@ -57,22 +58,22 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
     const told = routing !== undefined && isAtRoot(routing.root, one.name)
     return (
       <Group gap="sm" wrap="nowrap">
-        <RowAction label={`Test ${one.name}`} onClick={() => test.mutate(one.id)}>
-          Test
+        <RowAction label={strings.testReceiver(one.name)} onClick={() => test.mutate(one.id)}>
+          {strings.test}
         </RowAction>
         {routing && (
           <RowAction
-            label={told ? `Stop telling ${one.name}` : `Tell ${one.name}`}
+            label={told ? strings.removeAsDefault(one.name) : strings.makeDefault(one.name)}
             onClick={() => write.mutate({ root: atRoot(routing.root, one.name, !told), etag: routing.etag })}
           >
-            {told ? 'Stop telling' : 'Tell'}
+            {told ? strings.removeDefault : strings.makeDefaultShort}
           </RowAction>
         )}
-        <RowAction label={`Change ${one.name}`} onClick={() => setChanging(one)}>
-          Change
+        <RowAction label={strings.editReceiver(one.name)} onClick={() => setChanging(one)}>
+          {strings.edit}
         </RowAction>
-        <RowAction label={`Delete ${one.name}`} onClick={() => setDeleting(one)}>
-          Delete
+        <RowAction label={strings.deleteName(one.name)} onClick={() => setDeleting(one)}>
+          {strings.delete}
         </RowAction>
       </Group>
     )
@@ -83,26 +84,26 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
       <ActionError error={write.error ?? test.error} />
       {test.data && <Tested deliveryId={test.data.id} name={test.data.receiver} />}
       <Records
-        label="Receivers"
+        label={strings.receivers}
         rows={receivers}
         id={(one) => one.id}
         columns={[
-          { title: 'Receiver', cell: (one) => one.name, as: 'head' },
-          { title: 'Kind', cell: (one) => RECEIVER_KINDS[one.kind] },
-          { title: 'Leads to', cell: destination, as: 'wrap' },
-          { title: 'Hears', cell: (one) => (routing ? hears(routing.root, one.name) : NO_VALUE) },
-          ...(edits ? [{ title: 'Actions', cell: actions }] : []),
+          { title: strings.receiver, cell: (one) => one.name, as: 'head' },
+          { title: strings.kind, cell: (one) => RECEIVER_KINDS[one.kind] },
+          { title: strings.destination, cell: destination, as: 'wrap' },
+          { title: strings.receives, cell: (one) => (routing ? hears(routing.root, one.name) : NO_VALUE) },
+          ...(edits ? [{ title: strings.actions, cell: actions }] : []),
         ]}
       />
       <EditReceiver receiver={changing} onClose={() => setChanging(null)} />
       <Confirm
-        title={`Delete ${deleting?.name}`}
-        action="Delete"
+        title={strings.deleteName(deleting?.name ?? '')}
+        action={strings.delete}
         about={deleting?.id ?? null}
         doing={remove}
         onClose={() => setDeleting(null)}
       >
-        It hears of nothing any more, and what was sent to it leaves the log.
+        {strings.deleteReceiverEffect}
       </Confirm>
     </>
   )
@@ -113,17 +114,17 @@ function Tested({ deliveryId, name }: { deliveryId: string; name: string }) {
   const found = useQuery(deliveriesQuery).data?.find(({ id }) => id === deliveryId)
   if (found?.state === 'sent') {
     return (
-      <Notice tone="good" title={`${name} took the test.`}>
+      <Notice tone="good" title={strings.testDelivered(name)}>
         {found.answer}
       </Notice>
     )
   }
   if (found?.state === 'failed' || (found && found.attempts > 0)) {
     return (
-      <Notice tone="bad" title={`The test did not reach ${name}.`}>
+      <Notice tone="bad" title={strings.testFailed(name)}>
         {found.answer}
       </Notice>
     )
   }
-  return <Notice tone="info">A test is on its way to {name}…</Notice>
+  return <Notice tone="info">{strings.testSending(name)}</Notice>
 }

@@ -7,6 +7,7 @@ import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Loading } from '~/ui/State'
 import { BranchEditor } from './BranchEditor'
 import { added, branches, NEW_BRANCH, type Place, raised, removed, replaced, takes, terms } from './routeTree'
+import { strings } from './strings'
 
 /** What is written: a branch that exists, or a new one inside a place. */
 interface Writing {
@@ -25,7 +26,9 @@ export function Routes({ edits }: { edits: boolean }) {
   const [writing, setWriting] = useState<Writing | null>(null)
   if (!routing.data) {
     return (
-      <Panel title="Routes">{routing.error ? <ActionError error={routing.error} /> : <Loading what="routes" />}</Panel>
+      <Panel title={strings.routes}>
+        {routing.error ? <ActionError error={routing.error} /> : <Loading what={strings.routesLower} />}
+      </Panel>
     )
   }
   const { root, etag } = routing.data
@@ -42,53 +45,53 @@ export function Routes({ edits }: { edits: boolean }) {
     const number = place.map((at) => at + 1).join('.')
     return (
       <Group gap="sm" wrap="nowrap">
-        <RowAction label={`Change branch ${number}`} onClick={() => setWriting({ place, route, isNew: false })}>
-          Change
+        <RowAction label={strings.editRouteNumber(number)} onClick={() => setWriting({ place, route, isNew: false })}>
+          {strings.edit}
         </RowAction>
         {place.at(-1) !== 0 && (
-          <RowAction label={`Ask branch ${number} sooner`} onClick={() => put(raised(root, place))}>
-            Sooner
+          <RowAction label={strings.moveRouteUp(number)} onClick={() => put(raised(root, place))}>
+            {strings.moveUp}
           </RowAction>
         )}
         <RowAction
-          label={`Add a branch inside ${number}`}
+          label={strings.addNestedRouteTo(number)}
           onClick={() => setWriting({ place, route: NEW_BRANCH, isNew: true })}
         >
-          Add inside
+          {strings.addNestedRoute}
         </RowAction>
-        <RowAction label={`Delete branch ${number}`} onClick={() => put(removed(root, place))}>
-          Delete
+        <RowAction label={strings.deleteRouteNumber(number)} onClick={() => put(removed(root, place))}>
+          {strings.delete}
         </RowAction>
       </Group>
     )
   }
 
   return (
-    <Panel title="Routes">
-      <p className={pageStyles.lead}>
-        {found.length === 0
-          ? 'There is no branch: receivers that are told hear of every incident.'
-          : 'An incident goes to the first branch that takes it; to the receivers that are told, if none does.'}
-      </p>
+    <Panel title={strings.routes}>
+      <p className={pageStyles.lead}>{found.length === 0 ? strings.noRoutes : strings.routesLead}</p>
       <ActionError error={writing ? null : write.error} />
       {found.length > 0 && (
         <Records
-          label="Routes"
+          label={strings.routes}
           rows={found}
           id={({ place }) => place.join('.')}
           columns={[
-            { title: 'Branch', cell: ({ place }) => place.map((at) => at + 1).join('.'), as: 'head' },
-            { title: 'Takes', cell: ({ route }) => takes(route), as: 'wrap' },
-            { title: 'Tells', cell: ({ route }) => (route.receivers ?? []).join(', ') || 'nobody', as: 'wrap' },
-            { title: 'Terms', cell: ({ route }) => terms(route), as: 'wrap' },
-            ...(edits ? [{ title: 'Actions', cell: actions }] : []),
+            { title: strings.route, cell: ({ place }) => place.map((at) => at + 1).join('.'), as: 'head' },
+            { title: strings.matches, cell: ({ route }) => takes(route), as: 'wrap' },
+            {
+              title: strings.receivers,
+              cell: ({ route }) => (route.receivers ?? []).join(', ') || 'nobody',
+              as: 'wrap',
+            },
+            { title: strings.options, cell: ({ route }) => terms(route), as: 'wrap' },
+            ...(edits ? [{ title: strings.actions, cell: actions }] : []),
           ]}
         />
       )}
       {edits && (
         <Group>
-          <RowAction label="Add a branch" onClick={() => setWriting({ place: [], route: NEW_BRANCH, isNew: true })}>
-            Add a branch
+          <RowAction label={strings.addRoute} onClick={() => setWriting({ place: [], route: NEW_BRANCH, isNew: true })}>
+            {strings.addRoute}
           </RowAction>
         </Group>
       )}

@@ -15,14 +15,15 @@ import { PatienceFields } from './PatienceFields'
 import { RulePreview } from './RulePreview'
 import { conditionWords, scopeWords } from './ruleWords'
 import { ScopeFields } from './ScopeFields'
+import { strings } from './strings'
 
 /** A rule that exists, to be read or changed. */
 export function RulePage({ ruleId }: { ruleId: string }) {
   const rule = useQuery(ruleQuery(ruleId))
   if (rule.error && !rule.data) {
-    return <Failed what="This rule" error={rule.error} retry={() => void rule.refetch()} />
+    return <Failed what={strings.theRule} error={rule.error} retry={() => void rule.refetch()} />
   }
-  if (!rule.data) return <Loading what="the rule" />
+  if (!rule.data) return <Loading what={strings.ruleLower} />
   return <RuleEditor key={rule.data.version} meshId={rule.data.mesh_id} rule={rule.data} />
 }
 
@@ -50,14 +51,14 @@ export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
 
   return (
     <Page
-      title={rule ? rule.name : 'New rule'}
+      title={rule ? rule.name : strings.newRule}
       lead={`${conditionWords(input.condition)}; ${scopeWords(input.scope ?? {})}.`}
     >
       <form onSubmit={submit} className={pageStyles.panelForm}>
-        <Panel title="Rule">
+        <Panel title={strings.rule}>
           <div className={pageStyles.form}>
             <TextInput
-              label="Name"
+              label={strings.name}
               required
               maxLength={100}
               value={draft.name}
@@ -66,15 +67,15 @@ export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
               w={280}
             />
             <NativeSelect
-              label="Severity"
+              label={strings.severity}
               value={draft.severity}
               onChange={(event) => part.patch({ severity: event.currentTarget.value as Draft['severity'] })}
               data={Object.entries(SEVERITIES).map(([value, { word }]) => ({ value, label: word }))}
             />
             <TextInput
-              label="Runbook"
+              label={strings.runbook}
               type="url"
-              placeholder="https://…"
+              placeholder={strings.urlExample}
               value={draft.runbookUrl}
               onChange={(event) => part.patch({ runbookUrl: event.currentTarget.value })}
               error={part.wrong('runbook_url')}
@@ -89,7 +90,7 @@ export function RuleEditor({ meshId, rule }: { meshId: string; rule?: Rule }) {
         {edits && (
           <Group>
             <Button type="submit" loading={saving.isPending}>
-              {rule ? 'Save' : 'Make rule'}
+              {rule ? strings.save : strings.createRule}
             </Button>
           </Group>
         )}

@@ -14,12 +14,13 @@ import { ActionError, Loading, Notice } from '~/ui/State'
 import { firings, firingWords } from './firings'
 import styles from './rulePreview.module.css'
 import { canBeDrawn } from './ruleWords'
+import { strings } from './strings'
 
 const HOURS = [
-  { value: '1', label: 'hour' },
-  { value: '3', label: '3 hours' },
-  { value: '12', label: '12 hours' },
-  { value: '24', label: '24 hours' },
+  { value: '1', label: strings.lastHour },
+  { value: '3', label: strings.last3Hours },
+  { value: '12', label: strings.last12Hours },
+  { value: '24', label: strings.last24Hours },
 ]
 
 interface Props {
@@ -45,29 +46,29 @@ export function RulePreview({ meshId, rule, path }: Props) {
   const data = vms.map(({ id, name }) => ({ value: id, label: name }))
   if (!canBeDrawn(rule.condition) || vms.length < 2) return null
   return (
-    <Panel title="On a path">
+    <Panel title={strings.previewOnPath}>
       <div className={pageStyles.form}>
         <NativeSelect
-          label="From"
+          label={strings.from}
           value={source}
           onChange={(event) => setEnds({ source: event.currentTarget.value, target })}
           data={data}
         />
         <NativeSelect
-          label="To"
+          label={strings.to}
           value={target}
           onChange={(event) => setEnds({ source, target: event.currentTarget.value })}
           data={data}
         />
         <NativeSelect
-          label="In the last"
+          label={strings.period}
           value={hours}
           onChange={(event) => setHours(event.currentTarget.value)}
           data={HOURS}
         />
       </div>
       {source === target ? (
-        <Notice tone="info">A path has two ends.</Notice>
+        <Notice tone="info">{strings.twoEnds}</Notice>
       ) : (
         <Course meshId={meshId} rule={rested} source={source} target={target} hours={Number(hours)} />
       )}
@@ -95,9 +96,9 @@ function Course({ meshId, rule, source, target, hours }: CourseProps) {
       data
         ? [
             { label: shown, colour: 'var(--line-1)', values: data.values },
-            { label: 'Limit', colour: 'var(--line-6)', values: data.limits },
+            { label: strings.limit, colour: 'var(--line-6)', values: data.limits },
             {
-              label: 'Firing',
+              label: strings.firing,
               colour: 'var(--bad)',
               values: data.values.map((value, at) => (data.firing[at] ? value : null)),
             },
@@ -107,7 +108,7 @@ function Course({ meshId, rule, source, target, hours }: CourseProps) {
   )
   const times = useMemo(() => (data?.points_at ?? []).map((at) => Date.parse(at) / 1_000), [data])
   if (error && !data) return <ActionError error={error} />
-  if (!data) return <Loading what="the path" />
+  if (!data) return <Loading what={strings.pathLower} />
   const format = metric === 'loss' ? formatRatio : formatDelay
   const moment = cursor === null ? undefined : times[cursor]
   const end = times.at(-1) ?? Date.now() / 1_000
@@ -115,8 +116,7 @@ function Course({ meshId, rule, source, target, hours }: CourseProps) {
     <>
       <p className={pageStyles.lead}>
         {firingWords(firings(data.firing))}
-        {data.limits.some((limit) => limit !== null) ? '' : ' What is usual for this path is not known yet.'}{' '}
-        {data.notes.join(' ')}
+        {data.limits.some((limit) => limit !== null) ? '' : strings.baselineUnknown} {data.notes.join(' ')}
       </p>
       <p className={styles.legend}>
         {lines.map((line) => (
@@ -133,7 +133,7 @@ function Course({ meshId, rule, source, target, hours }: CourseProps) {
         </span>
       </p>
       <SeriesChart
-        label={`${shown} and the limit of the rule. ${firingWords(firings(data.firing))}`}
+        label={strings.previewSummary(shown, firingWords(firings(data.firing)))}
         times={times}
         range={[end - hours * 3600, end]}
         lines={lines}

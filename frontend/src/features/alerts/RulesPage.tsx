@@ -12,6 +12,7 @@ import { ActionError, Empty, Failed, Loading, Notice } from '~/ui/State'
 import { SEVERITIES } from '../incidents/words'
 import { useEdits } from '../session/useEdits'
 import { conditionWords, patienceWords, scopeWords } from './ruleWords'
+import { strings } from './strings'
 
 interface Props {
   /** Id; the first mesh when absent. */
@@ -23,17 +24,17 @@ interface Props {
 export function RulesPage({ mesh, onMesh }: Props) {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) {
-    return <Failed what="The list of meshes" error={meshes.error} retry={() => void meshes.refetch()} />
+    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
-  if (!meshes.data) return <Loading what="meshes" />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
   const shown = mesh ?? meshes.data[0]?.id
   if (shown === undefined) {
     return (
       <Empty
-        title="There is no mesh yet"
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+        title={strings.noMesh}
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
       >
-        Every new mesh is watched by rules from the start.
+        {strings.newMeshHasRules}
       </Empty>
     )
   }
@@ -44,16 +45,16 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
   const rules = useQuery(rulesQuery(meshId))
   const edits = useEdits()
   if (rules.error && !rules.data) {
-    return <Failed what="The list of rules" error={rules.error} retry={() => void rules.refetch()} />
+    return <Failed what={strings.rules} error={rules.error} retry={() => void rules.refetch()} />
   }
   return (
     <Page
-      title="Rules"
-      lead="When a window of a path is a breach, and how many of them make an incident. Changes count from the next window on."
+      title={strings.rules}
+      lead={strings.rulesLead}
       action={
         <Group gap="xs" align="end">
           <NativeSelect
-            aria-label="Mesh"
+            aria-label={strings.mesh}
             size="xs"
             value={meshId}
             data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
@@ -64,20 +65,20 @@ function RulesOf({ meshId, meshes, onMesh }: { meshId: string; meshes: Mesh[]; o
             size="xs"
             renderRoot={(root) => <a {...root} href={rulesFile(meshId)} download="rules.yaml" />}
           >
-            Download YAML
+            {strings.downloadYaml}
           </Button>
           {edits && (
             <Button size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules/new" search={{ mesh: meshId }} />}>
-              New rule
+              {strings.newRule}
             </Button>
           )}
         </Group>
       }
     >
       {!rules.data ? (
-        <Loading what="rules" />
+        <Loading what={strings.rulesLower} />
       ) : rules.data.length === 0 ? (
-        <p className={pageStyles.lead}>This mesh has no rule: nothing that happens on it becomes an incident.</p>
+        <p className={pageStyles.lead}>{strings.noRules}</p>
       ) : (
         <List rules={rules.data} edits={edits} />
       )}
@@ -94,12 +95,12 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
     <>
       <ActionError error={change.error} />
       <Records
-        label="Rules"
+        label={strings.rules}
         rows={rules}
         id={(rule) => rule.id}
         columns={[
           {
-            title: 'Rule',
+            title: strings.rule,
             cell: (rule) => (
               <Anchor
                 size="sm"
@@ -110,34 +111,34 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
             ),
             as: 'head',
           },
-          { title: 'Condition', cell: (rule) => conditionWords(rule.condition), as: 'wrap' },
-          { title: 'Scope', cell: (rule) => scopeWords(rule.scope), as: 'wrap' },
-          { title: 'Windows', cell: patienceWords },
-          { title: 'Severity', cell: (rule) => SEVERITIES[rule.severity].word },
+          { title: strings.condition, cell: (rule) => conditionWords(rule.condition), as: 'wrap' },
+          { title: strings.scope, cell: (rule) => scopeWords(rule.scope), as: 'wrap' },
+          { title: strings.evaluation, cell: patienceWords },
+          { title: strings.severity, cell: (rule) => SEVERITIES[rule.severity].word },
           {
-            title: 'Watches',
+            title: strings.enabled,
             cell: (rule) =>
               edits ? (
                 <Switch
                   size="xs"
-                  aria-label={`${rule.name} watches`}
+                  aria-label={strings.enableRule(rule.name)}
                   checked={rule.enabled}
                   disabled={change.isPending}
                   onChange={(event) => change.mutate({ rule, changes: { enabled: event.currentTarget.checked } })}
                 />
               ) : rule.enabled ? (
-                'yes'
+                strings.yes
               ) : (
-                'no'
+                strings.no
               ),
           },
           ...(edits
             ? [
                 {
-                  title: 'Actions',
+                  title: strings.actions,
                   cell: (rule: Rule) => (
-                    <RowAction label={`Delete ${rule.name}`} onClick={() => setDeleting(rule)}>
-                      Delete
+                    <RowAction label={strings.deleteName(rule.name)} onClick={() => setDeleting(rule)}>
+                      {strings.delete}
                     </RowAction>
                   ),
                 },
@@ -146,13 +147,13 @@ function List({ rules, edits }: { rules: Rule[]; edits: boolean }) {
         ]}
       />
       <Confirm
-        title={`Delete ${deleting?.name}`}
-        action="Delete"
+        title={strings.deleteName(deleting?.name ?? '')}
+        action={strings.delete}
         about={deleting?.id ?? null}
         doing={remove}
         onClose={() => setDeleting(null)}
       >
-        What it watched for is no longer found. Incidents it made stay.
+        {strings.deleteRuleEffect}
       </Confirm>
     </>
   )
@@ -167,21 +168,21 @@ function Bring({ meshId }: { meshId: string }) {
       <Group gap="sm">
         <FileButton
           accept=".yaml,.yml"
-          inputProps={{ 'aria-label': 'Rules as YAML' }}
+          inputProps={{ 'aria-label': strings.rulesAsYaml }}
           onChange={(file) => void file?.text().then((text) => bring.mutate(text))}
         >
           {(button) => (
             <Button {...button} variant="default" size="xs" loading={bring.isPending}>
-              Bring rules from YAML
+              {strings.importYaml}
             </Button>
           )}
         </FileButton>
-        <span className={pageStyles.lead}>New ones are made, others changed; rules the file does not name stay.</span>
+        <span className={pageStyles.lead}>{strings.importYamlEffect}</span>
       </Group>
       <ActionError error={bring.error} />
       {done && (
         <Notice tone="good">
-          {done.created.length} made, {done.changed.length} changed, {done.unchanged.length} as they were.
+          {strings.importResult(done.created.length, done.changed.length, done.unchanged.length)}
         </Notice>
       )}
     </>

@@ -4,6 +4,7 @@ import { applicationsQuery } from '~/api/applications'
 import { rosterQuery } from '~/api/meshes'
 import { Panel, pageStyles } from '~/ui/Page'
 import type { PartProps } from './draft'
+import { strings } from './strings'
 
 /** Names a rule has already stay choosable, whether the mesh still has them or not. */
 const withChosen = (names: string[], chosen: string[]) => [...new Set([...names, ...chosen])]
@@ -15,16 +16,13 @@ export function ScopeFields({ draft, patch, wrong, meshId }: PartProps & { meshI
   const zones = (roster?.zones ?? []).map(({ name }) => name)
   const vms = (roster?.vms ?? []).map(({ name }) => name)
   const names = applications.map(({ name }) => name)
-  const pairProblem = (pair: string[], what: string) =>
-    pair.length === 1 ? `Choose a second ${what} or none` : undefined
+  const pairProblem = (pair: string[], what: string) => (pair.length === 1 ? strings.chooseSecond(what) : undefined)
   return (
-    <Panel title="Scope">
-      <p className={pageStyles.lead}>
-        All paths of the mesh, unless something is chosen; all that is chosen must hold.
-      </p>
+    <Panel title={strings.scope}>
+      <p className={pageStyles.lead}>{strings.scopeLead}</p>
       <div className={pageStyles.form}>
         <MultiSelect
-          label="In zones"
+          label={strings.inZones}
           searchable
           value={draft.zones}
           onChange={(chosen) => patch({ zones: chosen })}
@@ -32,17 +30,17 @@ export function ScopeFields({ draft, patch, wrong, meshId }: PartProps & { meshI
           w={230}
         />
         <MultiSelect
-          label="Between two zones"
+          label={strings.betweenZones}
           searchable
           maxValues={2}
           value={draft.zonePair}
           onChange={(chosen) => patch({ zonePair: chosen })}
           data={withChosen(zones, draft.zonePair)}
-          error={wrong('scope/zone_pair') ?? pairProblem(draft.zonePair, 'zone')}
+          error={wrong('scope/zone_pair') ?? pairProblem(draft.zonePair, strings.zoneNoun)}
           w={230}
         />
         <MultiSelect
-          label="On VMs"
+          label={strings.onVms}
           searchable
           value={draft.vms}
           onChange={(chosen) => patch({ vms: chosen })}
@@ -50,29 +48,29 @@ export function ScopeFields({ draft, patch, wrong, meshId }: PartProps & { meshI
           w={230}
         />
         <MultiSelect
-          label="One path: from, to"
+          label={strings.onePath}
           searchable
           maxValues={2}
           value={draft.path}
           onChange={(chosen) => patch({ path: chosen })}
           data={withChosen(vms, draft.path)}
-          error={wrong('scope/path') ?? pairProblem(draft.path, 'VM')}
+          error={wrong('scope/path') ?? pairProblem(draft.path, strings.vmNoun)}
           w={230}
         />
         <TextInput
-          label="VMs with labels"
-          placeholder="role=db, tier=1"
+          label={strings.withLabels}
+          placeholder={strings.labelsExample}
           value={draft.labels}
           onChange={(event) => patch({ labels: event.currentTarget.value })}
           error={wrong('scope/labels')}
           w={230}
         />
         <NativeSelect
-          label="Of application"
+          label={strings.application}
           value={draft.application}
           onChange={(event) => patch({ application: event.currentTarget.value })}
           data={[
-            { value: '', label: 'any or none' },
+            { value: '', label: strings.anyApplication },
             ...withChosen(names, draft.application ? [draft.application] : []).map((name) => ({
               value: name,
               label: name,

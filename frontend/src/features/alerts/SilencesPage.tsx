@@ -12,23 +12,21 @@ import { useNow } from '~/ui/useNow'
 import { useEdits } from '../session/useEdits'
 import { NewSilence } from './NewSilence'
 import { matcherWords, weeklyWords } from './silenceWords'
+import { strings } from './strings'
 
 /** What nobody is told of. */
 export function SilencesPage() {
   const silences = useQuery(silencesQuery)
   const edits = useEdits()
   if (silences.error && !silences.data) {
-    return <Failed what="The list of silences" error={silences.error} retry={() => void silences.refetch()} />
+    return <Failed what={strings.silences} error={silences.error} retry={() => void silences.refetch()} />
   }
   return (
-    <Page
-      title="Silences"
-      lead="Incidents that match are made all the same and say why nobody was told. When a silence ends and an incident goes on, it is told then."
-    >
+    <Page title={strings.silences} lead={strings.silencesLead}>
       {!silences.data ? (
-        <Loading what="silences" />
+        <Loading what={strings.silencesLower} />
       ) : silences.data.length === 0 ? (
-        <p className={pageStyles.lead}>There is no silence: receivers hear of every incident that routes give them.</p>
+        <p className={pageStyles.lead}>{strings.noSilences}</p>
       ) : (
         <List silences={silences.data} edits={edits} />
       )}
@@ -47,24 +45,27 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
   return (
     <>
       <Records
-        label="Silences"
+        label={strings.silences}
         rows={silences}
         id={(one) => one.id}
         columns={[
-          { title: 'Why', cell: (one) => one.comment, as: 'head' },
-          { title: 'Incidents whose', cell: (one) => one.matchers.map(matcherWords).join(' and '), as: 'wrap' },
-          { title: 'When', cell: weeklyWords },
-          { title: 'Until', cell: (one) => momentOf(one.ends_at) },
-          { title: 'State', cell: (one) => (isOver(one) ? 'Over' : one.active ? 'In force' : 'Waits') },
-          { title: 'By', cell: (one) => one.created_by, as: 'quiet' },
+          { title: strings.reason, cell: (one) => one.comment, as: 'head' },
+          { title: strings.matchers, cell: (one) => one.matchers.map(matcherWords).join(strings.and), as: 'wrap' },
+          { title: strings.schedule, cell: weeklyWords },
+          { title: strings.endsAt, cell: (one) => momentOf(one.ends_at) },
+          {
+            title: strings.state,
+            cell: (one) => (isOver(one) ? strings.expired : one.active ? strings.active : strings.pending),
+          },
+          { title: strings.createdBy, cell: (one) => one.created_by, as: 'quiet' },
           ...(edits
             ? [
                 {
-                  title: 'Actions',
+                  title: strings.actions,
                   cell: (one: Silence) =>
                     !isOver(one) && (
-                      <RowAction label={`End ${one.comment}`} onClick={() => setEnding(one)}>
-                        End
+                      <RowAction label={strings.endName(one.comment)} onClick={() => setEnding(one)}>
+                        {strings.end}
                       </RowAction>
                     ),
                 },
@@ -73,13 +74,13 @@ function List({ silences, edits }: { silences: Silence[]; edits: boolean }) {
         ]}
       />
       <Confirm
-        title={`End ${ending?.comment}`}
-        action="End"
+        title={strings.endName(ending?.comment ?? '')}
+        action={strings.end}
         about={ending?.id ?? null}
         doing={end}
         onClose={() => setEnding(null)}
       >
-        Receivers are told of incidents it muted that still go on.
+        {strings.endSilenceEffect}
       </Confirm>
     </>
   )

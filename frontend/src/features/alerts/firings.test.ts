@@ -9,9 +9,9 @@ test('windows in a row are one firing', () => {
 
 test('how often is said in words', () => {
   expect([0, 1, 2, 5].map(firingWords)).toEqual([
-    'It would not have fired.',
-    'It would have fired once.',
-    'It would have fired twice.',
-    'It would have fired 5 times.',
+    'The rule would not have fired.',
+    'The rule would have fired once.',
+    'The rule would have fired twice.',
+    'The rule would have fired 5 times.',
   ])
 })

@@ -1,8 +1,10 @@
 /** How often a rule fires in a row of windows. */
+import { strings } from './strings'
+
 export const firings = (firing: readonly boolean[]): number => firing.filter((now, at) => now && !firing[at - 1]).length
 
 /** "It would have fired twice." */
 export function firingWords(times: number): string {
-  if (times === 0) return 'It would not have fired.'
-  return `It would have fired ${times === 1 ? 'once' : times === 2 ? 'twice' : `${times} times`}.`
+  if (times === 0) return strings.noFiring
+  return strings.firingTimes(times === 1 ? strings.once : times === 2 ? strings.twice : strings.times(times))
 }

@@ -1,6 +1,7 @@
 /** What each kind of receiver asks for, and where that goes in the body. Secrets are never shown again. */
 
 import type { Receiver, ReceiverInput, ReceiverKind } from '~/api/receivers'
+import { strings } from './strings'
 
 export interface ReceiverField {
   name: string
@@ -14,16 +15,30 @@ export interface ReceiverField {
 }
 
 export const RECEIVER_FIELDS: Record<ReceiverKind, ReceiverField[]> = {
-  email: [{ name: 'to', label: 'To', type: 'text', part: 'settings', placeholder: 'ops@example.com, …', many: true }],
+  email: [
+    {
+      name: 'to',
+      label: strings.emailTo,
+      type: 'text',
+      part: 'settings',
+      placeholder: strings.emailExample,
+      many: true,
+    },
+  ],
   webhook: [
-    { name: 'url', label: 'Address', type: 'url', part: 'settings', placeholder: 'https://example.com/hooks/1' },
-    { name: 'key', label: 'Key that signs', type: 'password', part: 'secret', placeholder: 'none', optional: true },
+    { name: 'url', label: strings.url, type: 'url', part: 'settings', placeholder: 'https://example.com/hooks/1' },
+    {
+      name: 'key',
+      label: strings.signingKey,
+      type: 'password',
+      part: 'secret',
+      placeholder: strings.optional,
+      optional: true,
+    },
   ],
-  slack: [
-    { name: 'url', label: 'Address of the incoming webhook', type: 'url', part: 'secret', placeholder: 'https://…' },
-  ],
-  pagerduty: [{ name: 'routing_key', label: 'Routing key', type: 'password', part: 'secret' }],
-  teams: [{ name: 'url', label: 'Address of the workflow', type: 'url', part: 'secret', placeholder: 'https://…' }],
+  slack: [{ name: 'url', label: strings.slackUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
+  pagerduty: [{ name: 'routing_key', label: strings.routingKey, type: 'password', part: 'secret' }],
+  teams: [{ name: 'url', label: strings.workflowUrl, type: 'url', part: 'secret', placeholder: strings.urlExample }],
 }
 
 const split = (text: string) => text.split(/[\s,;]+/).filter(Boolean)

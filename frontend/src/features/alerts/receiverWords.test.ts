@@ -10,10 +10,10 @@ const TREE: Route = {
 }
 
 test('what a receiver hears is said by where the tree names it', () => {
-  expect(hears(TREE, 'mail')).toBe('what no branch takes')
-  expect(hears(TREE, 'pager')).toBe('what its branches take')
-  expect(hears(TREE, 'chat')).toBe('nothing')
-  expect(hears({ ...TREE, routes: [] }, 'mail')).toBe('every incident')
+  expect(hears(TREE, 'mail')).toBe('Incidents without a matching route')
+  expect(hears(TREE, 'pager')).toBe('Incidents its routes match')
+  expect(hears(TREE, 'chat')).toBe('Nothing')
+  expect(hears({ ...TREE, routes: [] }, 'mail')).toBe('Every incident')
 })
 
 test('naming a receiver at the root leaves branches and others as they are, and can be undone', () => {

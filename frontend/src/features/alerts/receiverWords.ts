@@ -1,25 +1,26 @@
 /** Receivers as people read them, and who hears of what. */
 
 import type { Delivery, Receiver, ReceiverKind, Route } from '~/api/receivers'
+import { strings } from './strings'
 
 export const RECEIVER_KINDS: Record<ReceiverKind, string> = {
-  email: 'E-mail',
-  webhook: 'Webhook',
-  slack: 'Slack',
-  pagerduty: 'PagerDuty',
-  teams: 'Microsoft Teams',
+  email: strings.email,
+  webhook: strings.webhook,
+  slack: strings.slack,
+  pagerduty: strings.pagerDuty,
+  teams: strings.microsoftTeams,
 }
 
 export const DELIVERY_STATES: Record<Delivery['state'], string> = {
-  waiting: 'Waiting',
-  sent: 'Sent',
-  failed: 'Failed',
+  waiting: strings.deliveryWaiting,
+  sent: strings.sent,
+  failed: strings.failed,
 }
 
 /** Where a receiver leads, as far as that is no secret. */
 export function destination({ kind, settings }: Receiver): string {
   if (kind === 'email') return (Array.isArray(settings.to) ? settings.to : []).join(', ')
-  return typeof settings.url === 'string' ? settings.url : 'kept secret'
+  return typeof settings.url === 'string' ? settings.url : strings.hidden
 }
 
 const isNamed = ({ receivers, routes }: Route, name: string): boolean =>
@@ -30,8 +31,8 @@ export const isAtRoot = ({ receivers }: Route, name: string) => (receivers ?? []
 
 /** What a receiver hears of, by the tree of routes. */
 export function hears(root: Route, name: string): string {
-  if (isAtRoot(root, name)) return (root.routes ?? []).length === 0 ? 'every incident' : 'what no branch takes'
-  return isNamed(root, name) ? 'what its branches take' : 'nothing'
+  if (isAtRoot(root, name)) return (root.routes ?? []).length === 0 ? strings.everyIncident : strings.unmatchedIncidents
+  return isNamed(root, name) ? strings.incidentsOfRoutes : strings.nothing
 }
 
 /** The tree with a receiver named by its root, or not; branches stay as they are. */

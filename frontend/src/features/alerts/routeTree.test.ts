@@ -23,9 +23,9 @@ test('a branch is replaced, removed, raised and added at its place, and nothing 
 
 test('a branch says what it takes and on which terms', () => {
   expect(takes(NEW_BRANCH)).toBe('severity is critical')
-  expect(takes({ ...NEW_BRANCH, matchers: [] })).toBe('everything')
+  expect(takes({ ...NEW_BRANCH, matchers: [] })).toBe('All incidents')
   expect(terms(NEW_BRANCH)).toBe('')
   expect(terms({ ...NEW_BRANCH, repeat_s: 3600, resolved: false, continue_: true })).toBe(
-    'repeated every hour; not told of the end; goes on to the next',
+    'repeats every hour; no notification when resolved; continues with the next route',
   )
 })

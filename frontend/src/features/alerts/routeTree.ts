@@ -2,6 +2,7 @@
 
 import type { Route } from '~/api/receivers'
 import { matcherWords } from './silenceWords'
+import { strings } from './strings'
 
 export type Place = readonly number[]
 
@@ -63,25 +64,25 @@ export const added = (root: Route, place: Place, route: Route): Route =>
 
 /** "Severity is critical and Zone is eu-*". */
 export const takes = ({ matchers }: Route) =>
-  (matchers ?? []).length === 0 ? 'everything' : (matchers ?? []).map(matcherWords).join(' and ')
+  (matchers ?? []).length === 0 ? strings.allIncidents : (matchers ?? []).map(matcherWords).join(strings.and)
 
 const HOUR_S = 3600
 export const REPEATS = [
-  { value: '', label: 'as above it' },
-  { value: '1800', label: 'every 30 min' },
-  { value: `${HOUR_S}`, label: 'every hour' },
-  { value: `${4 * HOUR_S}`, label: 'every 4 hours' },
-  { value: `${24 * HOUR_S}`, label: 'every day' },
-  { value: `${168 * HOUR_S}`, label: 'every week' },
+  { value: '', label: strings.inherited },
+  { value: '1800', label: strings.every30Minutes },
+  { value: `${HOUR_S}`, label: strings.everyHour },
+  { value: `${4 * HOUR_S}`, label: strings.every4Hours },
+  { value: `${24 * HOUR_S}`, label: strings.everyDay },
+  { value: `${168 * HOUR_S}`, label: strings.everyWeek },
 ]
 
 /** What differs from the branch above, and whether branches after it are asked too. */
 export function terms({ repeat_s, resolved, continue_ }: Route): string {
-  const repeat = REPEATS.find(({ value }) => value === String(repeat_s))?.label ?? `every ${repeat_s} s`
+  const repeat = REPEATS.find(({ value }) => value === String(repeat_s))?.label ?? strings.everySeconds(repeat_s ?? 0)
   const parts = [
-    repeat_s ? `repeated ${repeat}` : '',
-    resolved === false ? 'not told of the end' : resolved ? 'told of the end' : '',
-    continue_ ? 'goes on to the next' : '',
+    repeat_s ? strings.repeats(repeat.toLowerCase()) : '',
+    resolved === false ? strings.resolvedSilent : resolved ? strings.resolvedNotified : '',
+    continue_ ? strings.continues : '',
   ].filter(Boolean)
   return parts.join('; ')
 }

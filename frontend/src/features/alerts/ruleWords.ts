@@ -3,13 +3,14 @@
 import type { Condition, Rule, RuleInput, Scope } from '~/api/rules'
 import { title } from '~/lib/metrics'
 import { formatDelay, formatRatio } from '~/lib/units'
+import { strings } from './strings'
 
 export const KINDS: Record<Condition['kind'], string> = {
-  threshold: 'A value above a number',
-  baseline: 'A value above what is usual for the path',
-  spike: 'A largest delay above the median',
-  silent: 'An agent that does not report',
-  performance: 'An application below its objective',
+  threshold: strings.kindThreshold,
+  baseline: strings.kindBaseline,
+  spike: strings.kindSpike,
+  silent: strings.kindSilent,
+  performance: strings.kindPerformance,
 }
 
 /** Kinds that look at paths. */
@@ -19,9 +20,9 @@ const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike'
 export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'
 
 const TIMESCALES: Record<Condition['timescale'], string> = {
-  short: 'the last half hour',
-  long: 'the last days',
-  weekly: 'this hour of the week',
+  short: strings.baselineShort,
+  long: strings.baselineLong,
+  weekly: strings.baselineWeekly,
 }
 
 export const TIMESCALE_OPTIONS = Object.entries(TIMESCALES).map(([value, label]) => ({ value, label }))
@@ -35,31 +36,31 @@ export function conditionWords(condition: Condition): string {
   const what = title(metric, statistic)
   switch (kind) {
     case 'threshold':
-      return `${what} above ${amount(metric, above)}`
+      return strings.conditionThreshold(what, amount(metric, above))
     case 'baseline': {
-      const least = rise_ns > 0 ? ` and ${amount(metric, rise_ns)}` : ''
-      return `${what}: ${deviations} deviations${least} above ${TIMESCALES[timescale]}`
+      const least = rise_ns > 0 ? strings.andAmount(amount(metric, rise_ns)) : ''
+      return strings.conditionBaseline(what, deviations, least, TIMESCALES[timescale])
     }
     case 'spike':
-      return `Largest delay ${formatDelay(rise_ns)} above the median`
+      return strings.conditionSpike(formatDelay(rise_ns))
     case 'silent':
-      return 'No report of an agent'
+      return strings.kindSilent
     case 'performance':
-      return `Performance ${above > 0 ? `${formatRatio(above)} ` : ''}below the objective`
+      return strings.conditionPerformance(above > 0 ? `${formatRatio(above)} ` : '')
   }
 }
 
 /** Which paths a rule is about: all that is named must hold. */
 export function scopeWords({ zones, zone_pair, vms, path, labels, application }: Scope): string {
   const parts = [
-    zones?.length ? `zones ${zones.join(', ')}` : '',
-    zone_pair ? `between ${zone_pair.join(' and ')}` : '',
-    vms?.length ? `VMs ${vms.join(', ')}` : '',
+    zones?.length ? strings.scopeZones(zones.join(', ')) : '',
+    zone_pair ? strings.scopeBetween(zone_pair.join(strings.and)) : '',
+    vms?.length ? strings.scopeVms(vms.join(', ')) : '',
     path ? path.join(' → ') : '',
     ...Object.entries(labels ?? {}).map(([name, value]) => `${name}=${value}`),
-    application ? `application ${application}` : '',
+    application ? strings.scopeApplication(application) : '',
   ].filter(Boolean)
-  return parts.length > 0 ? parts.join('; ') : 'all\u00a0paths'
+  return parts.length > 0 ? parts.join('; ') : strings.allPaths
 }
 
-export const patienceWords = ({ windows_x, windows_y }: Rule) => `${windows_x} of ${windows_y}`
+export const patienceWords = ({ windows_x, windows_y }: Rule) => strings.breachesOutOf(windows_x, windows_y)

@@ -5,7 +5,7 @@ test('a weekly silence is said with its day, time and length, and typed times me
   expect(weeklyWords({ weekly: { weekday: 6, minute: minuteOfDay('23:05'), lasts_min: 90 } })).toBe(
     'Sundays 23:05 UTC for 90 min',
   )
-  expect(weeklyWords({ weekly: null })).toBe('all the time')
+  expect(weeklyWords({ weekly: null })).toBe('Always')
 })
 
 test('a matcher is read as a sentence', () => {

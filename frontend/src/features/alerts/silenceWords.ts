@@ -1,29 +1,39 @@
 /** Silences as people read them, and as they are typed. */
 
 import type { Matcher, Silence } from '~/api/silences'
+import { strings } from './strings'
 
 export const LABELS: Record<Matcher['label'], string> = {
-  mesh: 'Mesh',
-  severity: 'Severity',
-  suspect: 'Suspect',
-  rule: 'Rule',
-  vm: 'VM',
-  zone: 'Zone',
-  application: 'Application',
+  mesh: strings.mesh,
+  severity: strings.severity,
+  suspect: strings.suspect,
+  rule: strings.rule,
+  vm: strings.vm,
+  zone: strings.zone,
+  application: strings.application,
 }
 
-export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday']
+export const WEEKDAYS = [
+  strings.monday,
+  strings.tuesday,
+  strings.wednesday,
+  strings.thursday,
+  strings.friday,
+  strings.saturday,
+  strings.sunday,
+]
 
 /** "mesh is prod", "zone is not eu-*". */
-export const matcherWords = ({ label, value, negate }: Matcher) => `${label} is ${negate ? 'not ' : ''}${value}`
+export const matcherWords = ({ label, value, negate }: Matcher) =>
+  strings.matcher(label, negate ? strings.not : '', value)
 
 const two = (value: number) => String(value).padStart(2, '0')
 
-/** "Mondays 23:05 UTC for 90 min"; "all the time" where it does not come again and again. */
+/** "Mondays 23:05 UTC for 90 min"; "Always" where it does not repeat. */
 export function weeklyWords({ weekly }: Pick<Silence, 'weekly'>): string {
-  if (!weekly) return 'all the time'
+  if (!weekly) return strings.always
   const at = `${two(Math.floor(weekly.minute / 60))}:${two(weekly.minute % 60)}`
-  return `${WEEKDAYS[weekly.weekday]}s ${at} UTC for ${weekly.lasts_min} min`
+  return strings.weekly(WEEKDAYS[weekly.weekday] ?? '', at, weekly.lasts_min)
 }
 
 /** "23:05" as the minute of the day. */

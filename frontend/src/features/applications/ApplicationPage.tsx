@@ -12,13 +12,14 @@ import { Records } from '~/ui/Records'
 import { Failed, Loading, Notice } from '~/ui/State'
 import styles from './applications.module.css'
 import { Options } from './Options'
+import { strings } from './strings'
 
 const STATE_WORDS: Record<ApplicationPerformance['detail'][number]['state'], string> = {
   measured: 'measured',
-  stale: 'stale: the newest window is old',
-  lost: 'lost: nothing came back',
-  no_data: 'no data yet',
-  not_planned: 'not measured: a task waits for a VM, or nobody probes this path',
+  stale: strings.stale,
+  lost: strings.lost,
+  no_data: strings.noData,
+  not_planned: strings.notMeasured,
 }
 
 /** One application: its tasks, what each link keeps of its best performance now, and what it is attached to. */
@@ -26,29 +27,26 @@ export function ApplicationPage({ applicationId }: { applicationId: string }) {
   const found = useQuery(applicationQuery(applicationId))
   const now = useQuery(performanceQuery(applicationId))
   if (found.error && !found.data) {
-    return <Failed what="This application" error={found.error} retry={() => void found.refetch()} />
+    return <Failed what={strings.theApplication} error={found.error} retry={() => void found.refetch()} />
   }
-  if (!found.data) return <Loading what="the application" />
+  if (!found.data) return <Loading what={strings.applicationLower} />
   const application = found.data
   return (
     <Page
       title={application.name}
-      lead={application.description || `${application.tasks.length} tasks on ${application.mesh.name}`}
+      lead={application.description || strings.tasksOnMesh(application.tasks.length, application.mesh.name)}
       action={<Remove application={application} />}
     >
       {now.data?.below_objective && (
-        <Notice tone="warn" title="Below its objective.">
-          Ask which task to move where on <Link to="/recommendations">recommendations</Link>.
+        <Notice tone="warn" title={strings.belowObjective}>
+          {strings.findPlacements} <Link to="/recommendations">{strings.recommendations}</Link>.
         </Notice>
       )}
       {application.curve.newest > application.curve.number && (
-        <Notice tone="info">
-          It is attached to version {application.curve.number} of its curve; version {application.curve.newest} is
-          newer.
-        </Notice>
+        <Notice tone="info">{strings.newerCurve(application.curve.number, application.curve.newest)}</Notice>
       )}
       <Figures application={application} now={now.data} />
-      {now.data ? <Links now={now.data} /> : <Loading what="its performance" />}
+      {now.data ? <Links now={now.data} /> : <Loading what={strings.performanceLower} />}
       <Tasks application={application} />
       <Options applicationId={applicationId} />
     </Page>
@@ -60,37 +58,35 @@ function Figures({ application, now }: { application: Application; now: Applicat
   return (
     <dl className={styles.figures}>
       <div>
-        <dt>Performance now</dt>
+        <dt>{strings.performanceNow}</dt>
         <dd className={now?.below_objective ? styles.below : undefined}>
           {known ? formatShare(now.performance) : NO_VALUE}{' '}
           {known && now.low !== null && now.low !== now.high && (
-            <small>
-              {formatShare(now.low)} to {formatShare(now.high)}
-            </small>
+            <small>{strings.interval(formatShare(now.low), formatShare(now.high))}</small>
           )}
         </dd>
       </div>
       <div>
-        <dt>Worst link</dt>
+        <dt>{strings.worstLink}</dt>
         <dd>{now?.worst == null ? NO_VALUE : formatShare(now.worst)}</dd>
       </div>
       <div>
-        <dt>Objective</dt>
+        <dt>{strings.objective}</dt>
         <dd>{application.objective === null ? NO_VALUE : formatShare(application.objective)}</dd>
       </div>
       <div>
-        <dt>Links measured</dt>
-        <dd>{now ? `${now.measured} of ${now.links}` : NO_VALUE}</dd>
+        <dt>{strings.linksMeasured}</dt>
+        <dd>{now ? strings.countOf(now.measured, now.links) : NO_VALUE}</dd>
       </div>
       <div>
-        <dt>Curve</dt>
+        <dt>{strings.curve}</dt>
         <dd>
           <Anchor
             renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId: application.curve.id }} />}
           >
             {application.curve.name}
           </Anchor>{' '}
-          <small>version {application.curve.number}</small>
+          <small>{strings.version(application.curve.number)}</small>
         </dd>
       </div>
     </dl>
@@ -100,17 +96,17 @@ function Figures({ application, now }: { application: Application; now: Applicat
 function Links({ now }: { now: ApplicationPerformance }) {
   return (
     <Records
-      label="Links"
+      label={strings.links}
       rows={now.detail}
       id={(link) => `${link.source} ${link.target}`}
       columns={[
-        { title: 'From', cell: (link) => link.source },
-        { title: 'To', cell: (link) => link.target },
-        { title: 'Round trip', cell: (link) => formatDelay(link.round_trip_ns), as: 'number' },
-        { title: 'Performance', cell: (link) => formatShare(link.performance), as: 'number' },
+        { title: strings.from, cell: (link) => link.source },
+        { title: strings.to, cell: (link) => link.target },
+        { title: strings.roundTrip, cell: (link) => formatDelay(link.round_trip_ns), as: 'number' },
+        { title: strings.performance, cell: (link) => formatShare(link.performance), as: 'number' },
         {
-          title: 'State',
-          cell: (link) => STATE_WORDS[link.state] + (link.extrapolated ? ', beyond what its curve knows' : ''),
+          title: strings.state,
+          cell: (link) => STATE_WORDS[link.state] + (link.extrapolated ? strings.extrapolated : ''),
           as: 'quiet',
         },
       ]}
@@ -121,14 +117,14 @@ function Links({ now }: { now: ApplicationPerformance }) {
 function Tasks({ application }: { application: Application }) {
   return (
     <Records
-      label="Tasks"
+      label={strings.tasks}
       rows={application.tasks}
       id={(task) => task.id}
       columns={[
-        { title: 'Task', cell: (task) => task.name, as: 'head' },
-        { title: 'VM', cell: (task) => task.vm?.name ?? 'waits for a VM' },
+        { title: strings.task, cell: (task) => task.name, as: 'head' },
+        { title: strings.vm, cell: (task) => task.vm?.name ?? strings.noVm },
         {
-          title: 'Role',
+          title: strings.role,
           cell: (task) => [task.root && 'root', task.pinned && 'pinned'].filter(Boolean).join(', ') || 'task',
           as: 'quiet',
         },
@@ -144,17 +140,17 @@ function Remove({ application }: { application: Application }) {
   return (
     <>
       <Button variant="default" onClick={() => setAsking(true)}>
-        Delete…
+        {strings.deleteEllipsis}
       </Button>
       <Confirm
-        title={`Delete ${application.name}`}
-        action="Delete"
+        title={strings.deleteName(application.name)}
+        action={strings.delete}
         about={asking ? application.id : null}
         doing={remove}
         onClose={() => setAsking(false)}
         onDone={() => void navigate({ to: '/applications' })}
       >
-        Sinemora forgets the application; its VMs and curve stay.
+        {strings.deleteEffect}
       </Confirm>
     </>
   )

@@ -9,37 +9,35 @@ import { Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import styles from './applications.module.css'
+import { strings } from './strings'
 
-const declare = <Button renderRoot={(root) => <Link {...root} to="/applications/new" />}>Declare an application</Button>
+const declare = (
+  <Button renderRoot={(root) => <Link {...root} to="/applications/new" />}>{strings.addApplication}</Button>
+)
 
 /** What runs on the VMs, and how it does under the newest round trips. */
 export function ApplicationsPage() {
   const applications = useQuery(applicationsQuery)
   if (applications.error && !applications.data) {
-    return <Failed what="The applications" error={applications.error} retry={() => void applications.refetch()} />
+    return <Failed what={strings.applications} error={applications.error} retry={() => void applications.refetch()} />
   }
-  if (!applications.data) return <Loading what="applications" />
+  if (!applications.data) return <Loading what={strings.applicationsLower} />
   if (applications.data.length === 0) {
     return (
-      <Empty title="There is no application yet" action={declare}>
-        An application says which VMs work together and what latency costs them. Sinemora then tells how it does, and
-        which task to move where.
+      <Empty title={strings.noApplications} action={declare}>
+        {strings.noApplicationsLead}
       </Empty>
     )
   }
   return (
-    <Page
-      title="Applications"
-      lead="What runs on the VMs of a mesh, and what share of its best performance the newest round trips leave it."
-      action={declare}
-    >
+    <Page title={strings.applications} lead={strings.applicationsLead} action={declare}>
       <Records
-        label="Applications"
+        label={strings.applications}
         rows={applications.data}
         id={(one) => one.id}
         columns={[
           {
-            title: 'Application',
+            title: strings.application,
             cell: (one) => (
               <Anchor
                 size="sm"
@@ -52,12 +50,12 @@ export function ApplicationsPage() {
             ),
             as: 'head',
           },
-          { title: 'Mesh', cell: (one) => one.mesh.name },
-          { title: 'Curve', cell: (one) => one.curve.name },
-          { title: 'Tasks', cell: (one) => formatCount(one.tasks.length), as: 'number' },
-          { title: 'Performance now', cell: (one) => <PerformanceNow application={one} />, as: 'number' },
+          { title: strings.mesh, cell: (one) => one.mesh.name },
+          { title: strings.curve, cell: (one) => one.curve.name },
+          { title: strings.tasks, cell: (one) => formatCount(one.tasks.length), as: 'number' },
+          { title: strings.performanceNow, cell: (one) => <PerformanceNow application={one} />, as: 'number' },
           {
-            title: 'Objective',
+            title: strings.objective,
             cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
             as: 'number',
           },

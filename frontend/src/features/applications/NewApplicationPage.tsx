@@ -10,27 +10,25 @@ import { Problem } from '~/lib/problem'
 import { NumberField } from '~/ui/NumberField'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { strings } from './strings'
 
 /** An application around a root, declared in a minute; graphs and limits come by YAML or the API. */
 export function NewApplicationPage() {
   const meshes = useQuery(meshesQuery)
-  if (meshes.error && !meshes.data) return <Failed what="The meshes" error={meshes.error} />
-  if (!meshes.data) return <Loading what="meshes" />
+  if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
   if (meshes.data.length === 0) {
     return (
       <Empty
-        title="There is no mesh yet"
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+        title={strings.noMesh}
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
       >
-        Applications run on the VMs of a mesh, between which latency is measured.
+        {strings.applicationNeedsMesh}
       </Empty>
     )
   }
   return (
-    <Page
-      title="Declare an application"
-      lead="Which VMs work together, who the others talk to, and which curve says what latency costs them."
-    >
+    <Page title={strings.addApplication} lead={strings.addApplicationLead}>
       <Form meshes={meshes.data} />
     </Page>
   )
@@ -67,9 +65,16 @@ function Form({ meshes }: { meshes: Mesh[] }) {
     <Panel>
       <form onSubmit={submit} className={pageStyles.panelForm}>
         <div className={pageStyles.form}>
-          <TextInput name="name" label="Name" placeholder="cache" required maxLength={100} error={field('name')} />
+          <TextInput
+            name="name"
+            label={strings.name}
+            placeholder={strings.nameExample}
+            required
+            maxLength={100}
+            error={field('name')}
+          />
           <NativeSelect
-            label="Mesh"
+            label={strings.mesh}
             value={mesh}
             onChange={(event) => {
               setMesh(event.currentTarget.value)
@@ -80,17 +85,17 @@ function Form({ meshes }: { meshes: Mesh[] }) {
           />
           <NativeSelect
             name="curve"
-            label="Curve"
+            label={strings.curve}
             error={field('curve')}
             data={(curves.data ?? []).map(({ id, name, origin }) => ({
               value: id,
-              label: origin === 'own' ? `${name} (yours)` : name,
+              label: origin === 'own' ? strings.ownCurve(name) : name,
             }))}
           />
           <NumberField
             name="objective"
-            label="Objective, %"
-            placeholder="none"
+            label={strings.objectivePercent}
+            placeholder={strings.none}
             min={1}
             max={100}
             step="any"
@@ -100,17 +105,17 @@ function Form({ meshes }: { meshes: Mesh[] }) {
         </div>
         <div className={pageStyles.form}>
           <NativeSelect
-            label="Root"
-            description="The VM all others talk to: server, master"
+            label={strings.serverRoot}
+            description={strings.serverRootHint}
             required
             value={root}
             onChange={(event) => setRoot(event.currentTarget.value)}
-            data={[{ value: '', label: 'Choose a VM' }, ...vms.map(({ id, name }) => ({ value: id, label: name }))]}
+            data={[{ value: '', label: strings.chooseVm }, ...vms.map(({ id, name }) => ({ value: id, label: name }))]}
           />
           <MultiSelect
-            label="Other VMs"
-            description="One task on each"
-            placeholder={others.length === 0 ? 'Choose VMs' : undefined}
+            label={strings.otherVms}
+            description={strings.oneTaskEach}
+            placeholder={others.length === 0 ? strings.chooseVms : undefined}
             searchable
             value={others}
             onChange={setOthers}
@@ -121,7 +126,7 @@ function Form({ meshes }: { meshes: Mesh[] }) {
         <ActionError error={create.error} />
         <div>
           <Button type="submit" loading={create.isPending} disabled={root === '' || others.length === 0}>
-            Declare
+            {strings.addApplication}
           </Button>
         </div>
       </form>

@@ -7,6 +7,7 @@ import { NO_VALUE } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { errorText } from '~/ui/State'
+import { strings } from './strings'
 
 const money = (value: number | null) => (value === null ? NO_VALUE : value === 0 ? '±0' : value.toFixed(4))
 
@@ -17,40 +18,38 @@ const FIRST = 8
 export function Options({ applicationId }: { applicationId: string }) {
   const { data, error } = useQuery(optionsQuery(applicationId))
   const [all, setAll] = useState(false)
-  if (error) return <p className={pageStyles.quiet}>Options: {errorText(error)}</p>
+  if (error) return <p className={pageStyles.quiet}>{strings.optionsError(errorText(error))}</p>
   if (!data || data.options.length === 0) return null
   return (
-    <Panel title="What else could be done">
+    <Panel title={strings.otherOptions}>
       <Records
-        label="Options"
+        label={strings.options}
         rows={all ? data.options : data.options.slice(0, FIRST)}
         id={(one) => one.words}
         columns={[
-          { title: 'Option', cell: (one) => one.words, as: 'wrap' },
-          { title: 'Then', cell: ({ gain }) => formatShare(gain.after.mean), as: 'number' },
-          { title: 'Change', cell: ({ gain }) => formatChange(gain.gain.mean), as: 'number' },
+          { title: strings.option, cell: (one) => one.words, as: 'wrap' },
+          { title: strings.performanceThen, cell: ({ gain }) => formatShare(gain.after.mean), as: 'number' },
+          { title: strings.change, cell: ({ gain }) => formatChange(gain.gain.mean), as: 'number' },
           {
-            title: 'Interval',
+            title: strings.confidenceInterval,
             cell: ({ gain: { gain } }) =>
               gain.low <= -1 && gain.high >= 1
-                ? 'not known'
-                : `${formatChange(gain.low)} to ${formatChange(gain.high)}`,
+                ? strings.unknown
+                : strings.interval(formatChange(gain.low), formatChange(gain.high)),
             as: 'number',
           },
-          { title: 'An hour', cell: (one) => money(one.price_change_per_hour), as: 'number' },
-          { title: 'Once', cell: (one) => money(one.price_once), as: 'number' },
+          { title: strings.hourlyCost, cell: (one) => money(one.price_change_per_hour), as: 'number' },
+          { title: strings.oneOffCost, cell: (one) => money(one.price_once), as: 'number' },
         ]}
       />
       {data.options.length > FIRST && (
         <div>
           <Button variant="default" aria-expanded={all} onClick={() => setAll(!all)}>
-            {all ? `Show the best ${FIRST}` : `Show all ${data.options.length}`}
+            {all ? strings.showBest(FIRST) : strings.showAll(data.options.length)}
           </Button>
         </div>
       )}
-      <p className={pageStyles.quiet}>
-        A VM that does not exist yet is taken to be like those measured in its zone: how they differ makes the interval.
-      </p>
+      <p className={pageStyles.quiet}>{strings.newVmAssumption}</p>
     </Panel>
   )
 }

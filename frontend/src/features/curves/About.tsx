@@ -5,6 +5,7 @@ import { formatMoment, zoneName } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import styles from './curves.module.css'
+import { strings } from './strings'
 
 /** The facts of a version: where the numbers are from and what was found in them. */
 export function About({ curve }: { curve: CurveDetail }) {
@@ -14,34 +15,30 @@ export function About({ curve }: { curve: CurveDetail }) {
   const made = version.created_at ? new Date(version.created_at) : null
   return (
     <dl className={styles.about}>
-      <Fact term="Formula">{version.formula}</Fact>
-      <Fact term="Metric">
-        {curve.metric === 'rate' ? 'a rate, which falls with latency' : 'a duration, which grows with latency'}
+      <Fact term={strings.formula}>{version.formula}</Fact>
+      <Fact term={strings.metric}>
+        {curve.metric === 'rate' ? strings.metricRate : strings.metricDuration}
         {curve.unit && `; ${curve.unit}`}
       </Fact>
-      <Fact term="Baseline">
-        {version.baseline === null ? 'not stated' : `${significant(version.baseline)} ${curve.unit}`}
+      <Fact term={strings.baseline}>
+        {version.baseline === null ? strings.notStated : `${significant(version.baseline)} ${curve.unit}`}
       </Fact>
-      <Fact term="Flat threshold">
+      <Fact term={strings.flatThreshold}>
         {threshold
-          ? `${formatMicroseconds(threshold.at_us)}${threshold.low_us !== null && threshold.high_us !== null ? `, with 95 % between ${formatMicroseconds(threshold.low_us)} and ${formatMicroseconds(threshold.high_us)}` : ''}`
-          : 'none'}
+          ? `${formatMicroseconds(threshold.at_us)}${threshold.low_us !== null && threshold.high_us !== null ? strings.thresholdInterval(formatMicroseconds(threshold.low_us), formatMicroseconds(threshold.high_us)) : ''}`
+          : strings.none}
       </Fact>
-      <Fact term="Domain">
-        0 to {formatMicroseconds(version.domain_us)}; {formatShare(version.smallest)} is left there
+      <Fact term={strings.measuredRange}>
+        {strings.measuredRangeValue(formatMicroseconds(version.domain_us), formatShare(version.smallest))}
       </Fact>
-      {version.noise !== null && (
-        <Fact term="Noise">{formatShare(version.noise)} of one sample, relative to the curve</Fact>
-      )}
+      {version.noise !== null && <Fact term={strings.noise}>{strings.noiseValue(formatShare(version.noise))}</Fact>}
       {version.latency_offset_us > 0 && (
-        <Fact term="Counted from">
-          a round trip of {formatMicroseconds(version.latency_offset_us)}, the smallest one
-        </Fact>
+        <Fact term={strings.zeroPoint}>{strings.zeroPointValue(formatMicroseconds(version.latency_offset_us))}</Fact>
       )}
-      <Fact term="Source">{version.source || 'not stated'}</Fact>
-      {version.rows !== null && <Fact term="Rows">{formatCount(version.rows)}</Fact>}
+      <Fact term={strings.source}>{version.source || strings.notStated}</Fact>
+      {version.rows !== null && <Fact term={strings.rows}>{formatCount(version.rows)}</Fact>}
       {made && (
-        <Fact term={`Version ${version.number}`}>
+        <Fact term={strings.versionNumber(version.number)}>
           {version.made_by}, {formatMoment(made, clock)} {zoneName(clock, made)}
         </Fact>
       )}

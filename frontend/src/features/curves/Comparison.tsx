@@ -14,6 +14,7 @@ import { Records } from '~/ui/Records'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
 import { lineOf } from './drawing'
+import { strings } from './strings'
 
 interface Props {
   curves: Curve[]
@@ -46,32 +47,32 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
     return drawn !== null && cost?.curve_id === curve.id && cost.added_us === at ? cost.alone.performance : drawn
   }
   return (
-    <section className={styles.panel} aria-label="Comparison">
+    <section className={styles.panel} aria-label={strings.comparison}>
       <div className={styles.panelHead}>
-        <h2>Together</h2>
+        <h2>{strings.comparison}</h2>
         <Anchor component="button" type="button" size="sm" onClick={onClear}>
-          Clear
+          {strings.clear}
         </Anchor>
       </div>
       <CurveChart
-        label={`Performance against added latency of ${curves.map(({ name }) => name).join(', ')}; the table below has the numbers at one latency.`}
+        label={strings.comparisonChart(curves.map(({ name }) => name).join(', '))}
         height={300}
         lines={lines}
         marks={[{ key: 'added', x: at, label: `+${formatMicroseconds(at)}`, colour: 'var(--ink-2)' }]}
         x={[0, most]}
         y={[0, 1]}
-        xLabel="added to the round trip"
+        xLabel={strings.addedRoundTrip}
         formatX={formatTick}
         formatY={percent}
       />
-      <AddedLatency label="Read at" value={rest} most={most} onMove={setAt} onRest={onAdded} />
+      <AddedLatency label={strings.readAt} value={rest} most={most} onMove={setAt} onRest={onAdded} />
       <Records
-        label="Performance at this latency"
+        label={strings.performanceAtLatency}
         rows={curves}
         id={(curve) => curve.id}
         columns={[
           {
-            title: 'Curve',
+            title: strings.curve,
             cell: (curve, n) => (
               <>
                 <LineKey n={n} />
@@ -86,15 +87,23 @@ export function Comparison({ curves, added, onAdded, onClear }: Props) {
             as: 'head',
           },
           {
-            title: 'Keeps',
+            title: strings.performance,
             cell: (curve, n) => {
               const share = kept(curve, n)
-              return share === null ? <span className={pageStyles.quiet}>not measured</span> : formatShare(share)
+              return share === null ? (
+                <span className={pageStyles.quiet}>{strings.notMeasured}</span>
+              ) : (
+                formatShare(share)
+              )
             },
             as: 'number',
           },
-          { title: 'Measured up to', cell: (curve) => formatMicroseconds(curve.version.domain_us), as: 'number' },
-          { title: 'Flat until', cell: (curve) => formatMicroseconds(curve.version.threshold?.at_us), as: 'number' },
+          { title: strings.measuredUpTo, cell: (curve) => formatMicroseconds(curve.version.domain_us), as: 'number' },
+          {
+            title: strings.flatUntil,
+            cell: (curve) => formatMicroseconds(curve.version.threshold?.at_us),
+            as: 'number',
+          },
         ]}
       />
     </section>

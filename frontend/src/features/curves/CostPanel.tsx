@@ -9,6 +9,7 @@ import { NumberField } from '~/ui/NumberField'
 import { ActionError, Notice } from '~/ui/State'
 import { AddedLatency } from './AddedLatency'
 import styles from './curves.module.css'
+import { strings } from './strings'
 
 interface Props {
   cost: Cost | undefined
@@ -25,9 +26,9 @@ interface Props {
 export function CostPanel({ cost, error, waiting, domain, added, search, onMove, onSearch }: Props) {
   return (
     <section className={styles.panel} aria-busy={waiting}>
-      <h2>What would more latency cost?</h2>
+      <h2>{strings.costTitle}</h2>
       <AddedLatency
-        label="Added to the round trip"
+        label={strings.addedRoundTripLabel}
         value={added}
         most={Math.round(domain * 1.1)}
         onMove={onMove}
@@ -35,14 +36,10 @@ export function CostPanel({ cost, error, waiting, domain, added, search, onMove,
       />
       {cost && (
         <div className={styles.results}>
-          <Result term={`With ${formatMicroseconds(cost.added_us)} more, by itself`} of={cost.alone} />
+          <Result term={strings.addedAlone(formatMicroseconds(cost.added_us))} of={cost.alone} />
         </div>
       )}
-      {cost?.alone.extrapolated && (
-        <Notice tone="warn">
-          Nobody measured that far: the curve keeps its last value, and performance may lie anywhere below.
-        </Notice>
-      )}
+      {cost?.alone.extrapolated && <Notice tone="warn">{strings.extrapolatedWarning}</Notice>}
       <Place search={search} onSearch={onSearch} />
       {search.mesh && cost && <Counting cost={cost} search={search} onSearch={onSearch} />}
       <ActionError error={error} />
@@ -56,11 +53,7 @@ function Result({ term, of }: { term: string; of: Cost['alone'] | null }) {
     <p className={styles.result}>
       <span>{term}</span>
       <strong>{formatShare(of?.performance)}</strong>
-      {of?.low != null && of.high != null && (
-        <span>
-          between {formatShare(of.low)} and {formatShare(of.high)}
-        </span>
-      )}
+      {of?.low != null && of.high != null && <span>{strings.between(formatShare(of.low), formatShare(of.high))}</span>}
     </p>
   )
 }
@@ -78,8 +71,11 @@ function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
   return (
     <div className={styles.place}>
       <NativeSelect
-        label="On top of what is measured in"
-        data={[{ value: '', label: 'nothing' }, ...(meshes ?? []).map(({ id, name }) => ({ value: id, label: name }))]}
+        label={strings.onTopOf}
+        data={[
+          { value: '', label: strings.nothing },
+          ...(meshes ?? []).map(({ id, name }) => ({ value: id, label: name })),
+        ]}
         value={search.mesh ?? ''}
         onChange={({ currentTarget: { value } }) =>
           onSearch({ mesh: value || undefined, source: undefined, target: undefined })
@@ -88,23 +84,23 @@ function Place({ search, onSearch }: Pick<Props, 'search' | 'onSearch'>) {
       {search.mesh && (
         <>
           <SegmentedControl
-            aria-label="Between"
+            aria-label={strings.granularity}
             data={[
-              { value: 'vm', label: 'VMs' },
-              { value: 'zone', label: 'Zones' },
+              { value: 'vm', label: strings.vms },
+              { value: 'zone', label: strings.zones },
             ]}
             value={by}
             onChange={(value) => onSearch({ by: value as Granularity, source: undefined, target: undefined })}
           />
           <NativeSelect
-            label="From"
-            data={options('choose', by === 'vm' ? search.target : undefined)}
+            label={strings.from}
+            data={options(strings.chooseEnd, by === 'vm' ? search.target : undefined)}
             value={search.source ?? ''}
             onChange={({ currentTarget: { value } }) => onSearch({ source: value || undefined })}
           />
           <NativeSelect
-            label="To"
-            data={options('choose', by === 'vm' ? search.source : undefined)}
+            label={strings.to}
+            data={options(strings.chooseEnd, by === 'vm' ? search.source : undefined)}
             value={search.target ?? ''}
             onChange={({ currentTarget: { value } }) => onSearch({ target: value || undefined })}
           />
@@ -120,8 +116,8 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
     <div className={styles.place}>
       <NumberField
         key={search.reference ?? 'default'}
-        label="Round trip of the test bed, µs"
-        description="So much of a measured round trip does not count"
+        label={strings.testBedRoundTrip}
+        description={strings.testBedHint}
         min={0}
         step="any"
         w={230}
@@ -133,11 +129,11 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
         onKeyDown={({ key, currentTarget }) => key === 'Enter' && currentTarget.blur()}
       />
       <NativeSelect
-        label="Its work waits"
-        description="How much the slowest of several round trips matters"
+        label={strings.waiting}
+        description={strings.waitingHint}
         data={[
-          { value: 'requests', label: 'for single requests' },
-          { value: 'rounds', label: 'for rounds, until the slowest has come' },
+          { value: 'requests', label: strings.waitingRequests },
+          { value: 'rounds', label: strings.waitingRounds },
         ]}
         value={search.waiting ?? cost.waiting}
         onChange={({ currentTarget: { value } }) => onSearch({ waiting: value as Waiting })}
@@ -147,11 +143,11 @@ function Counting({ cost, search, onSearch }: { cost: Cost } & Pick<Props, 'sear
 }
 
 const MISSING = {
-  measured: 'The newest window holds no round trip, so nothing can be said.',
-  not_planned: 'Nobody measures this path, so nothing can be said.',
-  no_data: 'Nothing was measured here yet, so nothing can be said.',
-  stale: 'Its agents are silent and their last windows are gone, so nothing can be said.',
-  lost: 'Every packet of the newest window was lost, so nothing can be said.',
+  measured: strings.noRoundTrip,
+  not_planned: strings.notPlanned,
+  no_data: strings.noData,
+  stale: strings.staleNoPrediction,
+  lost: strings.lostNoPrediction,
 }
 
 function Measured({ measured, reference }: { measured: NonNullable<Cost['measured']>; reference: number }) {
@@ -159,24 +155,26 @@ function Measured({ measured, reference }: { measured: NonNullable<Cost['measure
   if (!now || !then || !percentiles) return <Notice tone="warn">{MISSING[measured.state]}</Notice>
   return (
     <>
-      {measured.state === 'stale' && <Notice tone="warn">Its agents are silent: these are old round trips.</Notice>}
+      {measured.state === 'stale' && <Notice tone="warn">{strings.staleValues}</Notice>}
       <div className={styles.results} aria-live="polite">
-        <Result term="Now" of={now} />
-        <Result term="Then" of={then} />
+        <Result term={strings.now} of={now} />
+        <Result term={strings.after} of={then} />
         <p className={styles.result}>
-          <span>Change</span>
+          <span>{strings.change}</span>
           <strong>{formatChange(change)}</strong>
         </p>
       </div>
       <p className={styles.text}>
-        From {formatCount(measured.count)} round trips between {measured.source.name} and {measured.target.name}: median{' '}
-        {formatMicroseconds((percentiles[50] as number) / 1_000)}, 99 % within{' '}
-        {formatMicroseconds((percentiles[99] as number) / 1_000)}. Waiting for slow ones counts as{' '}
-        {formatMicroseconds(measured.excess_us)} more.{' '}
-        {reference > 0
-          ? `The first ${formatMicroseconds(reference)} are those of the test bed and do not count.`
-          : 'All of a round trip counts as added, so this is the careful side.'}
-        {(now.extrapolated || then.extrapolated) && ' Part of it lies beyond what the curve knows.'}
+        {strings.measuredSummary(
+          formatCount(measured.count),
+          measured.source.name,
+          measured.target.name,
+          formatMicroseconds((percentiles[50] as number) / 1_000),
+          formatMicroseconds((percentiles[99] as number) / 1_000),
+          formatMicroseconds(measured.excess_us),
+          reference > 0 ? strings.referenceSubtracted(formatMicroseconds(reference)) : strings.referenceZero,
+        )}
+        {(now.extrapolated || then.extrapolated) && strings.partlyExtrapolated}
       </p>
     </>
   )

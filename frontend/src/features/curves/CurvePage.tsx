@@ -18,6 +18,7 @@ import styles from './curves.module.css'
 import { joined, lineOf, ownColour } from './drawing'
 import { LearningOf } from './Learning'
 import { Rename } from './Rename'
+import { strings } from './strings'
 import { Candidates, Stated, Versions } from './Tables'
 
 interface Props {
@@ -32,9 +33,9 @@ const percent = (share: number) => `${Math.round(share * 100)} %`
 export function CurvePage({ curveId, search, onSearch }: Props) {
   const found = useQuery(curveQuery(curveId, search.number))
   if (found.error && !found.data) {
-    return <Failed what="This curve" error={found.error} retry={() => void found.refetch()} />
+    return <Failed what={strings.theCurve} error={found.error} retry={() => void found.refetch()} />
   }
-  if (!found.data) return <Loading what="the curve" />
+  if (!found.data) return <Loading what={strings.curveLower} />
   return <Shown key={curveId} curve={found.data.curve} etag={found.data.etag} search={search} onSearch={onSearch} />
 }
 
@@ -52,13 +53,13 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
   return (
     <Page
       title={curve.name}
-      lead={curve.description || (curve.origin === 'published' ? 'Published' : 'Measured by you')}
+      lead={curve.description || (curve.origin === 'published' ? strings.published : strings.measuredByYou)}
       action={<Actions curve={curve} etag={etag} />}
     >
       {version.number < curve.newest && (
-        <Notice tone="info" title={`Version ${version.number} of ${curve.newest}.`}>
+        <Notice tone="info" title={strings.versionOf(version.number, curve.newest)}>
           <Anchor component="button" type="button" size="sm" onClick={() => onSearch({ number: undefined })}>
-            See the newest
+            {strings.showNewest}
           </Anchor>
         </Notice>
       )}
@@ -83,17 +84,14 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
         onSearch={onSearch}
       />
       <section className={styles.panel}>
-        <h2>How it came about</h2>
+        <h2>{strings.fitTitle}</h2>
         <p className={styles.text}>{version.reason}</p>
         <About curve={curve} />
       </section>
       {version.samples.length > 0 && (
         <section className={styles.panel}>
-          <h2>Residuals</h2>
-          <p className={styles.text}>
-            Sample minus curve, in standard errors. Nineteen in twenty lie in the shaded stripe when the curve is right
-            and runs were independent; a pattern means that the shape is wrong or something drifted.
-          </p>
+          <h2>{strings.residuals}</h2>
+          <p className={styles.text}>{strings.residualsLead}</p>
           <Residuals
             label={residualsInWords(version.samples.map(({ standardised }) => standardised))}
             height={170}
@@ -113,7 +111,7 @@ function Shown({ curve, etag, search, onSearch }: { curve: CurveDetail; etag: st
 
 function residualsInWords(residuals: number[]): string {
   const outside = residuals.filter((one) => Math.abs(one) > 2).length
-  return `Residuals of ${residuals.length} samples, ${outside} outside two standard errors.`
+  return strings.residualsSummary(residuals.length, outside)
 }
 
 interface PictureProps {
@@ -154,7 +152,7 @@ function Picture({ curve, added, cost }: PictureProps) {
                 {
                   key: 'threshold',
                   x: threshold.at_us,
-                  label: `flat until ${formatMicroseconds(threshold.at_us)}`,
+                  label: strings.flatUntilMark(formatMicroseconds(threshold.at_us)),
                   colour: 'var(--line-3)',
                   interval:
                     threshold.low_us !== null && threshold.high_us !== null
@@ -168,29 +166,25 @@ function Picture({ curve, added, cost }: PictureProps) {
             : []),
         ]}
         strips={[
-          ...(now ? [{ key: 'now', label: 'now', colour: 'var(--ink-2)', percentiles: now }] : []),
-          ...(then && added > 0 ? [{ key: 'then', label: 'then', colour: 'var(--line-2)', percentiles: then }] : []),
+          ...(now ? [{ key: 'now', label: strings.nowLower, colour: 'var(--ink-2)', percentiles: now }] : []),
+          ...(then && added > 0
+            ? [{ key: 'then', label: strings.thenLower, colour: 'var(--line-2)', percentiles: then }]
+            : []),
         ]}
         x={[0, domain * 1.12]}
         y={[0, most > 1 ? Math.max(1.05, most) : 1]}
         domainEnd={domain}
-        xLabel="added to the round trip"
+        xLabel={strings.addedRoundTrip}
         formatX={formatTick}
         formatY={percent}
       />
       <p className={styles.legend}>
-        <span>Line: the curve.</span>
-        {drawn.low && <span>Stripe around it: where the curve is, with 95 % at each latency.</span>}
-        {dots.length > 0 && (
-          <span>
-            {version.samples.length > 0
-              ? 'Circles: samples, with one standard error where it is known.'
-              : 'Circles: points stated by the source.'}
-          </span>
-        )}
-        {threshold?.low_us != null && <span>Green: the threshold and its interval of 95 %.</span>}
-        <span>Hatched: beyond what was measured.</span>
-        {now && <span>Below: measured round trips, middle half as a box, 1 to 99 % as a line.</span>}
+        <span>{strings.legendLine}</span>
+        {drawn.low && <span>{strings.legendBand}</span>}
+        {dots.length > 0 && <span>{version.samples.length > 0 ? strings.legendSamples : strings.legendStated}</span>}
+        {threshold?.low_us != null && <span>{strings.legendThreshold}</span>}
+        <span>{strings.legendExtrapolated}</span>
+        {now && <span>{strings.legendMeasured}</span>}
       </p>
     </section>
   )
@@ -198,8 +192,8 @@ function Picture({ curve, added, cost }: PictureProps) {
 
 function inWords({ name, version, outline }: CurveDetail): string {
   const half = outline.performance.findIndex((one) => one < 0.5)
-  const where = half < 0 ? 'never halved' : `halved near ${formatMicroseconds(outline.added_us[half])}`
-  return `${name}: performance from 100 % to ${percent(version.smallest)} at ${formatMicroseconds(version.domain_us)} of added round trip, ${where}.`
+  const where = half < 0 ? strings.neverHalved : strings.halvedNear(formatMicroseconds(outline.added_us[half]))
+  return strings.curveSummary(name, percent(version.smallest), formatMicroseconds(version.domain_us), where)
 }
 
 function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
@@ -211,31 +205,31 @@ function Actions({ curve, etag }: { curve: CurveDetail; etag: string }) {
   return (
     <div className={styles.place}>
       <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves" search={{ compare: curve.id }} />}>
-        Compare
+        {strings.compare}
       </Button>
       {curve.origin === 'own' && edits && (
         <>
           <Button variant="default" onClick={() => setRenaming(true)}>
-            Rename…
+            {strings.renameEllipsis}
           </Button>
           <Rename curve={curve} etag={etag} opened={renaming} onClose={() => setRenaming(false)} />
           <Button variant="default" onClick={() => setAsking(true)}>
-            Delete…
+            {strings.deleteEllipsis}
           </Button>
           <Button
             renderRoot={(root) => <Link {...root} to="/curves/$curveId/measure" params={{ curveId: curve.id }} />}
           >
-            New version
+            {strings.newVersion}
           </Button>
           <Confirm
-            title={`Delete ${curve.name}`}
-            action="Delete"
+            title={strings.deleteName(curve.name)}
+            action={strings.delete}
             about={asking ? curve.id : null}
             doing={remove}
             onClose={() => setAsking(false)}
             onDone={() => void navigate({ to: '/curves' })}
           >
-            All its versions and their measurements are gone then.
+            {strings.deleteEffect}
           </Confirm>
         </>
       )}

@@ -12,6 +12,7 @@ import { useEdits } from '../session/useEdits'
 import { Comparison } from './Comparison'
 import styles from './curves.module.css'
 import { bandOf, ownColour } from './drawing'
+import { strings } from './strings'
 
 interface Props {
   search: CurvesSearch
@@ -22,9 +23,11 @@ function Doors() {
   return (
     <div className={styles.place}>
       <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves/learning" />}>
-        Learn in production
+        {strings.learnInProduction}
       </Button>
-      {useEdits() && <Button renderRoot={(root) => <Link {...root} to="/curves/new" />}>Add measurements</Button>}
+      {useEdits() && (
+        <Button renderRoot={(root) => <Link {...root} to="/curves/new" />}>{strings.addMeasurements}</Button>
+      )}
     </div>
   )
 }
@@ -33,9 +36,9 @@ function Doors() {
 export function GalleryPage({ search, onSearch }: Props) {
   const curves = useQuery(curvesQuery)
   if (curves.error && !curves.data) {
-    return <Failed what="The curves" error={curves.error} retry={() => void curves.refetch()} />
+    return <Failed what={strings.curves} error={curves.error} retry={() => void curves.refetch()} />
   }
-  if (!curves.data) return <Loading what="curves" />
+  if (!curves.data) return <Loading what={strings.curvesLower} />
   const chosen = compared(search.compare)
   const together = chosen.flatMap((id) => curves.data.find((curve) => curve.id === id) ?? [])
   const toggle = (id: string) =>
@@ -43,11 +46,7 @@ export function GalleryPage({ search, onSearch }: Props) {
   const section = (origin: Curve['origin']) => curves.data.filter((curve) => curve.origin === origin)
   const shared = { chosen, toggle }
   return (
-    <Page
-      title="Curves"
-      lead="How much of its best performance an application keeps when latency is added to its round trips. Choose some to see them together."
-      action={<Doors />}
-    >
+    <Page title={strings.curves} lead={strings.curvesLead} action={<Doors />}>
       {together.length > 0 && (
         <Comparison
           curves={together}
@@ -57,25 +56,22 @@ export function GalleryPage({ search, onSearch }: Props) {
         />
       )}
       <section className={styles.section}>
-        <h2>Yours</h2>
+        <h2>{strings.yours}</h2>
         {section('own').length > 0 ? (
           <Cards curves={section('own')} {...shared} />
         ) : (
           <p className={styles.lead}>
-            None yet. Run your application with 8 to 20 different delays and paste what it reached:{' '}
+            {strings.noOwnCurves}{' '}
             <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/curves/new" />}>
-              add measurements
+              {strings.addMeasurementsLower}
             </Anchor>
             .
           </p>
         )}
       </section>
       <section className={styles.section}>
-        <h2>Published</h2>
-        <p className={styles.lead}>
-          Measured by others on their machines: elsewhere the trend stays, the numbers move. Latency up to the end of
-          each picture.
-        </p>
+        <h2>{strings.published}</h2>
+        <p className={styles.lead}>{strings.publishedLead}</p>
         <Cards curves={section('published')} {...shared} />
       </section>
     </Page>
@@ -95,8 +91,8 @@ function Cards({ curves, chosen, toggle }: { curves: Curve[]; chosen: string[]; 
             </h3>
             <Checkbox
               size="xs"
-              label="Compare"
-              aria-label={`Compare ${curve.name}`}
+              label={strings.compare}
+              aria-label={strings.compareName(curve.name)}
               checked={chosen.includes(curve.id)}
               disabled={!chosen.includes(curve.id) && chosen.length >= COMPARED_MAX}
               onChange={() => toggle(curve.id)}
@@ -108,10 +104,13 @@ function Cards({ curves, chosen, toggle }: { curves: Curve[]; chosen: string[]; 
             colour={ownColour(curve.origin)}
           />
           <p className={styles.facts}>
-            <strong>{formatShare(curve.version.smallest)}</strong> left at {formatMicroseconds(curve.version.domain_us)}
+            <strong>{formatShare(curve.version.smallest)}</strong>{' '}
+            {strings.ofPeakAt(formatMicroseconds(curve.version.domain_us))}
             {curve.version.warnings.length > 0 && (
               <span className={styles.warned}>
-                {curve.version.warnings.length === 1 ? '1 warning' : `${curve.version.warnings.length} warnings`}
+                {curve.version.warnings.length === 1
+                  ? strings.oneWarning
+                  : strings.warnings(curve.version.warnings.length)}
               </span>
             )}
           </p>

@@ -21,24 +21,24 @@ import { ActionError, Failed, Loading, Notice } from '~/ui/State'
 import { type Status, StatusMark } from '~/ui/StatusMark'
 import { useEdits } from '../session/useEdits'
 import styles from './curves.module.css'
+import { strings } from './strings'
 
 /** The metric sources that refresh one curve. */
 export function LearningOf({ curve }: { curve: CurveDetail }) {
   const { data: sources } = useQuery(metricSourcesQuery)
   const mine = sources?.filter(({ curve_id }) => curve_id === curve.id) ?? []
   return (
-    <section className={styles.panel} aria-label="Learning in production">
-      <h2>Learning in production</h2>
+    <section className={styles.panel} aria-label={strings.learning}>
+      <h2>{strings.learning}</h2>
       {mine.length === 0 && (
         <p className={styles.text}>
-          Nothing refreshes this curve. Send the application’s own metric, and what latency costs is learnt while it
-          runs:{' '}
+          {strings.noSourceForCurve}{' '}
           <Anchor
             size="sm"
             underline="always"
             renderRoot={(root) => <Link {...root} to="/curves/learning" search={{ curve: curve.id }} />}
           >
-            learn in production
+            {strings.learnInProductionLower}
           </Anchor>
           .
         </p>
@@ -54,10 +54,10 @@ export function LearningOf({ curve }: { curve: CurveDetail }) {
 export function Sources() {
   const sources = useQuery(metricSourcesQuery)
   if (sources.error && !sources.data) {
-    return <Failed what="The metric sources" error={sources.error} retry={() => void sources.refetch()} />
+    return <Failed what={strings.metricSources} error={sources.error} retry={() => void sources.refetch()} />
   }
-  if (!sources.data) return <Loading what="metric sources" />
-  if (sources.data.length === 0) return <p className={styles.text}>No application sends its metric yet.</p>
+  if (!sources.data) return <Loading what={strings.metricSourcesLower} />
+  if (sources.data.length === 0) return <p className={styles.text}>{strings.noMetricSources}</p>
   return sources.data.map((source) => (
     <section key={source.id} className={styles.panel} aria-label={source.name}>
       <h2>{source.name}</h2>
@@ -67,22 +67,22 @@ export function Sources() {
 }
 
 const MARKS: Record<MetricSource['finding']['state'], [Status, string]> = {
-  waiting: ['waiting', 'Waiting for data'],
-  cannot_tell: ['warn', 'Cannot tell yet'],
-  learnt: ['good', 'Learnt'],
+  waiting: ['waiting', strings.statusWaiting],
+  cannot_tell: ['warn', strings.statusInconclusive],
+  learnt: ['good', strings.statusLearnt],
 }
 
 function Source({ source }: { source: MetricSource }) {
   const clock = useClock()
   const [shown, setShown] = useState(false)
   const { finding } = source
-  const [status, word] = source.paused ? (['ended', 'Paused'] as const) : MARKS[finding.state]
+  const [status, word] = source.paused ? (['ended', strings.statusPaused] as const) : MARKS[finding.state]
   const latency = finding.latency_us
   return (
     <>
       <StatusMark status={status}>{word}</StatusMark>
       {source.read_error && (
-        <Notice tone="bad" title="The metric cannot be read.">
+        <Notice tone="bad" title={strings.metricUnreadable}>
           {source.read_error}
         </Notice>
       )}
@@ -92,27 +92,29 @@ function Source({ source }: { source: MetricSource }) {
         </Notice>
       ))}
       <dl className={styles.about}>
-        <dt>Metric</dt>
+        <dt>{strings.metric}</dt>
         <dd>
-          {source.kind === 'push' ? 'pushed by the application' : `${source.query} from ${source.url}`}
+          {source.kind === 'push'
+            ? strings.pushedByApplication
+            : strings.queryFrom(source.query ?? '', source.url ?? '')}
           {source.unit && `; ${source.unit}`}
         </dd>
-        <dt>Paths</dt>
+        <dt>{strings.paths}</dt>
         <dd>{source.paths.map(({ source_name, target_name }) => `${source_name} → ${target_name}`).join(', ')}</dd>
-        <dt>Last value</dt>
+        <dt>{strings.lastValue}</dt>
         <dd>
           <Age at={source.read_at} clock={clock} now={serverNow} />
         </dd>
-        <dt>Looked at</dt>
+        <dt>{strings.lastEvaluated}</dt>
         <dd>
           <Age at={source.judged_at} clock={clock} now={serverNow} />
-          {finding.pairs > 0 && `; ${formatCount(finding.pairs)} minutes with metric and latency`}
+          {finding.pairs > 0 && strings.minutesOfData(formatCount(finding.pairs))}
           {latency &&
-            `, round trips from ${formatMicroseconds(latency[0] as number)} to ${formatMicroseconds(latency[2] as number)}`}
+            strings.latencyRange(formatMicroseconds(latency[0] as number), formatMicroseconds(latency[2] as number))}
         </dd>
         {source.curve_id && finding.curve_number !== null && (
           <>
-            <dt>Curve</dt>
+            <dt>{strings.curve}</dt>
             <dd>
               <Anchor
                 size="sm"
@@ -126,9 +128,9 @@ function Source({ source }: { source: MetricSource }) {
                   />
                 )}
               >
-                version {finding.curve_number}
+                {strings.versionLower(finding.curve_number)}
               </Anchor>
-              , learnt <Age at={source.learnt_at} clock={clock} now={serverNow} />
+              {strings.learnt} <Age at={source.learnt_at} clock={clock} now={serverNow} />
             </dd>
           </>
         )}
@@ -149,12 +151,12 @@ function Doings({ source, shown, onShow }: { source: MetricSource; shown: boolea
     <>
       <div className={styles.place}>
         <Button size="xs" variant="default" onClick={onShow} aria-expanded={shown}>
-          {shown ? 'Hide the data' : 'Show the data'}
+          {shown ? strings.hideData : strings.showData}
         </Button>
         {edits && (
           <>
             <Button size="xs" variant="default" loading={judge.isPending} onClick={() => judge.mutate(source.id)}>
-              Look now
+              {strings.evaluateNow}
             </Button>
             <Button
               size="xs"
@@ -162,23 +164,23 @@ function Doings({ source, shown, onShow }: { source: MetricSource; shown: boolea
               loading={pause.isPending}
               onClick={() => pause.mutate({ id: source.id, paused: !source.paused })}
             >
-              {source.paused ? 'Go on' : 'Pause'}
+              {source.paused ? strings.resume : strings.pause}
             </Button>
             <Button size="xs" variant="default" onClick={() => setAsking(true)}>
-              Forget…
+              {strings.deleteEllipsis}
             </Button>
           </>
         )}
       </div>
       <ActionError error={judge.error ?? pause.error} />
       <Confirm
-        title={`Forget ${source.name}`}
-        action="Forget"
+        title={strings.deleteName(source.name)}
+        action={strings.delete}
         about={asking ? source.id : null}
         doing={remove}
         onClose={() => setAsking(false)}
       >
-        Its values are gone then. Curves that were learnt from them stay.
+        {strings.deleteSourceEffect}
       </Confirm>
     </>
   )
@@ -188,21 +190,21 @@ function Doings({ source, shown, onShow }: { source: MetricSource; shown: boolea
 function Data({ source }: { source: MetricSource }) {
   const { data: pairs, error } = useQuery(metricPairsQuery(source.id))
   if (error) return <ActionError error={error} />
-  if (!pairs) return <Loading what="the data" />
+  if (!pairs) return <Loading what={strings.dataLower} />
   if (pairs.value.length === 0) {
-    return <p className={styles.text}>No minute has both the metric and a round trip of every path yet.</p>
+    return <p className={styles.text}>{strings.noPairs}</p>
   }
   const most = Math.max(...pairs.value)
   const digits = most < 10 ? 2 : 0
   return (
     <CurveChart
-      label={`${source.name}: ${pairs.value.length} minutes, metric up to ${most.toPrecision(3)} ${source.unit} against the round trip`}
+      label={strings.pairsSummary(source.name, pairs.value.length, most.toPrecision(3), source.unit)}
       height={280}
       lines={[]}
       dots={pairs.latency_us.map((x, i) => ({ x, y: pairs.value[i] as number, error: null }))}
       x={[0, Math.max(...pairs.latency_us) * 1.05]}
       y={[0, most * 1.05]}
-      xLabel="round trip"
+      xLabel={strings.roundTripLower}
       formatX={formatTick}
       formatY={(value) => value.toFixed(digits)}
     />

@@ -5,18 +5,18 @@ import { useEdits } from '../session/useEdits'
 import styles from './curves.module.css'
 import { Sources } from './Learning'
 import { NewSource } from './NewSource'
+import { strings } from './strings'
 
 /** Applications that send their metric, and what was learnt from it. */
 export function LearningPage({ curve }: { curve: string | undefined }) {
   return (
     <Page
-      title="Learning in production"
+      title={strings.learning}
       lead={
         <>
-          An application’s own metric beside the measured round trips of the paths it waits for tells what latency costs
-          it, if latency varies and nothing else moves both.{' '}
+          {strings.learningLead}{' '}
           <Anchor size="sm" underline="always" renderRoot={(root) => <Link {...root} to="/curves" />}>
-            All curves
+            {strings.allCurves}
           </Anchor>
         </>
       }

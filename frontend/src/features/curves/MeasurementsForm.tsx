@@ -6,18 +6,10 @@ import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
 import styles from './curves.module.css'
+import { strings } from './strings'
 import { extent, type LineError, lineErrors } from './upload'
 
-const EXAMPLE = `added_us,rate,spread,repeats
-0,990000,4000,5
-20,988000,5000,5
-50,925000,5000,5
-100,790000,9000,5
-200,575000,8000,5
-400,352000,6000,5
-700,231000,5000,5
-1000,163000,4000,5
-`
+const EXAMPLE = strings.example
 
 interface Props {
   /** Fields above the table. */
@@ -54,16 +46,10 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
     <form className={styles.panel} onSubmit={submit}>
       {children}
       <div className={pageStyles.form}>
-        <TextInput
-          name="source"
-          label="Source"
-          placeholder="6 workers, c5.large, 5 runs each"
-          w={420}
-          maxLength={2000}
-        />
+        <TextInput name="source" label={strings.source} placeholder={strings.sourceExample} w={420} maxLength={2000} />
         <NumberField
           name="baseline"
-          label="Baseline, if no row is at 0 µs"
+          label={strings.baselineOptional}
           min={0}
           step="any"
           w={230}
@@ -73,8 +59,8 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
       <Textarea
         ref={area}
         className={styles.table}
-        label="Measurements"
-        description="CSV or JSON. Latency added_us or measured_us, then rate or duration; spread and repeats if you have them."
+        label={strings.measurements}
+        description={strings.measurementsHint}
         placeholder={EXAMPLE}
         required
         autosize
@@ -100,12 +86,12 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
         >
           {(props) => (
             <Button {...props} size="sm" variant="default">
-              Open a file…
+              {strings.openFile}
             </Button>
           )}
         </FileButton>
         <Button size="sm" variant="subtle" onClick={() => setCsv(EXAMPLE)}>
-          Fill in an example
+          {strings.fillExample}
         </Button>
       </div>
       <ActionError error={other} />
@@ -113,7 +99,7 @@ export function MeasurementsForm({ children, action, pending, error, onSubmit }:
   )
 }
 
-const at = (line: number | null, message: string) => (line === null ? message : `Line ${line}: ${message}`)
+const at = (line: number | null, message: string) => (line === null ? message : strings.lineError(line, message))
 
 /** The lines around the wrong one, with what is wrong below it. */
 function Lines({ text, wrong, onShow }: { text: string; wrong: LineError; onShow: () => void }) {
@@ -122,7 +108,7 @@ function Lines({ text, wrong, onShow }: { text: string; wrong: LineError; onShow
   const first = Math.max(0, place - 2)
   return (
     <div>
-      <ol className={styles.lines} aria-label={`Lines around ${place + 1}`}>
+      <ol className={styles.lines} aria-label={strings.linesAround(place + 1)}>
         {lines.slice(first, place + 3).map((line, i) => {
           const number = first + i + 1
           return (
@@ -135,7 +121,7 @@ function Lines({ text, wrong, onShow }: { text: string; wrong: LineError; onShow
         })}
       </ol>
       <Button variant="subtle" onClick={onShow}>
-        Go to line {wrong.line}
+        {strings.goToLine} {wrong.line}
       </Button>
     </div>
   )

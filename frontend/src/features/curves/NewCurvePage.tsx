@@ -4,6 +4,7 @@ import { useCreateCurve } from '~/api/curves'
 import { Problem } from '~/lib/problem'
 import { Page, pageStyles } from '~/ui/Page'
 import { MeasurementsForm } from './MeasurementsForm'
+import { strings } from './strings'
 
 /** A curve of the tenant's own, from measurements. */
 export function NewCurvePage() {
@@ -14,12 +15,9 @@ export function NewCurvePage() {
     return name === 'name' && create.error.code === 'curve_name_taken' ? create.error.message : create.error.field(name)
   }
   return (
-    <Page
-      title="Add measurements"
-      lead="Run the application with 8 to 20 different delays, in random order, with enough load to saturate it. What it reached becomes a curve."
-    >
+    <Page title={strings.addMeasurements} lead={strings.addMeasurementsLead}>
       <MeasurementsForm
-        action="Fit a curve"
+        action={strings.fitCurve}
         pending={create.isPending}
         error={create.error}
         onSubmit={(input, form) => {
@@ -33,19 +31,26 @@ export function NewCurvePage() {
         <div className={pageStyles.form}>
           <TextInput
             name="name"
-            label="Application"
-            placeholder="Memcached, 5 clients"
+            label={strings.application}
+            placeholder={strings.applicationExample}
             required
             maxLength={100}
             error={field('name')}
             w={260}
           />
-          <TextInput name="unit" label="Unit" placeholder="queries/s" maxLength={40} error={field('unit')} w={140} />
+          <TextInput
+            name="unit"
+            label={strings.unit}
+            placeholder={strings.unitExample}
+            maxLength={40}
+            error={field('unit')}
+            w={140}
+          />
         </div>
         <Textarea
           name="description"
-          label="Configuration"
-          placeholder="Delay at the server; read-only mix; 180 connections"
+          label={strings.configuration}
+          placeholder={strings.configurationExample}
           autosize
           minRows={1}
           maxLength={2000}

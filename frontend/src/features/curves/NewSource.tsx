@@ -11,6 +11,7 @@ import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Notice } from '~/ui/State'
 import styles from './curves.module.css'
+import { strings } from './strings'
 
 /** Says where an application's metric comes from and which paths it waits for: from its clients to its server. */
 export function NewSource({ curve }: { curve: string | undefined }) {
@@ -52,20 +53,20 @@ export function NewSource({ curve }: { curve: string | undefined }) {
   if (meshes?.length === 0) {
     return (
       <Empty
-        title="There is no mesh yet"
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+        title={strings.noMesh}
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
       >
-        A metric is learnt from beside measured round trips: they need a mesh with the VMs your application runs on.
+        {strings.sourceNeedsMesh}
       </Empty>
     )
   }
   return (
-    <form className={styles.panel} onSubmit={submit} aria-label="Add an application">
-      <h2>Add an application</h2>
+    <form className={styles.panel} onSubmit={submit} aria-label={strings.addSource}>
+      <h2>{strings.addSource}</h2>
       <div className={pageStyles.form}>
         <TextInput
           name="name"
-          label="Application"
+          label={strings.application}
           required
           maxLength={100}
           w={260}
@@ -73,35 +74,25 @@ export function NewSource({ curve }: { curve: string | undefined }) {
         />
         <NativeSelect
           name="metric"
-          label="Its metric"
+          label={strings.metricKind}
           data={[
-            { value: 'rate', label: 'a rate: falls with latency' },
-            { value: 'duration', label: 'a duration: grows with latency' },
+            { value: 'rate', label: strings.metricRateOption },
+            { value: 'duration', label: strings.metricDurationOption },
           ]}
         />
-        <TextInput name="unit" label="Unit" placeholder="queries/s" maxLength={40} w={140} />
+        <TextInput name="unit" label={strings.unit} placeholder={strings.unitExample} maxLength={40} w={140} />
         <NativeSelect
           name="curve"
-          label="Refreshes"
+          label={strings.targetCurve}
           defaultValue={curve ?? ''}
           key={own.length}
-          data={[
-            { value: '', label: 'a curve of its own' },
-            ...own.map(({ id, name }) => ({ value: id, label: name })),
-          ]}
+          data={[{ value: '', label: strings.newCurve }, ...own.map(({ id, name }) => ({ value: id, label: name }))]}
         />
-        <NumberField
-          name="refresh_hours"
-          label="New version after, hours"
-          min={1}
-          max={720}
-          defaultValue={24}
-          w={190}
-        />
+        <NumberField name="refresh_hours" label={strings.refreshHours} min={1} max={720} defaultValue={24} w={190} />
       </div>
       <div className={pageStyles.form}>
         <NativeSelect
-          label="Mesh"
+          label={strings.mesh}
           data={(meshes ?? []).map(({ id, name }) => ({ value: id, label: name }))}
           value={chosen}
           onChange={({ currentTarget: { value } }) => {
@@ -111,14 +102,14 @@ export function NewSource({ curve }: { curve: string | undefined }) {
           }}
         />
         <NativeSelect
-          label="Server"
+          label={strings.server}
           data={vms}
           value={server ?? vms[0]?.value ?? ''}
           onChange={({ currentTarget: { value } }) => setServer(value)}
         />
         <MultiSelect
-          label="Clients"
-          description="Their round trips to the server are what it waits for; at most 20"
+          label={strings.clients}
+          description={strings.clientsHint}
           data={vms.filter(({ value }) => value !== (server ?? vms[0]?.value))}
           value={clients}
           onChange={setClients}
@@ -129,11 +120,11 @@ export function NewSource({ curve }: { curve: string | undefined }) {
         />
       </div>
       <SegmentedControl
-        aria-label="How values come"
+        aria-label={strings.sourceKind}
         w="fit-content"
         data={[
-          { value: 'push', label: 'It pushes them' },
-          { value: 'prometheus', label: 'From Prometheus' },
+          { value: 'push', label: strings.pushApi },
+          { value: 'prometheus', label: strings.prometheus },
         ]}
         value={kind}
         onChange={(value) => setKind(value as typeof kind)}
@@ -142,16 +133,16 @@ export function NewSource({ curve }: { curve: string | undefined }) {
         <div className={pageStyles.form}>
           <TextInput
             name="url"
-            label="Address of its HTTP API"
-            placeholder="http://prometheus.internal:9090"
+            label={strings.prometheusUrl}
+            placeholder={strings.prometheusUrlExample}
             required
             w={320}
             error={problem?.field('url')}
           />
           <Textarea
             name="query"
-            label="Query, one series"
-            placeholder="sum(rate(orders_total[1m]))"
+            label={strings.query}
+            placeholder={strings.queryExample}
             required
             autosize
             minRows={1}
@@ -163,22 +154,24 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       {kind === 'prometheus' && (
         <div className={pageStyles.form}>
           <NativeSelect
-            label="Signing in"
+            label={strings.authentication}
             data={[
-              { value: 'none', label: 'not needed' },
-              { value: 'bearer', label: 'with a token' },
-              { value: 'basic', label: 'with user and password' },
-              { value: 'header', label: 'with a header' },
+              { value: 'none', label: strings.authenticationNone },
+              { value: 'bearer', label: strings.authenticationToken },
+              { value: 'basic', label: strings.authenticationBasic },
+              { value: 'header', label: strings.authenticationHeader },
             ]}
             value={scheme}
             onChange={({ currentTarget: { value } }) => setScheme(value as Scheme)}
           />
-          {scheme === 'basic' && <TextInput name="username" label="User" required maxLength={200} w={200} />}
+          {scheme === 'basic' && (
+            <TextInput name="username" label={strings.username} required maxLength={200} w={200} />
+          )}
           {scheme === 'header' && (
             <TextInput
               name="header"
-              label="Header"
-              placeholder="X-Scope-OrgID"
+              label={strings.header}
+              placeholder={strings.headerExample}
               required
               maxLength={100}
               w={200}
@@ -189,7 +182,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
             <PasswordInput
               name="secret"
               label={SECRETS[scheme]}
-              description="Kept encrypted and never shown"
+              description={strings.secretHint}
               autoComplete="off"
               required
               w={300}
@@ -199,13 +192,13 @@ export function NewSource({ curve }: { curve: string | undefined }) {
       )}
       <div>
         <Button type="submit" size="sm" loading={create.isPending} disabled={clients.length === 0}>
-          Learn from it
+          {strings.startLearning}
         </Button>
       </div>
       <ActionError error={taken || problem?.errors.length ? null : create.error} />
       {create.data?.kind === 'push' && (
-        <Notice tone="good" title="Now send values.">
-          <CopyText label="Command that pushes one value" text={pushes(create.data.id)} />
+        <Notice tone="good" title={strings.sendValues}>
+          <CopyText label={strings.pushCommand} text={pushes(create.data.id)} />
         </Notice>
       )}
     </form>
@@ -214,7 +207,7 @@ export function NewSource({ curve }: { curve: string | undefined }) {
 
 type Scheme = 'none' | 'bearer' | 'basic' | 'header'
 
-const SECRETS = { bearer: 'Token', basic: 'Password', header: 'Its value' }
+const SECRETS = { bearer: strings.token, basic: strings.password, header: strings.headerValue }
 
 function authentication(scheme: Scheme, text: (name: string) => string) {
   if (scheme === 'bearer') return { scheme, token: text('secret') }

@@ -5,6 +5,7 @@ import { curveQuery, useCreateCurveVersion } from '~/api/curves'
 import { Page } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
 import { MeasurementsForm } from './MeasurementsForm'
+import { strings } from './strings'
 
 /** Newer measurements of a curve there is already. */
 export function NewVersionPage({ curveId }: { curveId: string }) {
@@ -12,22 +13,22 @@ export function NewVersionPage({ curveId }: { curveId: string }) {
   const found = useQuery(curveQuery(curveId))
   const create = useCreateCurveVersion(curveId)
   if (found.error && !found.data) {
-    return <Failed what="This curve" error={found.error} retry={() => void found.refetch()} />
+    return <Failed what={strings.theCurve} error={found.error} retry={() => void found.refetch()} />
   }
-  if (!found.data) return <Loading what="the curve" />
+  if (!found.data) return <Loading what={strings.curveLower} />
   const { curve } = found.data
   return (
     <Page
-      title={`New version of ${curve.name}`}
-      lead={`Same application, same configuration, measured as a ${curve.metric}. Version ${curve.newest} stays as it is.`}
+      title={strings.newVersionOf(curve.name)}
+      lead={strings.newVersionLead(curve.metric, curve.newest)}
       action={
         <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/curves/$curveId" params={{ curveId }} />}>
-          Back to the curve
+          {strings.backToCurve}
         </Anchor>
       }
     >
       <MeasurementsForm
-        action="Fit a version"
+        action={strings.fitVersion}
         pending={create.isPending}
         error={create.error}
         onSubmit={(input) =>

@@ -6,6 +6,7 @@ import { Problem } from '~/lib/problem'
 import { Dialog } from '~/ui/Dialog'
 import { FormActions } from '~/ui/FormActions'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 interface Props {
   curve: CurveDetail
@@ -33,21 +34,21 @@ export function Rename({ curve, etag, opened, onClose }: Props) {
   }
 
   return (
-    <Dialog title={`Rename ${curve.name}`} opened={opened} onClose={close}>
+    <Dialog title={strings.editName(curve.name)} opened={opened} onClose={close}>
       <form onSubmit={submit}>
         <TextInput
           name="name"
-          label="Application"
+          label={strings.application}
           required
           maxLength={100}
           defaultValue={curve.name}
           error={taken ?? problem?.field('name')}
           data-autofocus
         />
-        <TextInput name="unit" label="Unit" maxLength={40} defaultValue={curve.unit} mt="sm" />
+        <TextInput name="unit" label={strings.unit} maxLength={40} defaultValue={curve.unit} mt="sm" />
         <Textarea
           name="description"
-          label="Configuration"
+          label={strings.configuration}
           autosize
           minRows={2}
           maxLength={2000}

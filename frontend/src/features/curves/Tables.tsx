@@ -6,22 +6,23 @@ import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
+import { strings } from './strings'
 
 /** Every family of functions that was tried, by how much of the curve it makes. */
 export function Candidates({ version }: { version: CurveDetail['version'] }) {
   if (version.candidates.length === 0) return null
   return (
-    <Panel title="Families that were tried">
+    <Panel title={strings.candidateFamilies}>
       <Records
-        label="Families"
+        label={strings.families}
         rows={version.candidates}
         id={(one) => one.family}
         columns={[
-          { title: 'Family', cell: (one) => one.words, as: 'head' },
-          { title: 'Share of the curve', cell: (one) => formatShare(one.weight), as: 'number' },
-          { title: 'Typical error', cell: (one) => formatShare(one.error), as: 'number' },
-          { title: 'Score', cell: (one) => one.log_score.toFixed(1).replace('-', '−'), as: 'number' },
-          { title: 'Best member, x in µs', cell: (one) => one.formula, as: 'wrap' },
+          { title: strings.family, cell: (one) => one.words, as: 'head' },
+          { title: strings.weight, cell: (one) => formatShare(one.weight), as: 'number' },
+          { title: strings.typicalError, cell: (one) => formatShare(one.error), as: 'number' },
+          { title: strings.logScore, cell: (one) => one.log_score.toFixed(1).replace('-', '−'), as: 'number' },
+          { title: strings.bestFormula, cell: (one) => one.formula, as: 'wrap' },
         ]}
       />
     </Panel>
@@ -33,17 +34,20 @@ export function Stated({ curve }: { curve: CurveDetail }) {
   const { stated } = curve.version
   if (stated.length === 0) return null
   return (
-    <Panel title="What the source states">
+    <Panel title={strings.statedTitle}>
       <Records
-        label="Stated points"
+        label={strings.statedPoints}
         rows={stated}
         id={(one) => `${one.added_us} ${one.setup} ${one.words}`}
         columns={[
-          { title: 'Added', cell: (one) => formatMicroseconds(one.added_us), as: 'number' },
-          { title: 'Stated', cell: (one) => `${one.relation} ${formatShare(one.performance)}`, as: 'number' },
-          { title: 'Curve', cell: (one) => formatShare(one.curve), as: 'number' },
-          { title: 'In words', cell: (one) => one.words, as: 'wrap' },
-          { title: 'Setup', cell: (one) => one.setup || <span className={pageStyles.quiet}>the curve’s own</span> },
+          { title: strings.added, cell: (one) => formatMicroseconds(one.added_us), as: 'number' },
+          { title: strings.stated, cell: (one) => `${one.relation} ${formatShare(one.performance)}`, as: 'number' },
+          { title: strings.curve, cell: (one) => formatShare(one.curve), as: 'number' },
+          { title: strings.statement, cell: (one) => one.words, as: 'wrap' },
+          {
+            title: strings.setup,
+            cell: (one) => one.setup || <span className={pageStyles.quiet}>{strings.curveSetup}</span>,
+          },
         ]}
       />
     </Panel>
@@ -56,21 +60,21 @@ export function Versions({ curve, onNumber }: { curve: CurveDetail; onNumber: (n
   const { data: versions } = useQuery({ ...curveVersionsQuery(curve.id), enabled: curve.origin === 'own' })
   if (curve.origin !== 'own' || !versions) return null
   return (
-    <Panel title="Versions">
+    <Panel title={strings.versions}>
       <Records
-        label="Versions"
+        label={strings.versions}
         rows={versions}
         id={(one) => one.number}
         isCurrent={(one) => one.number === curve.version.number}
         columns={[
           {
-            title: 'Version',
+            title: strings.version,
             cell: (one) =>
               one.number === curve.version.number ? (
-                `${one.number}, shown`
+                strings.versionShown(one.number)
               ) : (
                 <RowAction
-                  label={`Version ${one.number}`}
+                  label={strings.versionNumber(one.number)}
                   onClick={() => onNumber(one.number === curve.newest ? undefined : one.number)}
                 >
                   {one.number}
@@ -78,13 +82,13 @@ export function Versions({ curve, onNumber }: { curve: CurveDetail; onNumber: (n
               ),
             as: 'head',
           },
-          { title: 'Made', cell: (one) => one.created_at && formatMoment(new Date(one.created_at), clock) },
-          { title: 'By', cell: (one) => one.made_by },
-          { title: 'Rows', cell: (one) => one.rows, as: 'number' },
-          { title: 'Family', cell: (one) => one.family },
+          { title: strings.created, cell: (one) => one.created_at && formatMoment(new Date(one.created_at), clock) },
+          { title: strings.createdBy, cell: (one) => one.made_by },
+          { title: strings.rows, cell: (one) => one.rows, as: 'number' },
+          { title: strings.family, cell: (one) => one.family },
           {
-            title: 'Source',
-            cell: (one) => one.source || <span className={pageStyles.quiet}>not stated</span>,
+            title: strings.source,
+            cell: (one) => one.source || <span className={pageStyles.quiet}>{strings.notStated}</span>,
             as: 'wrap',
           },
         ]}

@@ -10,6 +10,7 @@ import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
 import { bars, cumulative, extent } from './histograms'
+import { strings } from './strings'
 
 const QUANTILES = (['p1', 'p25', 'p50', 'p90', 'p99', 'p999'] as const).map(
   (name): Column<Distribution['items'][number]> => ({
@@ -40,7 +41,7 @@ export function BinsChart(props: {
       lines={lines}
       x={props.range}
       y={[0, most > 0.99 ? 1 : most * 1.08]}
-      xLabel="delay, log scale"
+      xLabel={strings.delayAxis}
       formatX={(value) => formatDelay(10 ** value)}
       formatY={props.formatY}
     />
@@ -52,18 +53,17 @@ export function DistributionView({ meshId, asked }: { meshId: string; asked: Ask
   const question = distributionQuery(meshId, asked)
   const query = useQuery(question)
   return (
-    <Answered query={query} asked={question.queryKey} what="the distribution">
+    <Answered query={query} asked={question.queryKey} what={strings.distributionLower}>
       {({ items }) => {
         const range = extent(items.map((item) => item.bins))
-        if (!range)
-          return <Empty title="Nothing was measured in this time">Choose a longer one, or another selection.</Empty>
+        if (!range) return <Empty title={strings.noMeasurements}>{strings.chooseLonger}</Empty>
         const names = items.map((item) => item.title).join(', ')
         return (
           <div className={styles.view}>
             <figure className={styles.chart}>
-              <figcaption>Share of values below</figcaption>
+              <figcaption>{strings.cumulativeShare}</figcaption>
               <BinsChart
-                label={`Cumulative distribution of ${names}`}
+                label={strings.cumulativeSummary(names)}
                 height={300}
                 bins={items.map((item) => item.bins)}
                 range={range}
@@ -72,9 +72,9 @@ export function DistributionView({ meshId, asked }: { meshId: string; asked: Ask
               />
             </figure>
             <figure className={styles.chart}>
-              <figcaption>Histogram</figcaption>
+              <figcaption>{strings.histogram}</figcaption>
               <BinsChart
-                label={`Histogram of ${names}`}
+                label={strings.histogramSummary(names)}
                 height={220}
                 bins={items.map((item) => item.bins)}
                 range={range}
@@ -83,12 +83,12 @@ export function DistributionView({ meshId, asked }: { meshId: string; asked: Ask
               />
             </figure>
             <Records
-              label="Quantiles"
+              label={strings.quantiles}
               rows={items}
               id={(item) => item.selection}
               columns={[
                 {
-                  title: 'Selection',
+                  title: strings.selection,
                   cell: (item, n) => (
                     <>
                       <span className={styles.key} style={{ background: lineStyle(n).colour }} /> {item.title}
@@ -96,12 +96,12 @@ export function DistributionView({ meshId, asked }: { meshId: string; asked: Ask
                   ),
                   as: 'head',
                 },
-                { title: 'values', cell: (item) => formatCount(item.count), as: 'number' },
-                { title: 'min', cell: (item) => formatDelay(item.min_ns), as: 'number' },
-                { title: 'mean', cell: (item) => formatDelay(item.mean_ns), as: 'number' },
-                { title: 'SD', cell: (item) => formatDelay(item.sd_ns), as: 'number' },
+                { title: strings.values, cell: (item) => formatCount(item.count), as: 'number' },
+                { title: strings.min, cell: (item) => formatDelay(item.min_ns), as: 'number' },
+                { title: strings.mean, cell: (item) => formatDelay(item.mean_ns), as: 'number' },
+                { title: strings.sd, cell: (item) => formatDelay(item.sd_ns), as: 'number' },
                 ...QUANTILES,
-                { title: 'max', cell: (item) => formatDelay(item.max_ns), as: 'number' },
+                { title: strings.max, cell: (item) => formatDelay(item.max_ns), as: 'number' },
               ]}
             />
           </div>

@@ -30,24 +30,25 @@ import { MoversView } from './MoversView'
 import { SelectionPicker } from './SelectionPicker'
 import { SeriesView } from './SeriesView'
 import { SpikesView } from './SpikesView'
+import { strings } from './strings'
 import { VariabilityView } from './VariabilityView'
 
 const NAMES: Record<Question, string> = {
-  series: 'Series',
-  distribution: 'Distribution',
-  variability: 'Variability',
-  losses: 'Loss',
-  movers: 'Movers',
-  spikes: 'Spikes',
+  series: strings.series,
+  distribution: strings.distribution,
+  variability: strings.variability,
+  losses: strings.loss,
+  movers: strings.movers,
+  spikes: strings.spikes,
 }
 
 const ABOUT: Record<Question, string> = {
-  series: 'Values over time, of several paths or pairs of zones at once.',
-  distribution: 'Every delay of the time, as cumulative shares and as a histogram.',
-  variability: 'How far the delay of a path strays within a minute, ten minutes, an hour.',
-  losses: 'Packets lost by hour or day, and how that spreads over the paths.',
-  movers: 'The paths that changed most against an earlier time.',
-  spikes: 'Sudden rises of delay, with the exchanges around each.',
+  series: strings.seriesLead,
+  distribution: strings.distributionLead,
+  variability: strings.variabilityLead,
+  losses: strings.lossLead,
+  movers: strings.moversLead,
+  spikes: strings.spikesLead,
 }
 
 interface Props {
@@ -72,11 +73,11 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
     interval: search.interval ?? '1h',
   }
   if (roster.error && !roster.data) {
-    return <Failed what="The mesh" error={roster.error} retry={() => void roster.refetch()} />
+    return <Failed what={strings.mesh} error={roster.error} retry={() => void roster.refetch()} />
   }
-  if (!roster.data) return <Loading what="the mesh" />
+  if (!roster.data) return <Loading what={strings.meshLower} />
   if (roster.data.vms.length < 2) {
-    return <Empty title={`${mesh.name} has no path yet`}>A path needs two VMs. Add them to the mesh first.</Empty>
+    return <Empty title={strings.noPaths(mesh.name)}>{strings.noPathsLead}</Empty>
   }
   const delaysOnly = show === 'distribution' || show === 'variability'
   const hasMetric = show === 'series' || show === 'movers' || delaysOnly
@@ -101,7 +102,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
   }
   return (
     <Page
-      title={`${NAMES[show]} of ${mesh.name}`}
+      title={strings.viewOf(NAMES[show], mesh.name)}
       lead={ABOUT[show]}
       action={
         <DownloadMenu
@@ -111,23 +112,23 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
       }
     >
       <SegmentedControl
-        aria-label="Question"
+        aria-label={strings.view}
         data={QUESTIONS.map((value) => ({ value, label: NAMES[value] }))}
         value={show}
         onChange={(value) => onSearch({ show: value as Question })}
       />
       <div className={styles.controls}>
         <NativeSelect
-          aria-label="Time"
+          aria-label={strings.range}
           size="xs"
           data={SPAN_OPTIONS}
           value={asked.span}
           onChange={({ currentTarget: { value } }) => onSearch({ span: (value in SPANS ? value : '1h') as Span })}
         />
-        <MomentField label="Until" value={asked.until} onChange={(until) => onSearch({ until: until ?? '' })} />
+        <MomentField label={strings.until} value={asked.until} onChange={(until) => onSearch({ until: until ?? '' })} />
         {hasMetric && (
           <NativeSelect
-            aria-label="Metric"
+            aria-label={strings.metric}
             size="xs"
             data={metrics}
             value={metrics.some(({ value }) => value === asked.metric) ? asked.metric : 'one_way_delay'}
@@ -139,7 +140,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
         )}
         {(show === 'series' || show === 'movers') && (
           <NativeSelect
-            aria-label="Statistic"
+            aria-label={strings.statistic}
             size="xs"
             data={STATISTIC_OPTIONS}
             value={asked.statistic}
@@ -153,18 +154,18 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
           <>
             <SegmentedControl
               size="xs"
-              aria-label="Paths or zones"
+              aria-label={strings.granularity}
               data={[
-                { value: 'vm', label: 'Paths' },
-                { value: 'zone', label: 'Pairs of zones' },
+                { value: 'vm', label: strings.paths },
+                { value: 'zone', label: strings.zonePairs },
               ]}
               value={asked.by}
               onChange={(by) => onSearch({ by: by as Granularity })}
             />
             <NativeSelect
-              aria-label="Compare with"
+              aria-label={strings.compareWith}
               size="xs"
-              data={VERSUS_OPTIONS.map((one) => ({ ...one, label: `Against ${one.label}` }))}
+              data={VERSUS_OPTIONS.map((one) => ({ ...one, label: strings.comparedWith(one.label) }))}
               value={asked.versus}
               onChange={({ currentTarget: { value } }) =>
                 onSearch({ versus: (value in VERSUS ? value : 'before') as Versus })
@@ -175,10 +176,10 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
         {show === 'losses' && (
           <SegmentedControl
             size="xs"
-            aria-label="Interval"
+            aria-label={strings.interval}
             data={[
-              { value: '1h', label: 'By hour' },
-              { value: '1d', label: 'By day' },
+              { value: '1h', label: strings.hourly },
+              { value: '1d', label: strings.daily },
             ]}
             value={asked.interval}
             onChange={(interval) => onSearch({ interval: interval as '1h' | '1d' })}

@@ -9,6 +9,7 @@ import { lineStyle } from '~/ui/lineStyle'
 import { Records } from '~/ui/Records'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { strings } from './strings'
 
 /** Loss by hour or day. */
 export function LossView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
@@ -24,7 +25,7 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
     [data],
   )
   return (
-    <Answered query={query} asked={question.queryKey} what="the losses">
+    <Answered query={query} asked={question.queryKey} what={strings.lossLower}>
       {(answer) => {
         const start = Date.parse(answer.window.from ?? '') / 1_000
         const range: [number, number] = [start, Math.max(start + 1, Date.parse(answer.window.to ?? '') / 1_000)]
@@ -33,13 +34,15 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
           <div className={styles.view}>
             <p className={styles.moment}>
               {moment === undefined
-                ? `One step is one ${answer.interval === '1d' ? 'day (UTC)' : 'hour'}.`
-                : `From ${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}: ${lines
-                    .map((line) => `${line.label} ${formatRatio(line.values[cursor as number])}`)
-                    .join('; ')}`}
+                ? strings.stepLength(answer.interval === '1d' ? strings.dayUtc : strings.hour)
+                : strings.valuesFrom(
+                    formatMoment(new Date(moment * 1_000), clock),
+                    zoneName(clock, new Date(moment * 1_000)),
+                    lines.map((line) => `${line.label} ${formatRatio(line.values[cursor as number])}`).join('; '),
+                  )}
             </p>
             <figure className={styles.chart}>
-              <figcaption>Loss</figcaption>
+              <figcaption>{strings.loss}</figcaption>
               <SeriesChart
                 times={times}
                 range={range}
@@ -47,7 +50,7 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
                 theme={theme}
                 onCursor={setCursor}
                 group="losses"
-                label={`Loss of ${lines.map((line) => line.label).join(', ')}`}
+                label={strings.lossOf(lines.map((line) => line.label).join(', '))}
                 lines={lines}
                 shape="steps"
                 least={0.001}
@@ -56,23 +59,22 @@ export function LossView({ meshId, asked, clock }: { meshId: string; asked: Aske
               />
             </figure>
             <Records
-              label="Losses"
+              label={strings.lossTable}
               rows={answer.items}
               id={(item) => item.selection}
               columns={[
-                { title: 'Selection', cell: (item) => item.title, as: 'head' },
-                { title: 'sent', cell: (item) => formatCount(item.sent_total), as: 'number' },
-                { title: 'lost', cell: (item) => formatCount(item.lost_total), as: 'number' },
-                { title: 'loss', cell: (item) => formatRatio(item.ratio_total), as: 'number' },
-                { title: 'lossless', cell: (item) => formatRatio(item.lossless_share), as: 'number' },
-                { title: 'median', cell: (item) => formatRatio(item.ratio_p50), as: 'number' },
-                { title: 'p99', cell: (item) => formatRatio(item.ratio_p99), as: 'number' },
-                { title: 'worst', cell: (item) => formatRatio(item.ratio_max), as: 'number' },
+                { title: strings.selection, cell: (item) => item.title, as: 'head' },
+                { title: strings.sent, cell: (item) => formatCount(item.sent_total), as: 'number' },
+                { title: strings.lost, cell: (item) => formatCount(item.lost_total), as: 'number' },
+                { title: strings.loss, cell: (item) => formatRatio(item.ratio_total), as: 'number' },
+                { title: strings.withoutLoss, cell: (item) => formatRatio(item.lossless_share), as: 'number' },
+                { title: strings.median, cell: (item) => formatRatio(item.ratio_p50), as: 'number' },
+                { title: strings.p99, cell: (item) => formatRatio(item.ratio_p99), as: 'number' },
+                { title: strings.worst, cell: (item) => formatRatio(item.ratio_max), as: 'number' },
               ]}
             />
             <p className={styles.note}>
-              Lossless, median, p99 and worst are of single paths within single{' '}
-              {answer.interval === '1d' ? 'days' : 'hours'}.
+              {strings.lossStatistics(answer.interval === '1d' ? strings.days : strings.hours)}
             </p>
           </div>
         )

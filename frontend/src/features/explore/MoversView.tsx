@@ -9,40 +9,43 @@ import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { strings } from './strings'
 
 /** The paths, or pairs of zones, that changed most. */
 export function MoversView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
   const question = moversQuery(meshId, asked)
   const query = useQuery(question)
   return (
-    <Answered query={query} asked={question.queryKey} what="the movers">
+    <Answered query={query} asked={question.queryKey} what={strings.moversLower}>
       {(answer) => {
         const { format } = facts(answer.metric)
         const change = answer.unit === 'ratio' ? formatSignedRatio : formatSignedDelay
         const base = answer.base_window.from
         if (answer.items.length === 0) {
           return (
-            <Empty title={answer.compared === 0 ? 'There is nothing to compare with' : 'Nothing has changed'}>
-              {answer.compared === 0
-                ? 'No path has a value in both times. Choose a shorter time, or compare with another one.'
-                : `All ${answer.compared} values are the same in both times.`}
+            <Empty title={answer.compared === 0 ? strings.nothingToCompare : strings.noChanges}>
+              {answer.compared === 0 ? strings.noCommonPath : strings.allEqual(answer.compared)}
             </Empty>
           )
         }
         return (
           <div className={styles.view}>
             <p className={styles.moment}>
-              {title(answer.metric, answer.statistic)}, against the time from{' '}
-              {base ? `${formatMoment(new Date(base), clock)} ${zoneName(clock, new Date(base))}` : 'nowhere'}.{' '}
-              {answer.compared} compared.
+              {strings.moversSummary(
+                title(answer.metric, answer.statistic),
+                base
+                  ? `${formatMoment(new Date(base), clock)} ${zoneName(clock, new Date(base))}`
+                  : strings.unknownPeriod,
+                answer.compared,
+              )}
             </p>
             <Records
-              label="Movers"
+              label={strings.moversTable}
               rows={answer.items}
               id={(item) => `${item.source.id} ${item.target.id}`}
               columns={[
                 {
-                  title: answer.by === 'zone' ? 'Zones' : 'Path',
+                  title: answer.by === 'zone' ? strings.zones : strings.path,
                   cell: (item) =>
                     answer.by === 'vm' ? (
                       <Anchor
@@ -62,11 +65,11 @@ export function MoversView({ meshId, asked, clock }: { meshId: string; asked: As
                     ),
                   as: 'head',
                 },
-                { title: 'before', cell: (item) => format(item.base_value), as: 'number' },
-                { title: 'now', cell: (item) => format(item.value), as: 'number' },
-                { title: 'change', cell: (item) => change(item.difference), as: 'number' },
-                { title: 'percent', cell: (item) => formatSignedPercent(item.percent), as: 'number' },
-                { title: 'Clocks', cell: (item) => clocksOf(item.beyond_clock_error) },
+                { title: strings.before, cell: (item) => format(item.base_value), as: 'number' },
+                { title: strings.now, cell: (item) => format(item.value), as: 'number' },
+                { title: strings.change, cell: (item) => change(item.difference), as: 'number' },
+                { title: strings.changePercent, cell: (item) => formatSignedPercent(item.percent), as: 'number' },
+                { title: strings.clockError, cell: (item) => clocksOf(item.beyond_clock_error) },
               ]}
             />
           </div>
@@ -77,6 +80,6 @@ export function MoversView({ meshId, asked, clock }: { meshId: string; asked: As
 }
 
 function clocksOf(beyondError: boolean | null): string {
-  if (beyondError === null) return 'not involved'
-  return beyondError ? 'more than their error' : 'within their error'
+  if (beyondError === null) return strings.clockNotInvolved
+  return beyondError ? strings.changeAboveError : strings.changeWithinError
 }

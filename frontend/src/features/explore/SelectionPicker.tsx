@@ -3,6 +3,7 @@ import { useState } from 'react'
 import type { Roster } from '~/api/types'
 import { lineStyle } from '~/ui/lineStyle'
 import styles from './explore.module.css'
+import { strings } from './strings'
 
 interface Props {
   roster: Roster
@@ -14,9 +15,9 @@ interface Props {
 /** A selection in words; ids that are not in the mesh any more say so. */
 export function titleOf(selection: string, roster: Roster): string {
   const [kind, source, target] = selection.split(':')
-  if (kind === 'mesh') return 'Whole mesh'
+  if (kind === 'mesh') return strings.wholeMesh
   const ends = kind === 'zones' ? roster.zones : roster.vms
-  const name = (id: string | undefined) => ends.find((one) => one.id === id)?.name ?? 'no longer here'
+  const name = (id: string | undefined) => ends.find((one) => one.id === id)?.name ?? strings.deleted
   return `${name(source)} → ${name(target)}`
 }
 
@@ -37,7 +38,7 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
   }
 
   return (
-    <section className={styles.picker} aria-label="Selections">
+    <section className={styles.picker} aria-label={strings.selections}>
       <ul className={styles.chosen}>
         {chosen.map((selection, n) => (
           <li key={selection}>
@@ -46,7 +47,7 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
             {chosen.length > 1 && (
               <CloseButton
                 size="xs"
-                aria-label={`Remove ${titleOf(selection, roster)}`}
+                aria-label={strings.removeName(titleOf(selection, roster))}
                 onClick={() => onChange(chosen.filter((one) => one !== selection))}
               />
             )}
@@ -55,17 +56,17 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
       </ul>
       <div className={styles.controls}>
         <NativeSelect
-          aria-label="What to add"
+          aria-label={strings.selectionType}
           size="xs"
           data={[
-            { value: 'path', label: 'Path' },
-            { value: 'zones', label: 'Pair of zones' },
+            { value: 'path', label: strings.path },
+            { value: 'zones', label: strings.zonePair },
           ]}
           value={kind}
           onChange={({ currentTarget: { value } }) => setKind(value === 'zones' ? 'zones' : 'path')}
         />
         <NativeSelect
-          aria-label="From"
+          aria-label={strings.from}
           size="xs"
           data={options}
           value={from}
@@ -73,18 +74,18 @@ export function SelectionPicker({ roster, chosen, most, onChange }: Props) {
         />
         <span aria-hidden="true">→</span>
         <NativeSelect
-          aria-label="To"
+          aria-label={strings.to}
           size="xs"
           data={options}
           value={to}
           onChange={({ currentTarget: { value } }) => setTarget(value)}
         />
         <Button variant="default" size="xs" disabled={!possible} onClick={() => add(`${kind}:${from}:${to}`)}>
-          {most === 1 ? 'Show' : 'Add'}
+          {most === 1 ? strings.show : strings.add}
         </Button>
         {!chosen.includes('mesh') && (
           <Button variant="subtle" size="xs" onClick={() => add('mesh')}>
-            Whole mesh
+            {strings.wholeMesh}
           </Button>
         )}
       </div>

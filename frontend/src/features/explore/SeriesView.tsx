@@ -10,6 +10,7 @@ import { formatRatio } from '~/lib/units'
 import { lineStyle } from '~/ui/lineStyle'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { strings } from './strings'
 
 /** Several selections over the same time, under one cursor. */
 export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: Asked; clock: Clock }) {
@@ -38,7 +39,7 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
     [data],
   )
   return (
-    <Answered query={query} asked={question.queryKey} what="the series">
+    <Answered query={query} asked={question.queryKey} what={strings.seriesLower}>
       {(answer) => {
         const { format } = facts(answer.metric)
         const start = Date.parse(answer.window.from ?? '') / 1_000
@@ -50,9 +51,9 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
           <div className={styles.view}>
             <p className={styles.moment}>
               {moment === undefined
-                ? `One point every ${answer.resolution_s} s.`
+                ? strings.resolution(answer.resolution_s)
                 : `${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
-              {!known && ' Nothing was measured in this time.'}
+              {!known && strings.noMeasurementsSentence}
             </p>
             <ul className={styles.values}>
               {lines.map((line, n) => {
@@ -65,11 +66,11 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
                     <strong>
                       {value == null
                         ? summed
-                          ? `${format(summed.least)} to ${format(summed.most)}`
-                          : 'no value'
+                          ? strings.valueRange(format(summed.least), format(summed.most))
+                          : strings.noValue
                         : format(value)}
                     </strong>
-                    {cursor !== null && <span>loss {formatRatio(losses[n]?.values[cursor])}</span>}
+                    {cursor !== null && <span>{strings.lossValue(formatRatio(losses[n]?.values[cursor]))}</span>}
                   </li>
                 )
               })}
@@ -78,7 +79,7 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
               <figcaption>{title(answer.metric, statistic)}</figcaption>
               <SeriesChart
                 {...shared}
-                label={`${title(answer.metric, statistic)} of ${lines.map((line) => line.label).join(', ')}`}
+                label={strings.metricOf(title(answer.metric, statistic), lines.map((line) => line.label).join(', '))}
                 lines={lines}
                 shape="line"
                 {...(answer.metric === 'loss' ? { least: 0.01 } : {})}
@@ -91,10 +92,10 @@ export function SeriesView({ meshId, asked, clock }: { meshId: string; asked: As
             </figure>
             {answer.metric !== 'loss' && (
               <figure className={styles.chart}>
-                <figcaption>Loss</figcaption>
+                <figcaption>{strings.loss}</figcaption>
                 <SeriesChart
                   {...shared}
-                  label={`Loss of ${lines.map((line) => line.label).join(', ')}`}
+                  label={strings.lossOf(lines.map((line) => line.label).join(', '))}
                   lines={losses}
                   shape="steps"
                   least={0.01}

@@ -11,6 +11,7 @@ import { Records } from '~/ui/Records'
 import { Empty } from '~/ui/State'
 import { Answered } from './Answered'
 import styles from './explore.module.css'
+import { strings } from './strings'
 
 interface Props {
   meshId: string
@@ -27,40 +28,42 @@ export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
   return (
     <>
       {open && <Evidence meshId={meshId} spikeId={open} clock={clock} onClose={() => onOpen('')} />}
-      <Answered query={query} what="the spikes">
+      <Answered query={query} what={strings.spikesLower}>
         {({ items, next_cursor }) =>
           items.length === 0 ? (
-            <Empty title="No spike in this time">
-              An agent keeps the exchanges around a delay that rises far above the median of its window.
-            </Empty>
+            <Empty title={strings.noSpikes}>{strings.noSpikesLead}</Empty>
           ) : (
             <>
               <Records
-                label="Spikes"
+                label={strings.spikes}
                 rows={items}
                 id={(spike) => spike.id}
                 columns={[
-                  { title: 'Path', cell: (spike) => `${spike.source.name} → ${spike.target.name}`, as: 'head' },
-                  { title: 'Window', cell: ({ started_at }) => moment(new Date(started_at)) },
-                  { title: 'Rise', cell: (spike) => formatSignedDelay(spike.rise_ns), as: 'number' },
-                  { title: 'Largest', cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
-                  { title: 'Median', cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
+                  { title: strings.path, cell: (spike) => `${spike.source.name} → ${spike.target.name}`, as: 'head' },
+                  { title: strings.window, cell: ({ started_at }) => moment(new Date(started_at)) },
+                  { title: strings.rise, cell: (spike) => formatSignedDelay(spike.rise_ns), as: 'number' },
+                  { title: strings.maximum, cell: (spike) => formatDelay(spike.max_ns), as: 'number' },
+                  { title: strings.median, cell: (spike) => formatDelay(spike.median_ns), as: 'number' },
                   {
-                    title: 'Evidence',
+                    title: strings.evidence,
                     cell: (spike) => (
                       <Button
                         variant={spike.id === open ? 'filled' : 'default'}
                         size="compact-xs"
-                        aria-label={`Exchanges of ${spike.source.name} to ${spike.target.name}, ${formatDelay(spike.max_ns)}`}
+                        aria-label={strings.exchangesOf(
+                          spike.source.name,
+                          spike.target.name,
+                          formatDelay(spike.max_ns),
+                        )}
                         onClick={() => onOpen(spike.id)}
                       >
-                        Exchanges
+                        {strings.exchanges}
                       </Button>
                     ),
                   },
                 ]}
               />
-              {next_cursor && <p className={styles.note}>The newest {items.length}. Download to have them all.</p>}
+              {next_cursor && <p className={styles.note}>{strings.newestOnly(items.length)}</p>}
             </>
           )
         }
@@ -72,7 +75,7 @@ export function SpikesView({ meshId, asked, clock, open, onOpen }: Props) {
 function Evidence(props: { meshId: string; spikeId: string; clock: Clock; onClose: () => void }) {
   const query = useQuery(spikeQuery(props.meshId, props.spikeId))
   return (
-    <Answered query={query} what="the exchanges">
+    <Answered query={query} what={strings.exchangesLower}>
       {(spike) => <Exchanges spike={spike} clock={props.clock} onClose={props.onClose} />}
     </Answered>
   )
@@ -87,8 +90,8 @@ function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clo
   }, [spike])
   const lines = useMemo(
     (): Line[] => [
-      { label: 'Outbound', colour: 'var(--outbound)', values: spike.outbound_ns },
-      { label: 'Inbound', colour: 'var(--inbound)', values: spike.inbound_ns },
+      { label: strings.outbound, colour: 'var(--outbound)', values: spike.outbound_ns },
+      { label: strings.inbound, colour: 'var(--inbound)', values: spike.inbound_ns },
     ],
     [spike],
   )
@@ -97,7 +100,7 @@ function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clo
   const room = Math.max((last - first) * 0.03, 0.05)
   const path = `${spike.source.name} → ${spike.target.name}`
   return (
-    <section className={styles.evidence} aria-label="Exchanges around the spike">
+    <section className={styles.evidence} aria-label={strings.exchangesAround}>
       <header className={styles.evidenceHead}>
         <h2>
           {path}, {formatDelay(spike.max_ns)}
@@ -111,15 +114,19 @@ function Exchanges({ spike, clock, onClose }: { spike: SpikeEvidence; clock: Clo
           ))}
         </span>
         <Button variant="subtle" size="compact-xs" onClick={onClose}>
-          Close
+          {strings.close}
         </Button>
       </header>
       <p className={styles.moment}>
-        {times.length} exchanges in {(last - first).toFixed(3)} s, the first {((spike.at_ns[0] ?? 0) / 1e9).toFixed(3)}{' '}
-        s into the window of {spike.window_s} s.
+        {strings.exchangesTiming(
+          times.length,
+          (last - first).toFixed(3),
+          ((spike.at_ns[0] ?? 0) / 1e9).toFixed(3),
+          spike.window_s,
+        )}
       </p>
       <SeriesChart
-        label={`${times.length} exchanges of ${path}, up to ${formatDelay(spike.max_ns)}`}
+        label={strings.exchangesSummary(times.length, path, formatDelay(spike.max_ns))}
         times={times}
         range={[first - room, last + room]}
         lines={lines}

@@ -8,25 +8,30 @@ import { Answered } from './Answered'
 import { BinsChart } from './DistributionView'
 import styles from './explore.module.css'
 import { bars, extent } from './histograms'
+import { strings } from './strings'
 
-const NAMES = { '1m': 'within 1 minute', '10m': 'within 10 minutes', '1h': 'within 1 hour', '1d': 'within 1 day' }
+const NAMES = {
+  '1m': strings.within1Minute,
+  '10m': strings.within10Minutes,
+  '1h': strings.within1Hour,
+  '1d': strings.within1Day,
+}
 
 /** Standard deviations of each path within intervals of three lengths. */
 export function VariabilityView({ meshId, asked }: { meshId: string; asked: Asked }) {
   const question = variabilityQuery(meshId, asked)
   const query = useQuery(question)
   return (
-    <Answered query={query} asked={question.queryKey} what="the variability">
+    <Answered query={query} asked={question.queryKey} what={strings.variabilityLower}>
       {({ items }) => {
         const range = extent(items.flatMap((item) => item.intervals.map((interval) => interval.bins)))
-        if (!range)
-          return <Empty title="Nothing was measured in this time">Choose a longer one, or another selection.</Empty>
+        if (!range) return <Empty title={strings.noMeasurements}>{strings.chooseLonger}</Empty>
         return (
           <div className={styles.view}>
             {items.map((item) => (
               <figure key={item.selection} className={styles.chart}>
                 <figcaption>
-                  Standard deviation, {item.title}
+                  {strings.sdWithin(item.title)}
                   <span className={styles.values}>
                     {item.intervals.map(({ interval }, n) => (
                       <span key={interval}>
@@ -37,7 +42,7 @@ export function VariabilityView({ meshId, asked }: { meshId: string; asked: Aske
                   </span>
                 </figcaption>
                 <BinsChart
-                  label={`Histogram of standard deviations of ${item.title}`}
+                  label={strings.sdHistogram(item.title)}
                   height={240}
                   bins={item.intervals.map(({ bins }) => bins)}
                   range={range}
@@ -47,19 +52,19 @@ export function VariabilityView({ meshId, asked }: { meshId: string; asked: Aske
               </figure>
             ))}
             <Records
-              label="Standard deviations"
+              label={strings.standardDeviations}
               rows={items.flatMap(({ selection, title, intervals }) =>
                 intervals.map((one) => ({ selection, title, ...one })),
               )}
               id={(row) => `${row.selection} ${row.interval}`}
               columns={[
-                { title: 'Selection', cell: (row) => row.title, as: 'head' },
-                { title: 'Interval', cell: (row) => NAMES[row.interval] },
-                { title: 'paths × intervals', cell: (row) => formatCount(row.count), as: 'number' },
-                { title: 'median', cell: (row) => formatDelay(row.p50_ns), as: 'number' },
-                { title: 'p90', cell: (row) => formatDelay(row.p90_ns), as: 'number' },
-                { title: 'p99', cell: (row) => formatDelay(row.p99_ns), as: 'number' },
-                { title: 'max', cell: (row) => formatDelay(row.max_ns), as: 'number' },
+                { title: strings.selection, cell: (row) => row.title, as: 'head' },
+                { title: strings.interval, cell: (row) => NAMES[row.interval] },
+                { title: strings.pathIntervals, cell: (row) => formatCount(row.count), as: 'number' },
+                { title: strings.median, cell: (row) => formatDelay(row.p50_ns), as: 'number' },
+                { title: strings.p90, cell: (row) => formatDelay(row.p90_ns), as: 'number' },
+                { title: strings.p99, cell: (row) => formatDelay(row.p99_ns), as: 'number' },
+                { title: strings.max, cell: (row) => formatDelay(row.max_ns), as: 'number' },
               ]}
             />
           </div>

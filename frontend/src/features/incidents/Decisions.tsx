@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { sessionQuery } from '~/api/access'
 import { type Incident, useAssignIncident, useDecideIncident } from '~/api/incidents'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 /** What can be done with an incident as it stands. */
 export function Decisions({ incident, etag }: { incident: Incident; etag: string }) {
@@ -16,16 +17,16 @@ export function Decisions({ incident, etag }: { incident: Incident; etag: string
       <Group gap="xs">
         {incident.state !== 'resolved' && session && (
           <Button variant="default" disabled={busy} onClick={() => assign.mutate(mine ? null : session.user.email)}>
-            {mine ? 'Leave it' : 'Take it'}
+            {mine ? strings.unassign : strings.assignToMe}
           </Button>
         )}
         {incident.state === 'open' && (
           <Button variant="default" disabled={busy} onClick={() => decide.mutate('acknowledge')}>
-            Acknowledge
+            {strings.acknowledge}
           </Button>
         )}
         <Button disabled={busy} onClick={() => decide.mutate(incident.state === 'resolved' ? 'reopen' : 'resolve')}>
-          {incident.state === 'resolved' ? 'Reopen' : 'Resolve'}
+          {incident.state === 'resolved' ? strings.reopen : strings.resolve}
         </Button>
       </Group>
       <ActionError error={decide.error ?? assign.error} />

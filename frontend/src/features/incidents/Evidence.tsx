@@ -5,6 +5,7 @@ import { formatCount } from '~/lib/units'
 import { Panel } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import styles from './incidents.module.css'
+import { strings } from './strings'
 
 /** What speaks for each suspect, and the paths around the first on a small heatmap. */
 export function Evidence({ incident: { evidence } }: { incident: Incident }) {
@@ -14,37 +15,41 @@ export function Evidence({ incident: { evidence } }: { incident: Incident }) {
   const shown = unit === 'loss' ? values.map((row) => row.map((value) => value && value * 100)) : values
   const worst = Math.max(2, ...shown.flat().map((value) => value ?? 0))
   const inWords = (value: number | null | undefined) => {
-    if (value === null || value === undefined) return 'not known'
-    return unit === 'loss' ? `${value.toFixed(1)} % lost` : `${value.toFixed(1)} deviations above what is usual`
+    if (value === null || value === undefined) return strings.unknown
+    return unit === 'loss' ? strings.percentLost(value.toFixed(1)) : strings.deviationsAbove(value.toFixed(1))
   }
   return (
-    <Panel title="Evidence">
+    <Panel title={strings.evidence}>
       <div className={styles.evidence}>
         {names.length > 0 && (
           <figure className={styles.map}>
             <TripsGrid
-              label={`Paths among ${names.join(', ')}: ${unit === 'loss' ? 'loss' : 'deviations from what is usual'}, at most ${inWords(worst)}`}
+              label={strings.evidenceSummary(
+                names.join(', '),
+                unit === 'loss' ? strings.lossLower : strings.deviationsLower,
+                inWords(worst),
+              )}
               names={names}
               values={shown}
               range={[1, worst]}
               theme={theme}
               describe={(row, column) => `${names[row]} → ${names[column]}: ${inWords(shown[row]?.[column])}`}
             />
-            <figcaption>From each row to each column. At most {inWords(worst)}.</figcaption>
+            <figcaption>{strings.evidenceScale(inWords(worst))}</figcaption>
           </figure>
         )}
         <Records
-          label="Suspects"
+          label={strings.suspects}
           rows={evidence.hypotheses}
           id={(one) => one.words}
           columns={[
-            { title: 'Suspect', cell: (one) => one.words, as: 'head' },
+            { title: strings.suspect, cell: (one) => one.words, as: 'head' },
             {
-              title: 'Bad paths',
-              cell: (one) => `${formatCount(one.bad)} of ${formatCount(one.known)}`,
+              title: strings.affectedPaths,
+              cell: (one) => strings.countOf(formatCount(one.bad), formatCount(one.known)),
               as: 'number',
             },
-            { title: 'Score', cell: (one) => one.score.toFixed(1).replace('-', '−'), as: 'number' },
+            { title: strings.score, cell: (one) => one.score.toFixed(1).replace('-', '−'), as: 'number' },
           ]}
         />
       </div>

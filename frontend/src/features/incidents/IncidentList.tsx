@@ -6,6 +6,7 @@ import { formatCount } from '~/lib/units'
 import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { Records } from '~/ui/Records'
+import { strings } from './strings'
 import { SEVERITIES, stateWords } from './words'
 
 /** Incidents, newest first. */
@@ -18,7 +19,7 @@ export function IncidentList({ label, incidents }: { label: string; incidents: I
       id={(one) => one.id}
       columns={[
         {
-          title: 'Incident',
+          title: strings.incident,
           cell: (one) => (
             <Anchor
               size="sm"
@@ -29,16 +30,16 @@ export function IncidentList({ label, incidents }: { label: string; incidents: I
           ),
           as: 'head',
         },
-        { title: 'Severity', cell: (one) => SEVERITIES[one.severity].word },
-        { title: 'State', cell: stateWords },
-        { title: 'Mesh', cell: (one) => one.mesh.name },
-        { title: 'Paths', cell: (one) => formatCount(one.paths), as: 'number' },
-        { title: 'Began', cell: (one) => <Age at={one.onset_at} clock={clock} now={serverNow} /> },
+        { title: strings.severity, cell: (one) => SEVERITIES[one.severity].word },
+        { title: strings.state, cell: stateWords },
+        { title: strings.mesh, cell: (one) => one.mesh.name },
+        { title: strings.paths, cell: (one) => formatCount(one.paths), as: 'number' },
+        { title: strings.started, cell: (one) => <Age at={one.onset_at} clock={clock} now={serverNow} /> },
         {
-          title: 'Ended',
-          cell: (one) => (one.ended_at ? <Age at={one.ended_at} clock={clock} now={serverNow} /> : 'goes on'),
+          title: strings.ended,
+          cell: (one) => (one.ended_at ? <Age at={one.ended_at} clock={clock} now={serverNow} /> : strings.ongoing),
         },
-        { title: 'Assignee', cell: (one) => one.assignee, as: 'quiet' },
+        { title: strings.assignee, cell: (one) => one.assignee, as: 'quiet' },
       ]}
     />
   )

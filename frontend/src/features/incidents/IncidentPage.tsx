@@ -14,6 +14,7 @@ import { Decisions } from './Decisions'
 import { Evidence } from './Evidence'
 import { IncidentList } from './IncidentList'
 import { NoteForm } from './NoteForm'
+import { strings } from './strings'
 import { SEVERITIES, STATES } from './words'
 
 /** One incident: who is suspected, what speaks for it, whom it affects, what was done. */
@@ -22,16 +23,16 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
   const edits = useEdits()
   const clock = useClock()
   if (read.error && !read.data) {
-    return <Failed what="This incident" error={read.error} retry={() => void read.refetch()} />
+    return <Failed what={strings.theIncident} error={read.error} retry={() => void read.refetch()} />
   }
-  if (!read.data) return <Loading what="the incident" />
+  if (!read.data) return <Loading what={strings.incidentLower} />
   const { incident, etag } = read.data
   return (
     <Page
       title={incident.title}
       lead={
         <>
-          {SEVERITIES[incident.severity].word}, {STATES[incident.state].toLowerCase()}, on{' '}
+          {strings.severityStateOn(SEVERITIES[incident.severity].word, STATES[incident.state].toLowerCase())}{' '}
           <Anchor
             size="sm"
             underline="always"
@@ -45,20 +46,20 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       action={edits && <Decisions incident={incident} etag={etag} />}
     >
       {incident.muted && (
-        <Notice tone="info" title="Nobody was told.">
+        <Notice tone="info" title={strings.notificationsSilenced}>
           {incident.muted}
         </Notice>
       )}
       {incident.found_late_at && (
-        <Notice tone="info" title="It was over when it was found.">
-          Its windows came late: it was found at {momentOf(incident.found_late_at, clock)}.
+        <Notice tone="info" title={strings.detectedLate}>
+          {strings.detectedLateAt(momentOf(incident.found_late_at, clock))}
         </Notice>
       )}
       {incident.merged_into && (
         <Notice tone="info">
-          It turned out to be part of{' '}
+          {strings.mergedInto}{' '}
           <Link to="/incidents/$incidentId" params={{ incidentId: incident.merged_into }}>
-            another incident
+            {strings.anotherIncident}
           </Link>
           .
         </Notice>
@@ -66,23 +67,23 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       <Facts incident={incident} clock={clock} />
       <Evidence incident={incident} />
       {incident.applications.length > 0 && <Affected incident={incident} />}
-      <Panel title="Timeline">
+      <Panel title={strings.timeline}>
         <Records
-          label="Timeline"
+          label={strings.timeline}
           rows={incident.timeline}
           id={(entry) => `${entry.at} ${entry.kind} ${entry.text}`}
           columns={[
-            { title: 'When', cell: ({ at }) => momentOf(at, clock) },
-            { title: 'What', cell: ({ kind }) => kind.replaceAll('_', ' '), as: 'head' },
-            { title: 'Who', cell: ({ actor }) => actor },
-            { title: 'Words', cell: ({ text }) => text, as: 'wrap' },
+            { title: strings.time, cell: ({ at }) => momentOf(at, clock) },
+            { title: strings.event, cell: ({ kind }) => kind.replaceAll('_', ' '), as: 'head' },
+            { title: strings.actor, cell: ({ actor }) => actor },
+            { title: strings.details, cell: ({ text }) => text, as: 'wrap' },
           ]}
         />
         {edits && <NoteForm incidentId={incident.id} />}
       </Panel>
       {incident.similar.length > 0 && (
-        <Panel title="Earlier ones like it">
-          <IncidentList label="Earlier incidents" incidents={incident.similar} />
+        <Panel title={strings.similarIncidents}>
+          <IncidentList label={strings.earlierIncidents} incidents={incident.similar} />
         </Panel>
       )}
     </Page>
@@ -99,32 +100,32 @@ function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
   return (
     <dl className={pageStyles.facts}>
       <div>
-        <dt>Suspect</dt>
+        <dt>{strings.suspect}</dt>
         <dd>{incident.culprit.words}</dd>
       </div>
       <div>
-        <dt>Began</dt>
+        <dt>{strings.started}</dt>
         <dd>{momentOf(incident.onset_at, clock)}</dd>
       </div>
       <div>
-        <dt>Ended</dt>
-        <dd>{incident.ended_at ? momentOf(incident.ended_at, clock) : 'goes on'}</dd>
+        <dt>{strings.ended}</dt>
+        <dd>{incident.ended_at ? momentOf(incident.ended_at, clock) : strings.ongoing}</dd>
       </div>
       <div>
-        <dt>Paths</dt>
+        <dt>{strings.paths}</dt>
         <dd>{formatCount(evidence.paths)}</dd>
       </div>
       <div>
-        <dt>Rise</dt>
+        <dt>{strings.rise}</dt>
         <dd>{evidence.rise_ns === null ? NO_VALUE : formatSignedDelay(evidence.rise_ns)}</dd>
       </div>
       <div>
-        <dt>Rules</dt>
+        <dt>{strings.rules}</dt>
         <dd>{incident.rules.join(', ')}</dd>
       </div>
       <div>
-        <dt>Assignee</dt>
-        <dd>{incident.assignee ?? 'nobody'}</dd>
+        <dt>{strings.assignee}</dt>
+        <dd>{incident.assignee ?? strings.unassigned}</dd>
       </div>
     </dl>
   )
@@ -132,14 +133,14 @@ function Facts({ incident, clock }: { incident: Incident; clock: Clock }) {
 
 function Affected({ incident }: { incident: Incident }) {
   return (
-    <Panel title="Applications on these paths">
+    <Panel title={strings.affectedApplications}>
       <Records
-        label="Applications"
+        label={strings.applications}
         rows={incident.applications}
         id={(one) => one.id}
         columns={[
           {
-            title: 'Application',
+            title: strings.application,
             cell: (one) => (
               <Anchor
                 size="sm"
@@ -153,12 +154,12 @@ function Affected({ incident }: { incident: Incident }) {
             as: 'head',
           },
           {
-            title: 'Predicted performance',
+            title: strings.predictedPerformance,
             cell: (one) => (one.performance === null ? NO_VALUE : formatShare(one.performance)),
             as: 'number',
           },
           {
-            title: 'Objective',
+            title: strings.objective,
             cell: (one) => (one.objective === null ? NO_VALUE : formatShare(one.objective)),
             as: 'number',
           },

@@ -6,15 +6,16 @@ import { SHOWN_INCIDENTS, type ShownIncidents } from '~/lib/search'
 import { Page, pageStyles } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
 import { IncidentList } from './IncidentList'
+import { strings } from './strings'
 
 const SHOWN: Record<ShownIncidents, { label: string; states: IncidentState[]; none: string }> = {
   current: {
-    label: 'Current',
+    label: strings.current,
     states: ['open', 'acknowledged'],
-    none: 'Nothing is wrong now, as far as the rules of your meshes tell.',
+    none: strings.noOpenIncidents,
   },
-  resolved: { label: 'Resolved', states: ['resolved'], none: 'No incident has been resolved yet.' },
-  all: { label: 'All', states: ['open', 'acknowledged', 'resolved'], none: 'There has been no incident yet.' },
+  resolved: { label: strings.resolved, states: ['resolved'], none: strings.noResolvedIncidents },
+  all: { label: strings.all, states: ['open', 'acknowledged', 'resolved'], none: strings.noIncidents },
 }
 
 interface Props {
@@ -27,25 +28,25 @@ export function IncidentsPage({ show, onShow }: Props) {
   const { states, none } = SHOWN[show]
   const incidents = useQuery(incidentsQuery(undefined, states))
   if (incidents.error && !incidents.data) {
-    return <Failed what="The list of incidents" error={incidents.error} retry={() => void incidents.refetch()} />
+    return <Failed what={strings.incidents} error={incidents.error} retry={() => void incidents.refetch()} />
   }
   return (
     <Page
-      title="Incidents"
-      lead="What the rules of your meshes found: one incident for one cause, with a suspect. The newest hundred."
+      title={strings.incidents}
+      lead={strings.incidentsLead}
       action={
         <Group gap="xs">
           <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/alert-rules" />}>
-            Rules
+            {strings.rules}
           </Button>
           <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/receivers" />}>
-            Receivers
+            {strings.receivers}
           </Button>
           <Button variant="default" size="xs" renderRoot={(root) => <Link {...root} to="/silences" />}>
-            Silences
+            {strings.silences}
           </Button>
           <SegmentedControl
-            aria-label="Which incidents"
+            aria-label={strings.stateFilter}
             size="xs"
             value={show}
             data={SHOWN_INCIDENTS.map((value) => ({ value, label: SHOWN[value].label }))}
@@ -55,11 +56,11 @@ export function IncidentsPage({ show, onShow }: Props) {
       }
     >
       {!incidents.data ? (
-        <Loading what="incidents" />
+        <Loading what={strings.incidentsLower} />
       ) : incidents.data.length === 0 ? (
         <p className={pageStyles.lead}>{none}</p>
       ) : (
-        <IncidentList label="Incidents" incidents={incidents.data} />
+        <IncidentList label={strings.incidents} incidents={incidents.data} />
       )}
     </Page>
   )

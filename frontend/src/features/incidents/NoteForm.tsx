@@ -3,6 +3,7 @@ import type { FormEvent } from 'react'
 import { useNoteIncident } from '~/api/incidents'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 /** Adds a note to the timeline. */
 export function NoteForm({ incidentId }: { incidentId: string }) {
@@ -16,9 +17,9 @@ export function NoteForm({ incidentId }: { incidentId: string }) {
 
   return (
     <form className={pageStyles.form} onSubmit={submit}>
-      <TextInput name="note" label="Note" required withAsterisk={false} maxLength={4000} w={420} />
+      <TextInput name="note" label={strings.note} required withAsterisk={false} maxLength={4000} w={420} />
       <Button type="submit" size="sm" variant="default" loading={note.isPending}>
-        Add
+        {strings.addNote}
       </Button>
       <ActionError error={note.error} />
     </form>

@@ -1,19 +1,22 @@
 import type { IncidentState, IncidentSummary } from '~/api/incidents'
 import type { Tone } from '~/ui/State'
+import { strings } from './strings'
 
 export const STATES: Record<IncidentState, string> = {
-  open: 'Open',
-  acknowledged: 'Acknowledged',
-  resolved: 'Resolved',
+  open: strings.open,
+  acknowledged: strings.acknowledged,
+  resolved: strings.resolved,
 }
 
 /** State of an incident, and what is special about it. */
 export function stateWords({ state, muted, found_late_at }: IncidentSummary): string {
-  return [STATES[state], muted && 'muted', found_late_at && 'found late'].filter(Boolean).join(', ')
+  return [STATES[state], muted && strings.silenced, found_late_at && strings.detectedLateShort]
+    .filter(Boolean)
+    .join(', ')
 }
 
 export const SEVERITIES: Record<IncidentSummary['severity'], { word: string; tone: Tone }> = {
-  critical: { word: 'Critical', tone: 'bad' },
-  warning: { word: 'Warning', tone: 'warn' },
-  info: { word: 'Info', tone: 'info' },
+  critical: { word: strings.critical, tone: 'bad' },
+  warning: { word: strings.warning, tone: 'warn' },
+  info: { word: strings.info, tone: 'info' },
 }

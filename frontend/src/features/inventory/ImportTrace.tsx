@@ -5,6 +5,7 @@ import { type FormEvent, useState } from 'react'
 import { client, unwrap } from '~/api/client'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 type Kind = 'csv' | 'ptpd'
 
@@ -51,40 +52,40 @@ export function ImportTrace() {
   return (
     <>
       <Button variant="default" onClick={() => setOpened(true)}>
-        Import a trace
+        {strings.importTrace}
       </Button>
-      <Dialog title="Import a trace" opened={opened} onClose={() => setOpened(false)}>
+      <Dialog title={strings.importTrace} opened={opened} onClose={() => setOpened(false)}>
         <form onSubmit={submit}>
           <Stack gap="sm">
-            <p>Measurements made elsewhere, as a mesh of their own. Nothing of it is live.</p>
-            <TextInput name="name" label="Name of the new mesh" required maxLength={100} />
+            <p>{strings.importLead}</p>
+            <TextInput name="name" label={strings.newMeshName} required maxLength={100} />
             <NativeSelect
-              label="Format"
+              label={strings.format}
               data={[
-                { value: 'csv', label: 'CSV: at, source, target, outbound_ns, inbound_ns' },
-                { value: 'ptpd', label: 'Statistics log of PTPd' },
+                { value: 'csv', label: strings.formatCsv },
+                { value: 'ptpd', label: strings.formatPtpd },
               ]}
               value={kind}
               onChange={({ currentTarget: { value } }) => setKind(value === 'ptpd' ? 'ptpd' : 'csv')}
             />
-            <FileInput label="File" placeholder="Choose a file" required value={file} onChange={setFile} />
+            <FileInput label={strings.file} placeholder={strings.chooseFile} required value={file} onChange={setFile} />
             {kind === 'ptpd' && (
               <>
-                <TextInput name="client" label="Name of the slave" required />
-                <TextInput name="server" label="Name of the master" required />
+                <TextInput name="client" label={strings.clientName} required />
+                <TextInput name="server" label={strings.serverName} required />
               </>
             )}
             <NativeSelect
               name="times"
-              label="Times"
+              label={strings.timestamps}
               data={[
-                { value: 'keep', label: 'As they are' },
-                { value: 'end_now', label: 'Moved, so that it ends now' },
+                { value: 'keep', label: strings.timestampsKept },
+                { value: 'end_now', label: strings.timestampsMoved },
               ]}
             />
             {run.error && <ActionError error={run.error} />}
             <Button type="submit" loading={run.isPending} disabled={!file}>
-              Import
+              {strings.import}
             </Button>
           </Stack>
         </form>

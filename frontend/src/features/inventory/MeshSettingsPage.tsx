@@ -11,6 +11,7 @@ import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Notice } from '~/ui/State'
+import { strings } from './strings'
 
 /** How often a mesh measures, and which VMs are in it. */
 export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
@@ -24,21 +25,21 @@ export function MeshSettingsPage({ mesh, etag }: { mesh: Mesh; etag: string }) {
 
   return (
     <Page
-      title={`Settings of ${mesh.name}`}
+      title={strings.settingsOf(mesh.name)}
       lead={
         <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}>
-          Back to the heatmap
+          {strings.backToHeatmap}
         </Anchor>
       }
     >
-      <Panel title="Measurement">
+      <Panel title={strings.measurement}>
         <form className={pageStyles.form} onSubmit={submit}>
           <MeshFields name={mesh.name} windowS={mesh.window_s} rateHz={mesh.rate_hz} problem={field} />
           <Button type="submit" size="sm" loading={update.isPending}>
-            Save
+            {strings.save}
           </Button>
         </form>
-        {update.isSuccess && <Notice tone="good">Saved. Agents follow within seconds.</Notice>}
+        {update.isSuccess && <Notice tone="good">{strings.saved}</Notice>}
         <ActionError error={update.error} />
       </Panel>
       <Members mesh={mesh} />
@@ -58,17 +59,17 @@ function Members({ mesh }: { mesh: Mesh }) {
     <Panel title={`Members, ${members.size}`}>
       {roster && roster.vms.length > 0 && (
         <Records
-          label="Members"
+          label={strings.members}
           rows={roster.vms}
           id={(vm) => vm.id}
           columns={[
-            { title: 'VM', cell: (vm) => vm.name, as: 'head' },
-            { title: 'Zone', cell: (vm) => vm.zone_name },
+            { title: strings.vm, cell: (vm) => vm.name, as: 'head' },
+            { title: strings.zone, cell: (vm) => vm.zone_name },
             {
-              title: 'Actions',
+              title: strings.actions,
               cell: (vm) => (
-                <RowAction label={`Take out ${vm.name}`} onClick={() => remove.mutate(vm.id)}>
-                  Take out
+                <RowAction label={strings.removeName(vm.name)} onClick={() => remove.mutate(vm.id)}>
+                  {strings.remove}
                 </RowAction>
               ),
             },
@@ -76,8 +77,8 @@ function Members({ mesh }: { mesh: Mesh }) {
         />
       )}
       <Select
-        label="Add a VM"
-        placeholder={others.length === 0 ? 'Every VM is a member' : 'Choose'}
+        label={strings.addVm}
+        placeholder={others.length === 0 ? strings.everyVmIsMember : strings.choose}
         disabled={others.length === 0}
         searchable
         data={others.map(({ id, name }) => ({ value: id, label: name }))}
@@ -95,21 +96,21 @@ function DeleteMesh({ mesh }: { mesh: Mesh }) {
   const remove = useDeleteMesh()
   const [asking, setAsking] = useState(false)
   return (
-    <Panel title="Delete this mesh">
+    <Panel title={strings.deleteMesh}>
       <div>
         <Button variant="default" onClick={() => setAsking(true)}>
-          Delete…
+          {strings.deleteEllipsis}
         </Button>
       </div>
       <Confirm
-        title={`Delete ${mesh.name}`}
-        action="Delete"
+        title={strings.deleteName(mesh.name)}
+        action={strings.delete}
         about={asking ? mesh.id : null}
         doing={remove}
         onClose={() => setAsking(false)}
         onDone={() => void navigate({ to: '/meshes' })}
       >
-        Its VMs stay and stop measuring one another. Its history can no longer be seen.
+        {strings.deleteMeshEffect}
       </Confirm>
     </Panel>
   )

@@ -7,36 +7,37 @@ import { Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { ImportTrace } from './ImportTrace'
+import { strings } from './strings'
 
 const newMesh = (
   <Group gap="xs">
     <ImportTrace />
-    <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>
+    <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>
   </Group>
 )
 
 export function MeshesPage() {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) {
-    return <Failed what="The list of meshes" error={meshes.error} retry={() => void meshes.refetch()} />
+    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
-  if (!meshes.data) return <Loading what="meshes" />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
   if (meshes.data.length === 0) {
     return (
-      <Empty title="There is no mesh yet" action={newMesh}>
-        A mesh is a group of VMs that measure the delay to one another.
+      <Empty title={strings.noMeshes} action={newMesh}>
+        {strings.noMeshesLead}
       </Empty>
     )
   }
   return (
-    <Page title="Meshes" lead="Groups of VMs that measure the delay to one another." action={newMesh}>
+    <Page title={strings.meshes} lead={strings.meshesLead} action={newMesh}>
       <Records
-        label="Meshes"
+        label={strings.meshes}
         rows={meshes.data}
         id={(mesh) => mesh.id}
         columns={[
           {
-            title: 'Mesh',
+            title: strings.mesh,
             cell: (mesh) => (
               <Anchor
                 size="sm"
@@ -47,11 +48,11 @@ export function MeshesPage() {
             ),
             as: 'head',
           },
-          { title: 'VMs', cell: (mesh) => formatCount(mesh.vm_count), as: 'number' },
-          { title: 'Window', cell: (mesh) => `${mesh.window_s} s`, as: 'number' },
-          { title: 'Rate', cell: (mesh) => `${mesh.rate_hz} Hz`, as: 'number' },
+          { title: strings.vms, cell: (mesh) => formatCount(mesh.vm_count), as: 'number' },
+          { title: strings.window, cell: (mesh) => strings.seconds(mesh.window_s), as: 'number' },
+          { title: strings.rate, cell: (mesh) => strings.hertz(mesh.rate_hz), as: 'number' },
           {
-            title: 'Actions',
+            title: strings.actions,
             cell: (mesh) => (
               <Anchor
                 size="sm"
@@ -60,11 +61,11 @@ export function MeshesPage() {
                     {...root}
                     to="/meshes/$meshId/settings"
                     params={{ meshId: mesh.id }}
-                    aria-label={`Settings of ${mesh.name}`}
+                    aria-label={strings.settingsOf(mesh.name)}
                   />
                 )}
               >
-                Settings
+                {strings.settings}
               </Anchor>
             ),
           },

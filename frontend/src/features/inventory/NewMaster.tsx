@@ -5,6 +5,7 @@ import { useAddMaster, zonesQuery } from '~/api/inventory'
 import { Problem } from '~/lib/problem'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 /** Where no agent can run, the agents of a mesh measure against a stock IEEE 1588 master. */
 export function NewMaster() {
@@ -24,16 +25,22 @@ export function NewMaster() {
   }
 
   return (
-    <Panel title="Add an IEEE 1588 master">
+    <Panel title={strings.addMaster}>
       <Text size="sm" className={pageStyles.quiet}>
-        A machine that runs no agent but a unicast PTP master (ptpd, ptp4l) on ports 319 and 320. Add it to a mesh on
-        the page of the mesh: its agents then measure against it.
+        {strings.addMasterLead}
       </Text>
       <form className={pageStyles.form} onSubmit={submit}>
-        <TextInput name="name" label="Name" placeholder="clock-1" required error={field('name')} w={150} />
+        <TextInput
+          name="name"
+          label={strings.name}
+          placeholder={strings.masterNameExample}
+          required
+          error={field('name')}
+          w={150}
+        />
         <NativeSelect
           name="zone_id"
-          label="Zone"
+          label={strings.zone}
           required
           data={(zones ?? []).map((zone) => ({ value: zone.id, label: zone.name }))}
           error={field('zone_id')}
@@ -41,14 +48,14 @@ export function NewMaster() {
         />
         <TextInput
           name="probe_address"
-          label="Address"
+          label={strings.address}
           placeholder="10.0.0.9"
           required
           error={field('probe_address')}
           w={150}
         />
         <Button type="submit" size="sm" variant="default" loading={add.isPending}>
-          Add
+          {strings.add}
         </Button>
       </form>
       <ActionError error={add.error} />

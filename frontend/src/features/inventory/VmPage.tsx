@@ -13,13 +13,14 @@ import { Empty, Failed, Loading, Notice } from '~/ui/State'
 import { StatusMark } from '~/ui/StatusMark'
 import { AGENT_STATUS } from './agentStatus'
 import { cloudFacts, cloudOf, elsewhere, type Fact, healthFacts, kindOf, machineFacts, sentenceOf } from './machine'
+import { strings } from './strings'
 import styles from './vm.module.css'
 
 const REFRESH_MS = 10_000
 
 const allVms = (
   <Button variant="default" renderRoot={(root) => <Link {...root} to="/vms" />}>
-    All VMs
+    {strings.allVms}
   </Button>
 )
 
@@ -28,19 +29,15 @@ export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id
   const agent = useQuery({ ...agentQuery(agentId ?? ''), enabled: agentId !== undefined, refetchInterval: REFRESH_MS })
-  if (vm.error && !vm.data) return <Failed what="This VM" error={vm.error} retry={() => void vm.refetch()} />
-  if (!vm.data) return <Loading what="the VM" />
+  if (vm.error && !vm.data) return <Failed what={strings.theVm} error={vm.error} retry={() => void vm.refetch()} />
+  if (!vm.data) return <Loading what={strings.vmLower} />
   const { zone } = vm.data
   const place = `${zone.provider}, ${zone.region}, ${zone.name}${zone.physical_id ? ` (${zone.physical_id})` : ''}`
   return (
     <Page title={vm.data.name} lead={place} action={allVms}>
-      {agentId === undefined && (
-        <Empty title="No agent is on this VM">
-          Enrol one on the page “Add a VM”; nothing is measured from or to it meanwhile.
-        </Empty>
-      )}
+      {agentId === undefined && <Empty title={strings.noAgent}>{strings.noAgentLead}</Empty>}
       {agentId !== undefined && agent.error && !agent.data && (
-        <Failed what="Its agent" error={agent.error} retry={() => void agent.refetch()} />
+        <Failed what={strings.theAgent} error={agent.error} retry={() => void agent.refetch()} />
       )}
       {agent.data && <AboutAgent vm={vm.data} agent={agent.data} />}
     </Page>
@@ -55,37 +52,33 @@ function AboutAgent({ vm, agent }: { vm: Vm; agent: Agent }) {
     <>
       {cloud && elsewhere(vm.zone, cloud) && (
         <Notice tone="info">
-          The cloud says that this VM is in {cloud.provider}, {cloud.region}, {cloud.zone}
-          {cloud.physicalZone && ` (${cloud.physicalZone})`}. Move it there, if that is how the heatmap should group it.
+          {strings.cloudZone(cloud.provider, cloud.region, cloud.zone)}
+          {cloud.physicalZone && ` (${cloud.physicalZone})`}
+          {strings.cloudZoneHint}
         </Notice>
       )}
-      <Panel title="Agent">
+      <Panel title={strings.agent}>
         <dl className={styles.facts}>
-          <dt>Status</dt>
+          <dt>{strings.status}</dt>
           <dd>
             <StatusMark status={status.mark}>{status.word}</StatusMark>
           </dd>
-          <dt>Last report</dt>
+          <dt>{strings.lastReport}</dt>
           <dd>
             <Age at={agent.last_report_at} clock={clock} now={serverNow} />
           </dd>
-          <dt>Version</dt>
+          <dt>{strings.version}</dt>
           <dd>{agent.agent_version}</dd>
-          <dt>Probe address</dt>
-          <dd>
-            {vm.probe_address ?? 'none'}, ports {vm.event_port} and {vm.general_port}
-          </dd>
+          <dt>{strings.probeAddress}</dt>
+          <dd>{strings.addressAndPorts(vm.probe_address ?? strings.noneLower, vm.event_port, vm.general_port)}</dd>
           <Rows of={healthFacts(agent.health)} />
         </dl>
       </Panel>
-      <Panel title="Machine">
-        <Facts of={machineFacts(agent.description)} none="The agent has not described it yet." />
+      <Panel title={strings.machine}>
+        <Facts of={machineFacts(agent.description)} none={strings.noMachine} />
       </Panel>
-      <Panel title="Cloud">
-        <Facts
-          of={cloudFacts(agent.description)}
-          none="No provider told anything: this is no VM of AWS, Azure or Google Cloud, or asking is switched off."
-        />
+      <Panel title={strings.cloud}>
+        <Facts of={cloudFacts(agent.description)} none={strings.noCloud} />
       </Panel>
       <Events agentId={agent.id} />
     </>
@@ -115,21 +108,21 @@ function Events({ agentId }: { agentId: string }) {
   const clock = useClock()
   const events = useQuery({ ...agentEventsQuery(agentId), refetchInterval: REFRESH_MS })
   if (events.error && !events.data) {
-    return <Failed what="The list of events" error={events.error} retry={() => void events.refetch()} />
+    return <Failed what={strings.events} error={events.error} retry={() => void events.refetch()} />
   }
   return (
-    <Panel title="Events">
-      {!events.data && <Loading what="events" />}
-      {events.data?.length === 0 && <p className={pageStyles.quiet}>Nothing worth telling has happened.</p>}
+    <Panel title={strings.events}>
+      {!events.data && <Loading what={strings.eventsLower} />}
+      {events.data?.length === 0 && <p className={pageStyles.quiet}>{strings.noEvents}</p>}
       {events.data && events.data.length > 0 && (
         <Records
-          label="Events of the agent"
+          label={strings.agentEvents}
           rows={events.data}
           id={(event) => event.id}
           columns={[
-            { title: 'When', cell: (event) => formatMoment(new Date(event.at), clock) },
-            { title: 'What', cell: (event) => kindOf(event.kind), as: 'head' },
-            { title: 'Detail', cell: (event) => <div className={styles.detail}>{sentenceOf(event.detail)}</div> },
+            { title: strings.time, cell: (event) => formatMoment(new Date(event.at), clock) },
+            { title: strings.event, cell: (event) => kindOf(event.kind), as: 'head' },
+            { title: strings.detail, cell: (event) => <div className={styles.detail}>{sentenceOf(event.detail)}</div> },
           ]}
         />
       )}

@@ -15,11 +15,12 @@ import { StatusMark } from '~/ui/StatusMark'
 import { useEdits } from '../session/useEdits'
 import { AGENT_STATUS } from './agentStatus'
 import { NewMaster } from './NewMaster'
+import { strings } from './strings'
 
 /** Agents report every window or so; this list follows without being asked. */
 const REFRESH_MS = 5_000
 
-const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>Add a VM</Button>
+const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
 
 /** The machines and the agents on them. */
 export function VmsPage() {
@@ -30,13 +31,12 @@ export function VmsPage() {
   const [revoking, setRevoking] = useState<Vm | null>(null)
   const [deleting, setDeleting] = useState<Vm | null>(null)
 
-  if (vms.error && !vms.data)
-    return <Failed what="The list of VMs" error={vms.error} retry={() => void vms.refetch()} />
-  if (!vms.data) return <Loading what="VMs" />
+  if (vms.error && !vms.data) return <Failed what={strings.vms} error={vms.error} retry={() => void vms.refetch()} />
+  if (!vms.data) return <Loading what={strings.vms} />
   if (vms.data.length === 0) {
     return (
-      <Empty title="No VM has been enrolled yet" action={addVms}>
-        Run one command on each machine; it appears here within seconds.
+      <Empty title={strings.noVms} action={addVms}>
+        {strings.noVmsLead}
       </Empty>
     )
   }
@@ -47,14 +47,14 @@ export function VmsPage() {
   }
   const agentOf = (vm: Vm) => vm.agent ?? revoked.get(vm.id)
   return (
-    <Page title="VMs" lead="Each machine, its agent, and when it last reported." action={addVms}>
+    <Page title={strings.vms} lead={strings.vmsLead} action={addVms}>
       <Records
-        label="VMs and agents"
+        label={strings.vmsAndAgents}
         rows={vms.data}
         id={(vm) => vm.id}
         columns={[
           {
-            title: 'VM',
+            title: strings.vm,
             cell: (vm) => (
               <Anchor size="sm" renderRoot={(root) => <Link {...root} to="/vms/$vmId" params={{ vmId: vm.id }} />}>
                 {vm.name}
@@ -62,27 +62,27 @@ export function VmsPage() {
             ),
             as: 'head',
           },
-          { title: 'Zone', cell: (vm) => vm.zone.name },
-          { title: 'Probe address', cell: (vm) => <ProbeAddress vm={vm} /> },
-          { title: 'Agent', cell: (vm) => <Responder vm={vm} agent={agentOf(vm)} /> },
+          { title: strings.zone, cell: (vm) => vm.zone.name },
+          { title: strings.probeAddress, cell: (vm) => <ProbeAddress vm={vm} /> },
+          { title: strings.agent, cell: (vm) => <Responder vm={vm} agent={agentOf(vm)} /> },
           {
-            title: 'Last report',
+            title: strings.lastReport,
             cell: (vm) => {
               const agent = agentOf(vm)
               return agent && <Age at={agent.last_report_at} clock={clock} now={serverNow} />
             },
           },
-          { title: 'Version', cell: (vm) => agentOf(vm)?.agent_version },
+          { title: strings.version, cell: (vm) => agentOf(vm)?.agent_version },
           {
-            title: 'Actions',
+            title: strings.actions,
             cell: (vm) =>
               vm.agent && vm.agent.status !== 'revoked' ? (
-                <RowAction label={`Revoke the agent of ${vm.name}`} onClick={() => setRevoking(vm)}>
-                  Revoke
+                <RowAction label={strings.revokeAgentOf(vm.name)} onClick={() => setRevoking(vm)}>
+                  {strings.revoke}
                 </RowAction>
               ) : (
-                <RowAction label={`Delete ${vm.name}`} onClick={() => setDeleting(vm)}>
-                  Delete
+                <RowAction label={strings.deleteName(vm.name)} onClick={() => setDeleting(vm)}>
+                  {strings.delete}
                 </RowAction>
               ),
           },
@@ -96,7 +96,7 @@ export function VmsPage() {
 }
 
 function ProbeAddress({ vm }: { vm: Vm }) {
-  if (!vm.probe_address) return <span className={pageStyles.quiet}>none</span>
+  if (!vm.probe_address) return <span className={pageStyles.quiet}>{strings.noneLower}</span>
   return (
     <>
       {vm.probe_address}
@@ -108,20 +108,20 @@ function ProbeAddress({ vm }: { vm: Vm }) {
 function Responder({ vm, agent }: { vm: Vm; agent: Vm['agent'] | undefined }) {
   const status = agent && AGENT_STATUS[agent.status]
   if (status) return <StatusMark status={status.mark}>{status.word}</StatusMark>
-  return vm.responder === 'ieee1588' ? 'IEEE 1588 master' : 'No agent'
+  return vm.responder === 'ieee1588' ? strings.ptpServer : strings.noAgentStatus
 }
 
 function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
   const revoke = useRevokeAgent()
   return (
     <Confirm
-      title={`Revoke the agent of ${vm?.name}`}
-      action="Revoke"
+      title={strings.revokeAgentOf(vm?.name ?? '')}
+      action={strings.revoke}
       about={vm?.agent?.id ?? null}
       doing={revoke}
       onClose={onClose}
     >
-      Its reports are refused from now on and its paths become stale. The VM can be enrolled again with a new token.
+      {strings.revokeEffect}
     </Confirm>
   )
 }
@@ -129,8 +129,14 @@ function RevokeDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
 function DeleteDialog({ vm, onClose }: { vm: Vm | null; onClose: () => void }) {
   const remove = useDeleteVm()
   return (
-    <Confirm title={`Delete ${vm?.name}`} action="Delete" about={vm?.id ?? null} doing={remove} onClose={onClose}>
-      It leaves every mesh it is in, and its row and column leave the heatmap.
+    <Confirm
+      title={strings.deleteName(vm?.name ?? '')}
+      action={strings.delete}
+      about={vm?.id ?? null}
+      doing={remove}
+      onClose={onClose}
+    >
+      {strings.deleteVmEffect}
     </Confirm>
   )
 }

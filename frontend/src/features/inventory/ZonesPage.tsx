@@ -9,6 +9,7 @@ import { Confirm } from '~/ui/Confirm'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading } from '~/ui/State'
+import { strings } from './strings'
 
 /** Where things run. Agents name their zone when they enrol; it can also be added by hand. */
 export function ZonesPage() {
@@ -17,34 +18,31 @@ export function ZonesPage() {
   const remove = useDeleteZone()
   const [deleting, setDeleting] = useState<Zone | null>(null)
   if (zones.error && !zones.data) {
-    return <Failed what="The list of zones" error={zones.error} retry={() => void zones.refetch()} />
+    return <Failed what={strings.zones} error={zones.error} retry={() => void zones.refetch()} />
   }
-  if (!zones.data) return <Loading what="zones" />
+  if (!zones.data) return <Loading what={strings.zonesLower} />
   const count = (zone: Zone) => vms?.filter((vm) => vm.zone.id === zone.id).length
   return (
-    <Page
-      title="Zones"
-      lead="Where machines run. An agent names its zone when it enrols; a zone can also be added here."
-    >
+    <Page title={strings.zones} lead={strings.zonesLead}>
       {zones.data.length > 0 && (
         <Records
-          label="Zones"
+          label={strings.zones}
           rows={zones.data}
           id={(zone) => zone.id}
           columns={[
-            { title: 'Zone', cell: (zone) => zone.name, as: 'head' },
-            { title: 'Region', cell: (zone) => zone.region },
-            { title: 'Provider', cell: (zone) => zone.provider },
+            { title: strings.zone, cell: (zone) => zone.name, as: 'head' },
+            { title: strings.region, cell: (zone) => zone.region },
+            { title: strings.provider, cell: (zone) => zone.provider },
             {
-              title: 'Physical id',
-              cell: (zone) => zone.physical_id ?? <span className={pageStyles.quiet}>not told</span>,
+              title: strings.physicalId,
+              cell: (zone) => zone.physical_id ?? <span className={pageStyles.quiet}>{strings.unknown}</span>,
             },
-            { title: 'VMs', cell: (zone) => formatCount(count(zone)), as: 'number' },
+            { title: strings.vms, cell: (zone) => formatCount(count(zone)), as: 'number' },
             {
-              title: 'Actions',
+              title: strings.actions,
               cell: (zone) => (
-                <RowAction label={`Delete ${zone.name}`} onClick={() => setDeleting(zone)}>
-                  Delete
+                <RowAction label={strings.deleteName(zone.name)} onClick={() => setDeleting(zone)}>
+                  {strings.delete}
                 </RowAction>
               ),
             },
@@ -53,13 +51,13 @@ export function ZonesPage() {
       )}
       <NewZone />
       <Confirm
-        title={`Delete ${deleting?.name}`}
-        action="Delete"
+        title={strings.deleteName(deleting?.name ?? '')}
+        action={strings.delete}
         about={deleting?.id ?? null}
         doing={remove}
         onClose={() => setDeleting(null)}
       >
-        Only a zone without VMs can be deleted.
+        {strings.deleteZoneEffect}
       </Confirm>
     </Page>
   )
@@ -86,14 +84,41 @@ function NewZone() {
   }
 
   return (
-    <Panel title="Add a zone">
+    <Panel title={strings.addZone}>
       <form className={pageStyles.form} onSubmit={submit}>
-        <TextInput name="provider" label="Provider" placeholder="aws" required error={field('provider')} w={120} />
-        <TextInput name="region" label="Region" placeholder="eu-west-1" required error={field('region')} w={150} />
-        <TextInput name="name" label="Zone" placeholder="eu-west-1a" required error={field('name')} w={150} />
-        <TextInput name="physical_id" label="Physical id" placeholder="euw1-az2" error={field('physical_id')} w={150} />
+        <TextInput
+          name="provider"
+          label={strings.provider}
+          placeholder={strings.providerExample}
+          required
+          error={field('provider')}
+          w={120}
+        />
+        <TextInput
+          name="region"
+          label={strings.region}
+          placeholder={strings.regionExample}
+          required
+          error={field('region')}
+          w={150}
+        />
+        <TextInput
+          name="name"
+          label={strings.zone}
+          placeholder={strings.zoneExample}
+          required
+          error={field('name')}
+          w={150}
+        />
+        <TextInput
+          name="physical_id"
+          label={strings.physicalId}
+          placeholder={strings.physicalIdExample}
+          error={field('physical_id')}
+          w={150}
+        />
         <Button type="submit" size="sm" variant="default" loading={create.isPending}>
-          Add
+          {strings.add}
         </Button>
       </form>
       <ActionError error={create.error} />

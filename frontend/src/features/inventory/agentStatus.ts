@@ -1,10 +1,11 @@
 import type { AgentStatus } from '~/api/types'
 import type { Status } from '~/ui/StatusMark'
+import { strings } from './strings'
 
 /** How an agent's status looks and reads. */
 export const AGENT_STATUS: Record<AgentStatus, { mark: Status; word: string }> = {
-  reporting: { mark: 'good', word: 'Reporting' },
-  enrolled: { mark: 'waiting', word: 'Enrolled' },
-  silent: { mark: 'warn', word: 'Silent' },
-  revoked: { mark: 'ended', word: 'Revoked' },
+  reporting: { mark: 'good', word: strings.reporting },
+  enrolled: { mark: 'waiting', word: strings.enrolled },
+  silent: { mark: 'warn', word: strings.silent },
+  revoked: { mark: 'ended', word: strings.revoked },
 }

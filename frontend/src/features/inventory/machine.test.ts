@@ -42,7 +42,7 @@ test('a machine of no cloud is nowhere else', () => {
 })
 
 test('events read as sentences', () => {
-  expect(kindOf('rate_shed')).toBe('Rate shed')
+  expect(kindOf('rate_shed')).toBe('Rate reduced')
   expect(kindOf('something_newer')).toBe('something newer')
   expect(sentenceOf({ message: 'the plan allows 64 packets/s' })).toBe('the plan allows 64 packets/s')
   expect(sentenceOf({})).toBe('')

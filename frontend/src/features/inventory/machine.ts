@@ -1,5 +1,7 @@
 /** What an agent says of its machine, as rows to read. The description is free: what is not understood is left out. */
 
+import { strings } from './strings'
+
 export type Fact = readonly [name: string, value: string]
 
 export interface Cloud {
@@ -28,28 +30,28 @@ function facts(from: Words, names: readonly (readonly [key: string, name: string
 /** System, kernel, clocks. */
 export function machineFacts(description: Words): Fact[] {
   return facts(description, [
-    ['host_name', 'Host name'],
-    ['operating_system', 'System'],
-    ['kernel', 'Kernel'],
-    ['architecture', 'Architecture'],
-    ['cpus', 'Processors'],
-    ['clock_source', 'Clock source'],
-    ['clock_sources', 'Clock sources there are'],
-    ['ptp_clocks', 'Hardware clocks'],
-    ['listen_address', 'Listens on'],
+    ['host_name', strings.hostName],
+    ['operating_system', strings.system],
+    ['kernel', strings.kernel],
+    ['architecture', strings.architecture],
+    ['cpus', strings.processors],
+    ['clock_source', strings.clockSource],
+    ['clock_sources', strings.clockSources],
+    ['ptp_clocks', strings.hardwareClocks],
+    ['listen_address', strings.listenAddress],
   ])
 }
 
 /** What the provider's metadata service said. */
 export function cloudFacts(description: Words): Fact[] {
   return facts(words(description.cloud), [
-    ['provider', 'Provider'],
-    ['region', 'Region'],
-    ['zone', 'Zone'],
-    ['physical_zone_id', 'Physical zone'],
-    ['instance_type', 'Instance type'],
-    ['instance_id', 'Instance'],
-    ['placement', 'Placement'],
+    ['provider', strings.provider],
+    ['region', strings.region],
+    ['zone', strings.zone],
+    ['physical_zone_id', strings.physicalZone],
+    ['instance_type', strings.instanceType],
+    ['instance_id', strings.instance],
+    ['placement', strings.placement],
   ])
 }
 
@@ -78,24 +80,24 @@ export function elsewhere(zone: Zone, cloud: Cloud): boolean {
 /** How the agent itself fares, by its last report. */
 export function healthFacts(health: Words | null): Fact[] {
   return facts(words(health), [
-    ['timestamp_source', 'Stamps are taken by'],
-    ['packets_sent', 'Packets sent'],
-    ['packets_received', 'Packets received'],
-    ['packets_rejected', 'Packets rejected'],
-    ['receive_queue_overflows', 'Packets dropped by the machine'],
-    ['transmit_stamps_missing', 'Stamps missing'],
-    ['spool_reports', 'Reports waiting'],
-    ['reports_dropped', 'Reports given up'],
-    ['reports_refused', 'Reports refused'],
+    ['timestamp_source', strings.timestampSource],
+    ['packets_sent', strings.packetsSent],
+    ['packets_received', strings.packetsReceived],
+    ['packets_rejected', strings.packetsRejected],
+    ['receive_queue_overflows', strings.packetsDropped],
+    ['transmit_stamps_missing', strings.timestampsMissing],
+    ['spool_reports', strings.reportsWaiting],
+    ['reports_dropped', strings.reportsDiscarded],
+    ['reports_refused', strings.reportsRefused],
   ])
 }
 
 const KINDS: Record<string, string> = {
-  rate_shed: 'Rate shed',
-  clock_step: 'Clock step',
-  route_change: 'Route change',
-  reports_dropped: 'Reports dropped',
-  error: 'Error',
+  rate_shed: strings.rateReduced,
+  clock_step: strings.clockStep,
+  route_change: strings.routeChange,
+  reports_dropped: strings.reportsDropped,
+  error: strings.error,
 }
 
 /** What kind of event it is, in words. */

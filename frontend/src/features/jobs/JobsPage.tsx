@@ -9,13 +9,14 @@ import { useClock } from '~/ui/clock'
 import { Page } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
+import { strings } from './strings'
 
 const STATES: Record<Job['state'], string> = {
-  queued: 'Waiting',
-  running: 'Running',
-  succeeded: 'Done',
-  failed: 'Failed',
-  cancelled: 'Cancelled',
+  queued: strings.queued,
+  running: strings.running,
+  succeeded: strings.succeeded,
+  failed: strings.failed,
+  cancelled: strings.cancelled,
 }
 
 const isOpen = ({ state }: Job) => state === 'queued' || state === 'running'
@@ -35,28 +36,23 @@ export function JobsPage() {
     onSettled: () => cache.invalidateQueries({ queryKey: jobsQuery.queryKey }),
   })
   if (jobs.error && !jobs.data)
-    return <Failed what="The list of jobs" error={jobs.error} retry={() => void jobs.refetch()} />
-  if (!jobs.data) return <Loading what="jobs" />
+    return <Failed what={strings.jobs} error={jobs.error} retry={() => void jobs.refetch()} />
+  if (!jobs.data) return <Loading what={strings.jobsLower} />
   if (jobs.data.items.length === 0) {
-    return (
-      <Empty title="There is no job">
-        What takes longer than a page can wait for, such as a download of many days, is done by a job and stays here for
-        a while.
-      </Empty>
-    )
+    return <Empty title={strings.noJobs}>{strings.noJobsLead}</Empty>
   }
   return (
-    <Page title="Jobs" lead="Long work: how far it is, and what came of it. The newest hundred.">
+    <Page title={strings.jobs} lead={strings.jobsLead}>
       {change.error && <ActionError error={change.error} />}
       <Records
-        label="Jobs"
+        label={strings.jobs}
         rows={jobs.data.items}
         id={(job) => job.id}
         columns={[
-          { title: 'Job', cell: (job) => job.title, as: 'head' },
-          { title: 'State', cell: (job) => <State job={job} /> },
+          { title: strings.job, cell: (job) => job.title, as: 'head' },
+          { title: strings.state, cell: (job) => <State job={job} /> },
           {
-            title: 'Asked',
+            title: strings.created,
             cell: (job) => (
               <>
                 {formatMoment(new Date(job.created_at), clock)} {zoneName(clock, new Date(job.created_at))}
@@ -65,18 +61,18 @@ export function JobsPage() {
               </>
             ),
           },
-          { title: 'Result', cell: (job) => <Result job={job} /> },
+          { title: strings.result, cell: (job) => <Result job={job} /> },
           {
-            title: 'Actions',
+            title: strings.actions,
             cell: (job) => (
               <Button
                 variant="default"
                 size="compact-xs"
                 disabled={change.isPending || (isOpen(job) && job.cancel_requested)}
-                aria-label={`${isOpen(job) ? 'Cancel' : 'Delete'} ${job.title}`}
+                aria-label={`${isOpen(job) ? strings.cancel : strings.delete} ${job.title}`}
                 onClick={() => change.mutate(job)}
               >
-                {isOpen(job) ? 'Cancel' : 'Delete'}
+                {isOpen(job) ? strings.cancel : strings.delete}
               </Button>
             ),
           },
@@ -90,9 +86,9 @@ function State({ job }: { job: Job }) {
   return (
     <>
       {STATES[job.state]}
-      {job.state === 'running' && job.cancel_requested && ', stopping'}
+      {job.state === 'running' && job.cancel_requested && strings.stopping}
       {job.state === 'running' && job.progress !== null && (
-        <Progress value={job.progress * 100} aria-label={`Progress of ${job.title}`} size="sm" w={140} mt={4} />
+        <Progress value={job.progress * 100} aria-label={strings.progressOf(job.title)} size="sm" w={140} mt={4} />
       )}
       {isOpen(job) && job.note}
     </>
@@ -104,7 +100,7 @@ function Result({ job }: { job: Job }) {
     <>
       {job.output && (
         <Anchor size="sm" href={job.output.href} download={job.output.name}>
-          {job.output.name}, {formatCount(job.output.size_bytes)} bytes
+          {strings.fileAndSize(job.output.name, formatCount(job.output.size_bytes))}
         </Anchor>
       )}
       {job.error?.detail}

@@ -7,6 +7,7 @@ import { formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatRatio, lossRatio, NO_VALUE } from '~/lib/units'
 import styles from './matrix.module.css'
 import { STATE_FACTS, stateName } from './states'
+import { strings } from './strings'
 import type { Entry } from './usePicture'
 
 interface Props {
@@ -33,11 +34,11 @@ const exact = (ns: number | null | undefined) => (ns == null ? NO_VALUE : format
 export function CellDetail({ meshId, source, target, look, path, clock }: Props) {
   const from = path?.started_at ? new Date(path.started_at) : null
   return (
-    <section className={styles.card} aria-label="Path under the cursor">
+    <section className={styles.card} aria-label={strings.selectedPath}>
       <header className={styles.cardHead}>
         <h2>
           {source.name} <span aria-hidden="true">→</span>
-          <span className={styles.hidden}> to </span> {target.name}
+          <span className={styles.hidden}> {strings.toLower} </span> {target.name}
         </h2>
         <p>
           {source.zone}
@@ -54,7 +55,7 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
           <Figures outbound={path.outbound} inbound={path.inbound} roundTrip={path.round_trip} />
           {from && (
             <p className={styles.footnote}>
-              Window {formatWindow(from, new Date(from.getTime() + (path.window_s ?? 0) * 1_000), clock)}
+              {strings.windowAt(formatWindow(from, new Date(from.getTime() + (path.window_s ?? 0) * 1_000), clock))}
             </p>
           )}
         </>
@@ -72,7 +73,7 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
             />
           )}
         >
-          Open path
+          {strings.openPath}
         </Button>
       )}
     </section>
@@ -81,9 +82,9 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
 
 /** What a one-way delay stands on beside the exchange, in words. */
 const SOURCES: Record<Direction['asymmetry_source'], string> = {
-  assumed: 'both ways of the fastest exchange are taken to be equally fast',
-  mesh: 'found by the loops of the mesh',
-  hardware: 'measured by hardware clocks at both ends',
+  assumed: strings.sourceAssumed,
+  mesh: strings.sourceMesh,
+  hardware: strings.sourceHardware,
 }
 
 function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: RoundTrip }) {
@@ -95,15 +96,15 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
           <th scope="col">ns</th>
           <th scope="col">
             <span className={styles.key} style={{ background: 'var(--outbound)' }} />
-            Outbound
+            {strings.outbound}
           </th>
           <th scope="col">
             <span className={styles.key} style={{ background: 'var(--inbound)' }} />
-            Inbound
+            {strings.inbound}
           </th>
           <th scope="col">
             <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
-            Round trip
+            {strings.roundTrip}
           </th>
         </tr>
       </thead>
@@ -117,37 +118,37 @@ function Figures(props: { outbound: Direction; inbound: Direction; roundTrip: Ro
           </tr>
         ))}
         <tr className={styles.ruled}>
-          <th scope="row">clock error</th>
+          <th scope="row">{strings.clockError}</th>
           <td title={formatDelay(outbound.clock_error_ns)}>±{exact(outbound.clock_error_ns)}</td>
           <td title={formatDelay(inbound.clock_error_ns)}>±{exact(inbound.clock_error_ns)}</td>
-          <td>none</td>
+          <td>{strings.none}</td>
         </tr>
         <tr>
-          <th scope="row">asymmetry from</th>
+          <th scope="row">{strings.asymmetrySource}</th>
           <td title={SOURCES[outbound.asymmetry_source]}>{outbound.asymmetry_source}</td>
           <td title={SOURCES[inbound.asymmetry_source]}>{inbound.asymmetry_source}</td>
           <td />
         </tr>
         <tr>
-          <th scope="row">loss</th>
+          <th scope="row">{strings.loss}</th>
           <td>{formatRatio(lossRatio(outbound))}</td>
           <td>{formatRatio(lossRatio(inbound))}</td>
           <td />
         </tr>
         <tr>
-          <th scope="row">sent</th>
+          <th scope="row">{strings.sent}</th>
           <td>{formatCount(outbound.sent)}</td>
           <td>{formatCount(inbound.sent)}</td>
           <td />
         </tr>
         <tr>
-          <th scope="row">lost</th>
+          <th scope="row">{strings.lost}</th>
           <td>{formatCount(outbound.lost)}</td>
           <td>{formatCount(inbound.lost)}</td>
           <td />
         </tr>
         <tr>
-          <th scope="row">measured</th>
+          <th scope="row">{strings.samples}</th>
           <td>{formatCount(outbound.count)}</td>
           <td>{formatCount(inbound.count)}</td>
           <td>{formatCount(roundTrip.count)}</td>

@@ -4,6 +4,7 @@ import type { Mesh } from '~/api/types'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
 import { type Granularity, type MatrixSearch, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
 import styles from './matrix.module.css'
+import { strings } from './strings'
 
 interface Props {
   mesh: Mesh
@@ -18,17 +19,17 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
   return (
     <div className={styles.controls}>
       <SegmentedControl
-        aria-label="Rows and columns"
+        aria-label={strings.granularity}
         data={[
-          { value: 'vm', label: 'VM × VM' },
-          { value: 'zone', label: 'Zone × zone' },
+          { value: 'vm', label: strings.vmByVm },
+          { value: 'zone', label: strings.zoneByZone },
         ]}
         value={wanted.by}
         onChange={(by) => onAxis({ by: by as Granularity })}
       />
       <Tooltip label={about} position="bottom-start">
         <NativeSelect
-          aria-label="Metric"
+          aria-label={strings.metric}
           w={152}
           size="xs"
           data={METRIC_OPTIONS}
@@ -38,9 +39,9 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
           }
         />
       </Tooltip>
-      <Tooltip label={`${name} is one number per window.`} disabled={hasStatistic}>
+      <Tooltip label={strings.oneValueOnly(name)} disabled={hasStatistic}>
         <SegmentedControl
-          aria-label="Statistic"
+          aria-label={strings.statistic}
           data={STATISTIC_OPTIONS}
           disabled={!hasStatistic}
           value={wanted.statistic}
@@ -48,14 +49,10 @@ export function Controls({ mesh, wanted, onSearch, onAxis }: Props) {
         />
       </Tooltip>
       {mesh.flows > 1 && (
-        <Tooltip
-          label={`What a connection may get that cannot choose its way: the slowest of ${mesh.flows} source ports of each path. For percentiles of delays between VMs.`}
-          multiline
-          w={320}
-        >
+        <Tooltip label={strings.slowestFlowHint(mesh.flows)} multiline w={320}>
           <Checkbox
             size="xs"
-            label="Slowest flow"
+            label={strings.slowestFlow}
             disabled={!hasFlows(wanted)}
             checked={wanted.slowest}
             onChange={({ currentTarget: { checked } }) =>

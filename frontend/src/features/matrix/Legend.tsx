@@ -14,6 +14,7 @@ import { NumberField } from '~/ui/NumberField'
 import styles from './matrix.module.css'
 import { ramp } from './metrics'
 import { STATE_FACTS } from './states'
+import { strings } from './strings'
 import { pictureTitle } from './usePicture'
 
 interface Props {
@@ -29,7 +30,7 @@ interface Props {
   onScale: (scale: string) => void
 }
 
-const SCALE_NAMES = { log: 'log scale', linear: 'linear scale', symmetric: 'linear scale, zero in the middle' }
+const SCALE_NAMES = { log: strings.logScale, linear: strings.linearScale, symmetric: strings.linearScaleZero }
 
 /** What the colours mean, and the four looks of having no value. */
 export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, pooled, onScale }: Props) {
@@ -40,13 +41,13 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
   const colours = ramp(coding, theme)
   const [red, green, blue] = dimmed(colours(0.7), theme)
   return (
-    <section className={styles.legend} aria-label="Legend">
+    <section className={styles.legend} aria-label={strings.legend}>
       <div className={styles.scale}>
         <p className={styles.scaleTitle}>
           <strong>{pictureTitle(shown)}</strong>
           <span>
             {unit}, {SCALE_NAMES[scale]}
-            {isFixed ? ', fixed' : ', 1st to 99th percentile'}
+            {isFixed ? strings.fixed : strings.percentileRange}
           </span>
           <ScaleEditor metric={coding} domain={domain} isFixed={isFixed} onScale={onScale} />
           <span className={styles.marked}>{marked !== null && format(marked)}</span>
@@ -66,20 +67,20 @@ export function Legend({ shown, coding, grid, domain, isFixed, theme, marked, po
           </li>
         ))}
         {isClocked && grid.faint && (
-          <li title="The clocks alone could explain the whole value.">
+          <li title={strings.withinClockErrorHint}>
             <span className={styles.faint} style={{ background: `rgb(${red} ${green} ${blue})` }} />
-            Within clock error
+            {strings.withinClockError}
             <span className={styles.count}>{formatCount(counts.faint)}</span>
           </li>
         )}
         {coding === 'loss' && (
           <li>
             <span className={styles.faint} style={{ background: `rgb(${QUIET[theme].join(' ')})` }} />
-            No loss
+            {strings.noLoss}
           </li>
         )}
-        {grid.codes.length > 0 && counts[LOOK.plain] === 0 && <li>No path has a fresh value.</li>}
-        {pooled > 1 && <li>Each pixel shows the worst of {pooled * pooled} paths.</li>}
+        {grid.codes.length > 0 && counts[LOOK.plain] === 0 && <li>{strings.noFreshValue}</li>}
+        {pooled > 1 && <li>{strings.pooled(pooled * pooled)}</li>}
       </ul>
     </section>
   )
@@ -104,14 +105,14 @@ function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; 
     <Popover opened={opened} onChange={setOpened} position="bottom-start" trapFocus shadow="md">
       <Popover.Target>
         <Button variant="subtle" size="compact-xs" onClick={() => setOpened(!opened)}>
-          Scale…
+          {strings.scaleEllipsis}
         </Button>
       </Popover.Target>
       <Popover.Dropdown>
         <form className={styles.scaleForm} onSubmit={submit}>
           <NumberField
             name="low"
-            label={`From, ${unit}`}
+            label={strings.fromUnit(unit)}
             size="xs"
             w={96}
             step="any"
@@ -119,13 +120,13 @@ function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; 
           />
           <NumberField
             name="high"
-            label={`To, ${unit}`}
+            label={strings.toUnit(unit)}
             size="xs"
             w={96}
             step="any"
             defaultValue={domain.high / factor}
           />
-          <Button type="submit">Fix</Button>
+          <Button type="submit">{strings.useRange}</Button>
           <Button
             variant="default"
             disabled={!isFixed}
@@ -134,7 +135,7 @@ function ScaleEditor(props: { metric: Coding; domain: Domain; isFixed: boolean; 
               setOpened(false)
             }}
           >
-            Fit
+            {strings.automatic}
           </Button>
         </form>
       </Popover.Dropdown>

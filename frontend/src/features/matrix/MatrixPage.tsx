@@ -23,6 +23,7 @@ import styles from './matrix.module.css'
 import { worst } from './metrics'
 import { Period } from './Period'
 import { sentence, stateName } from './states'
+import { strings } from './strings'
 import { pictureTitle, usePicture } from './usePicture'
 import { WindowStamp } from './WindowStamp'
 import { WorstPaths } from './WorstPaths'
@@ -140,31 +141,31 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
   }
 
   if (query.error && !query.data) {
-    return <Failed what="The matrix" error={query.error} retry={() => void query.refetch()} />
+    return <Failed what={strings.heatmap} error={query.error} retry={() => void query.refetch()} />
   }
   if (!matrix || !grid || !axis) {
-    if (!waited) return <Loading what="the matrix" />
+    if (!waited) return <Loading what={strings.heatmapLower} />
     return (
       <div className={styles.page}>
         <header className={styles.head}>
           <h1>{mesh.name}</h1>
         </header>
         <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
-        <Waiting what="the matrix" waited={waited} />
+        <Waiting what={strings.heatmapLower} waited={waited} />
       </div>
     )
   }
   if (size === 0) {
     return (
       <Empty
-        title={`No VM is in ${mesh.name} yet`}
+        title={strings.noVms(mesh.name)}
         action={
           <Button renderRoot={(root) => <Link {...root} to="/onboarding" search={{ mesh: mesh.id }} />}>
-            Add a VM
+            {strings.addVm}
           </Button>
         }
       >
-        Enrol two machines, and the delay between them appears here, each way, within a few windows.
+        {strings.noVmsLead}
       </Empty>
     )
   }
@@ -176,8 +177,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <div>
           <h1>{mesh.name}</h1>
           <p>
-            {vms} {vms === 1 ? 'VM' : 'VMs'} in {zones} {zones === 1 ? 'zone' : 'zones'}, {mesh.rate_hz}{' '}
-            {mesh.rate_hz === 1 ? 'exchange' : 'exchanges'} a second on each path
+            {strings.meshSummary(
+              vms,
+              vms === 1 ? strings.vm : strings.vms,
+              zones,
+              zones === 1 ? strings.zone : strings.zones,
+              mesh.rate_hz,
+              mesh.rate_hz === 1 ? strings.exchange : strings.exchanges,
+            )}
           </p>
         </div>
         {!shown.when && <WindowStamp end={matrix.windowEnd} windowS={mesh.window_s} clock={clock} />}
@@ -188,16 +195,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
       </div>
       <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
       {vms > 1 && !shown.when && !grid.codes.some((code) => code > 0) && (
-        <Notice tone="info">
-          Waiting for the first window. Agents learn within seconds whom to measure and report every {mesh.window_s} s.
-        </Notice>
+        <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
-      {vms === 1 && <Notice tone="info">A path needs two ends: enrol a second VM to see the first delays.</Notice>}
-      {waited && <Waiting what="the matrix" waited={waited} />}
+      {vms === 1 && <Notice tone="info">{strings.secondVmNeeded}</Notice>}
+      {waited && <Waiting what={strings.heatmapLower} waited={waited} />}
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
           <Heatmap
-            label={`${pictureTitle(shown)} by ${shown.by === 'zone' ? 'pair of zones' : 'path'}`}
+            label={strings.metricBy(pictureTitle(shown), shown.by === 'zone' ? strings.zonePair : strings.path)}
             grid={grid}
             axis={axis}
             colours={colours}
@@ -228,8 +233,8 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
                       {formatExact(direction[`${shown.statistic}_ns`])} ± {formatDelay(direction.clock_error_ns)}
                     </span>
                   )}
-                  {read.look(cell) === LOOK.veiled && <span>stale</span>}
-                  {grid.faint?.[cell.row * size + cell.column] === 1 && <span>within its clock error</span>}
+                  {read.look(cell) === LOOK.veiled && <span>{strings.stale}</span>}
+                  {grid.faint?.[cell.row * size + cell.column] === 1 && <span>{strings.withinItsClockError}</span>}
                 </div>
               )
             }}
@@ -264,11 +269,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
               clock={clock}
             />
           ) : (
-            <p className={styles.hint}>
-              {shown.by === 'zone'
-                ? 'Open a pair of zones to see the paths between their machines.'
-                : 'Point at a cell, or move with the arrow keys, for its exact values. Open it for its history.'}
-            </p>
+            <p className={styles.hint}>{shown.by === 'zone' ? strings.zoneHint : strings.cellHint}</p>
           )}
           {!shown.when && <WorstPaths meshId={mesh.id} shown={shown} />}
         </aside>
@@ -289,18 +290,23 @@ function ZoomButtons({ size, view, zoomBy, onWhole }: ZoomProps) {
   const whole = isWhole(view, size)
   return (
     <div className={styles.zoom}>
-      <Tooltip label="Zoom in (Ctrl and wheel, or pinch)">
-        <ActionIcon variant="default" aria-label="Zoom in" disabled={view.count <= 4} onClick={() => zoomBy(1.6)}>
+      <Tooltip label={strings.zoomInHint}>
+        <ActionIcon
+          variant="default"
+          aria-label={strings.zoomIn}
+          disabled={view.count <= 4}
+          onClick={() => zoomBy(1.6)}
+        >
           <PlusIcon />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Zoom out">
-        <ActionIcon variant="default" aria-label="Zoom out" disabled={whole} onClick={() => zoomBy(1 / 1.6)}>
+      <Tooltip label={strings.zoomOut}>
+        <ActionIcon variant="default" aria-label={strings.zoomOut} disabled={whole} onClick={() => zoomBy(1 / 1.6)}>
           <MinusIcon />
         </ActionIcon>
       </Tooltip>
-      <Tooltip label="Show the whole mesh">
-        <ActionIcon variant="default" aria-label="Show the whole mesh" disabled={whole} onClick={onWhole}>
+      <Tooltip label={strings.showWholeMesh}>
+        <ActionIcon variant="default" aria-label={strings.showWholeMesh} disabled={whole} onClick={onWhole}>
           <FitIcon />
         </ActionIcon>
       </Tooltip>

@@ -7,6 +7,7 @@ import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { MomentField } from '~/ui/MomentField'
 import styles from './matrix.module.css'
+import { strings } from './strings'
 
 interface Props {
   mesh: Mesh
@@ -34,9 +35,9 @@ export function Period({ mesh, shown, search, clock, onSearch }: Props) {
   return (
     <div className={styles.period}>
       <NativeSelect
-        aria-label="Time"
+        aria-label={strings.timeRange}
         size="xs"
-        data={[{ value: '', label: 'Newest windows, live' }, ...SPAN_OPTIONS]}
+        data={[{ value: '', label: strings.liveWindows }, ...SPAN_OPTIONS]}
         value={when?.span ?? ''}
         onChange={({ currentTarget: { value } }) =>
           onSearch(
@@ -49,16 +50,16 @@ export function Period({ mesh, shown, search, clock, onSearch }: Props) {
       {when && (
         <>
           <MomentField
-            label="Until"
+            label={strings.until}
             value={when.until}
             onChange={(until) => onSearch({ until: until ?? '', scale: '' })}
           />
           <NativeSelect
-            aria-label="Compare with"
+            aria-label={strings.compareWith}
             size="xs"
             data={[
-              { value: '', label: 'No comparison' },
-              ...VERSUS_OPTIONS.map((one) => ({ ...one, label: `Less ${one.label}` })),
+              { value: '', label: strings.noComparison },
+              ...VERSUS_OPTIONS.map((one) => ({ ...one, label: strings.comparedWith(one.label) })),
             ]}
             value={when.versus ?? ''}
             onChange={({ currentTarget: { value } }) =>
@@ -68,14 +69,14 @@ export function Period({ mesh, shown, search, clock, onSearch }: Props) {
           {when.versus && (
             <Checkbox
               size="xs"
-              label="In percent"
+              label={strings.inPercent}
               checked={when.percent}
               onChange={({ currentTarget: { checked } }) => onSearch({ percent: checked, scale: '' })}
             />
           )}
           {range && search.until && (
             <span className={styles.hint}>
-              to {formatMoment(new Date(range.to), clock)} {zoneName(clock, new Date(range.to))}
+              {strings.rangeEnd(formatMoment(new Date(range.to), clock), zoneName(clock, new Date(range.to)))}
             </span>
           )}
         </>

@@ -5,6 +5,7 @@ import { worstPathsQuery } from '~/api/measurements'
 import { facts, title } from '~/lib/metrics'
 import { formatDelay, formatExact } from '~/lib/units'
 import styles from './matrix.module.css'
+import { strings } from './strings'
 
 const ROWS = 8
 
@@ -18,20 +19,18 @@ export function WorstPaths({ meshId, shown }: { meshId: string; shown: Shown }) 
   return (
     <section className={styles.card}>
       <header className={styles.cardHead}>
-        <h2 id="worst-paths">Worst paths</h2>
-        <p>{title(shown.metric, shown.statistic)}, newest window of each</p>
+        <h2 id="worst-paths">{strings.worstPaths}</h2>
+        <p>{strings.worstPathsLead(title(shown.metric, shown.statistic))}</p>
       </header>
       {rows.length === 0 ? (
-        <p className={styles.footnote}>
-          {data.items.length > 0 ? 'No path lost a packet.' : 'No path has a value yet.'}
-        </p>
+        <p className={styles.footnote}>{data.items.length > 0 ? strings.noPathWithLoss : strings.noPathWithValue}</p>
       ) : (
         <table className={styles.figures} aria-labelledby="worst-paths">
           <thead>
             <tr>
-              <th scope="col">Path</th>
-              <th scope="col">Value</th>
-              {isClocked && <th scope="col">Clock error</th>}
+              <th scope="col">{strings.pathHeader}</th>
+              <th scope="col">{strings.value}</th>
+              {isClocked && <th scope="col">{strings.clockError}</th>}
             </tr>
           </thead>
           <tbody>

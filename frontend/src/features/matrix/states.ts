@@ -2,6 +2,7 @@
 
 import { LOOK, type Look } from '~/charts/heatmap/grid'
 import type { Hatch } from '~/charts/heatmap/hatch'
+import { strings } from './strings'
 
 interface StateFacts {
   name: string
@@ -10,20 +11,20 @@ interface StateFacts {
 
 // A state's number on the wire is its look: 0 measured 1 not planned 2 no data 3 stale 4 lost.
 export const STATE_FACTS: Record<Hatch, StateFacts> = {
-  [LOOK.dotted]: { name: 'Not planned', about: 'Nobody asked for this path to be measured.' },
-  [LOOK.lined]: { name: 'No data yet', about: 'Planned; the first window has not arrived.' },
-  [LOOK.veiled]: { name: 'Stale', about: 'The newest value is old: its agent has stopped reporting.' },
-  [LOOK.crossed]: { name: 'Lost', about: 'Packets were sent in the newest window and none arrived.' },
+  [LOOK.dotted]: { name: strings.notPlanned, about: strings.notPlannedHint },
+  [LOOK.lined]: { name: strings.noData, about: strings.noDataHint },
+  [LOOK.veiled]: { name: strings.staleTitle, about: strings.staleHint },
+  [LOOK.crossed]: { name: strings.lostTitle, about: strings.lostHint },
 }
 
 export function stateName(look: Look): string {
-  return look === LOOK.plain ? 'Measured' : STATE_FACTS[look].name
+  return look === LOOK.plain ? strings.measured : STATE_FACTS[look].name
 }
 
 /** A cell as a sentence: "a-1 to b-2, p50 84.2 µs", "a-1 to a-1, not planned". */
 export function sentence(source: string, target: string, look: Look, value: string | null, measured: string): string {
-  const path = `${source} to ${target}`
+  const path = strings.pathName(source, target)
   if (look === LOOK.plain && value !== null) return `${path}, ${measured} ${value}`
-  if (look === LOOK.veiled && value !== null) return `${path}, ${measured} ${value}, stale`
-  return `${path}, ${look === LOOK.plain ? 'no value' : stateName(look).toLowerCase()}`
+  if (look === LOOK.veiled && value !== null) return strings.staleCell(path, measured, value)
+  return `${path}, ${look === LOOK.plain ? strings.noValue : stateName(look).toLowerCase()}`
 }

@@ -14,6 +14,7 @@ import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/l
 import { facts, title } from '~/lib/metrics'
 import { type Granularity, type MatrixSearch, type Metric, numbers } from '~/lib/search'
 import { ramp } from './metrics'
+import { strings } from './strings'
 
 /** What the codes of a picture stand for. */
 export function codingOf({ metric, when }: Shown): Coding {
@@ -93,8 +94,8 @@ function useHeldDomain(key: string, metric: Coding, grid: Grid | undefined, fixe
 /** "One-way delay, p99", or what has changed of it. */
 export function pictureTitle(shown: Shown): string {
   const of = title(shown.metric, shown.statistic)
-  if (shown.slowest) return `${of} of the slowest flow`
-  return shown.when?.versus ? `Change of ${of[0]?.toLowerCase()}${of.slice(1)}` : of
+  if (shown.slowest) return strings.ofSlowestFlow(of)
+  return shown.when?.versus ? strings.changeOf(of.charAt(0).toLowerCase() + of.slice(1)) : of
 }
 
 export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, theme: Theme) {

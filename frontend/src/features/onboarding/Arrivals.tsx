@@ -9,14 +9,15 @@ import { Age } from '~/ui/Age'
 import { useClock } from '~/ui/clock'
 import { StatusMark } from '~/ui/StatusMark'
 import styles from './onboarding.module.css'
+import { strings } from './strings'
 
 const POLL_MS = 2_000
 
 /** What an arriving agent is doing, in words. */
 function progress(agent: Agent): { mark: 'good' | 'waiting' | 'warn'; word: string } {
-  if (agent.status === 'reporting') return { mark: 'good', word: 'First window received' }
-  if (agent.status === 'silent') return { mark: 'warn', word: 'Stopped reporting' }
-  return { mark: 'waiting', word: 'Enrolled, waiting for its first window' }
+  if (agent.status === 'reporting') return { mark: 'good', word: strings.firstWindow }
+  if (agent.status === 'silent') return { mark: 'warn', word: strings.stoppedReporting }
+  return { mark: 'waiting', word: strings.enrolledWaiting }
 }
 
 /** The machines of the mesh as they come in; green once their first window is stored. */
@@ -34,13 +35,11 @@ export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: strin
   const isNew = (agent: Agent) => since !== null && agent.created_at >= since
   return (
     <section className={styles.step}>
-      <h2>Watch them arrive</h2>
+      <h2>{strings.arrivals}</h2>
       {arrived.length === 0 ? (
-        <p className={styles.lead}>
-          {since ? 'Waiting for the first machine to enrol…' : 'Machines appear here as soon as they enrol.'}
-        </p>
+        <p className={styles.lead}>{since ? strings.waitingForMachine : strings.arrivalsHint}</p>
       ) : (
-        <ul className={styles.arrivals} aria-label="Machines of this mesh" aria-live="polite">
+        <ul className={styles.arrivals} aria-label={strings.machinesOfMesh} aria-live="polite">
           {arrived.map((agent) => {
             const { mark, word } = progress(agent)
             return (
@@ -48,20 +47,18 @@ export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: strin
                 <strong>{agent.vm.name}</strong>
                 <StatusMark status={mark}>{word}</StatusMark>
                 <span className={styles.when}>
-                  {isNew(agent) ? 'new, ' : ''}enrolled <Age at={agent.created_at} clock={clock} now={serverNow} />
+                  {strings.enrolledAgo(isNew(agent) ? strings.newPrefix : '')}{' '}
+                  <Age at={agent.created_at} clock={clock} now={serverNow} />
                 </span>
               </li>
             )
           })}
         </ul>
       )}
-      {arrived.length === 1 && (
-        <p className={styles.lead}>A path needs two ends: run the command on a second machine.</p>
-      )}
+      {arrived.length === 1 && <p className={styles.lead}>{strings.secondMachine}</p>}
       {arrived.some(({ status }) => status === 'enrolled') && (
         <p className={styles.lead}>
-          Still waiting after half a minute? The machines reach one another over UDP, ports 319 and 320 unless told
-          otherwise: check security groups and firewalls. <code>sinemora-agent check</code> tries everything it needs.
+          {strings.firewallHint} <code>{strings.checkCommand}</code> {strings.checkCommandEffect}
         </p>
       )}
       {mesh && (
@@ -71,7 +68,7 @@ export function Arrivals({ mesh, since }: { mesh: Mesh | undefined; since: strin
             variant={reporting >= 2 ? 'filled' : 'default'}
             renderRoot={(root) => <Link {...root} to="/meshes/$meshId" params={{ meshId: mesh.id }} />}
           >
-            Open the heatmap
+            {strings.openHeatmap}
           </Button>
         </div>
       )}

@@ -11,11 +11,12 @@ import { ActionError, Notice } from '~/ui/State'
 import { useNow } from '~/ui/useNow'
 import { cloudInit, withZone } from './command'
 import styles from './onboarding.module.css'
+import { strings } from './strings'
 
 const LIVES = [
-  { value: '3600', label: '1 hour' },
-  { value: '86400', label: '1 day' },
-  { value: '604800', label: '7 days' },
+  { value: '3600', label: strings.oneHour },
+  { value: '86400', label: strings.oneDay },
+  { value: '604800', label: strings.sevenDays },
 ]
 
 interface Props {
@@ -45,20 +46,19 @@ export function InviteStep({ mesh, token, onToken }: Props) {
   )
   return (
     <section className={styles.step}>
-      <h2>Run one command on each machine</h2>
+      <h2>{strings.commandTitle}</h2>
       <p className={styles.lead}>
-        The agent is one program, <code>sinemora-agent</code>, without dependencies. It never sets the system clock. The
-        heatmap groups machines by zone: on AWS, Azure and Google Cloud the agent finds out by itself, elsewhere tell it
-        here and the command takes it along.
+        {strings.agentIs} <code>sinemora-agent</code>
+        {strings.agentDetails}
       </p>
       <div className={styles.row}>
-        {zoneField('provider', 'Provider', 'aws')}
-        {zoneField('region', 'Region', 'eu-west-1')}
-        {zoneField('name', 'Zone', 'eu-west-1a')}
+        {zoneField('provider', strings.provider, 'aws')}
+        {zoneField('region', strings.region, 'eu-west-1')}
+        {zoneField('name', strings.zone, 'eu-west-1a')}
       </div>
       <div className={styles.row}>
         <NumberField
-          label="Machines"
+          label={strings.machines}
           min={1}
           max={10_000}
           w={100}
@@ -67,7 +67,7 @@ export function InviteStep({ mesh, token, onToken }: Props) {
           onChange={({ currentTarget: { value } }) => setMachines(Math.max(1, Math.trunc(Number(value)) || 1))}
         />
         <NativeSelect
-          label="Valid for"
+          label={strings.validFor}
           data={LIVES}
           w={110}
           disabled={!mesh}
@@ -84,7 +84,7 @@ export function InviteStep({ mesh, token, onToken }: Props) {
             create.mutate({ mesh_id: mesh.id, expires_in_s: Number(life), max_uses: machines }, { onSuccess: onToken })
           }
         >
-          {token ? 'New command' : 'Show the command'}
+          {token ? strings.newCommand : strings.showCommand}
         </Button>
       </div>
       <ActionError error={create.error} />
@@ -92,14 +92,14 @@ export function InviteStep({ mesh, token, onToken }: Props) {
         <>
           {token.install_command && (
             <>
-              <p className={styles.lead}>Installs the agent as a service, after checking what it fetched:</p>
-              <CopyText text={withZone(token.install_command, zone)} label="Command that installs the agent" />
-              <p className={styles.lead}>As user data of new VMs (cloud-init):</p>
-              <CopyText text={cloudInit(withZone(token.install_command, zone))} label="User data for cloud-init" />
-              <p className={styles.lead}>Where the agent is installed already:</p>
+              <p className={styles.lead}>{strings.installHint}</p>
+              <CopyText text={withZone(token.install_command, zone)} label={strings.installCommand} />
+              <p className={styles.lead}>{strings.cloudInitHint}</p>
+              <CopyText text={cloudInit(withZone(token.install_command, zone))} label={strings.cloudInitData} />
+              <p className={styles.lead}>{strings.installedHint}</p>
             </>
           )}
-          <CopyText text={withZone(token.command, zone)} label="Command to run on the VM" />
+          <CopyText text={withZone(token.command, zone)} label={strings.runCommand} />
           <Expiry token={token} />
         </>
       )}
@@ -112,12 +112,16 @@ function Expiry({ token }: { token: EnrolmentToken }) {
   const now = useNow(1_000, serverNow)
   const at = new Date(token.expires_at)
   const left = at.getTime() - now
-  if (left <= 0) return <Notice tone="warn">This command has expired. Make a new one.</Notice>
+  if (left <= 0) return <Notice tone="warn">{strings.commandExpired}</Notice>
   return (
     <p className={styles.lead}>
-      Works on {token.max_uses === 1 ? 'one machine' : `${token.max_uses} machines`} until {formatMinute(at, clock)}{' '}
-      {zoneName(clock, at)}, for another {formatAge(left)}. It is shown this once. Ports below 1024 need the right to
-      bind them; <code>--event-port</code> and <code>--general-port</code> choose others.
+      {strings.commandValidity(
+        token.max_uses === 1 ? strings.oneMachine : strings.machineCount(token.max_uses),
+        formatMinute(at, clock),
+        zoneName(clock, at),
+        formatAge(left),
+      )}{' '}
+      <code>--event-port</code> {strings.and} <code>--general-port</code> {strings.otherPorts}
     </p>
   )
 }

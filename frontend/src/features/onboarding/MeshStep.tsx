@@ -6,6 +6,7 @@ import { Problem } from '~/lib/problem'
 import { MeshFields, meshOf } from '~/ui/MeshFields'
 import { ActionError } from '~/ui/State'
 import styles from './onboarding.module.css'
+import { strings } from './strings'
 
 interface Props {
   meshes: Mesh[]
@@ -31,30 +32,30 @@ export function MeshStep({ meshes, mesh, onMesh }: Props) {
 
   return (
     <section className={styles.step}>
-      <h2>Choose a mesh</h2>
-      <p className={styles.lead}>A mesh is a group of VMs that measure the delay to one another.</p>
+      <h2>{strings.chooseMesh}</h2>
+      <p className={styles.lead}>{strings.meshLead}</p>
       {meshes.length > 0 && !making ? (
         <div className={styles.row}>
           <NativeSelect
-            aria-label="Mesh to join"
+            aria-label={strings.meshToJoin}
             w={220}
             data={meshes.map(({ id, name }) => ({ value: id, label: name }))}
             value={mesh?.id}
             onChange={({ currentTarget: { value } }) => onMesh(value)}
           />
           <Button size="sm" variant="default" onClick={() => setMaking(true)}>
-            New mesh
+            {strings.newMesh}
           </Button>
         </div>
       ) : (
         <form className={styles.row} onSubmit={submit}>
           <MeshFields problem={field} />
           <Button type="submit" size="sm" loading={create.isPending}>
-            Make mesh
+            {strings.createMesh}
           </Button>
           {meshes.length > 0 && (
             <Button size="sm" variant="default" onClick={() => setMaking(false)}>
-              Cancel
+              {strings.cancel}
             </Button>
           )}
         </form>

@@ -9,6 +9,7 @@ import { Arrivals } from './Arrivals'
 import { InviteStep } from './InviteStep'
 import { MeshStep } from './MeshStep'
 import styles from './onboarding.module.css'
+import { strings } from './strings'
 
 interface Props {
   meshId: string | undefined
@@ -21,18 +22,13 @@ export function OnboardingPage({ meshId, onMesh }: Props) {
   const { data: session } = useQuery(sessionQuery)
   const [token, setToken] = useState<EnrolmentToken | null>(null)
   if (meshes.error && !meshes.data) {
-    return <Failed what="The list of meshes" error={meshes.error} retry={() => void meshes.refetch()} />
+    return <Failed what={strings.meshes} error={meshes.error} retry={() => void meshes.refetch()} />
   }
-  if (!meshes.data) return <Loading what="meshes" />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
   const mesh = meshes.data.find(({ id }) => id === meshId) ?? (meshId === undefined ? meshes.data[0] : undefined)
   return (
-    <Page
-      title="Add a VM"
-      lead="Run one command on each machine. Its delays appear a few seconds after the second one reports."
-    >
-      {session?.role === 'viewer' && (
-        <Notice tone="info">Your role is viewer: ask an editor or owner to enrol machines.</Notice>
-      )}
+    <Page title={strings.addVm} lead={strings.addVmLead}>
+      {session?.role === 'viewer' && <Notice tone="info">{strings.viewerHint}</Notice>}
       <ol className={styles.steps}>
         <li>
           <MeshStep

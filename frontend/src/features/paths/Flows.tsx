@@ -2,19 +2,20 @@ import type { Path } from '~/api/types'
 import { formatCount, formatDelay, formatExact } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import styles from './paths.module.css'
+import { strings } from './strings'
 
 /** The source ports of a path with several, each by itself: equal-cost routing may send each another way. */
 export function Flows({ path }: { path: Path }) {
   if (path.by_flow.length === 0) return null
   return (
     <section className={styles.newest}>
-      <h2 id="flows">Flows of the newest window</h2>
+      <h2 id="flows">{strings.flowsTitle}</h2>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a scrolling region must be reachable by keyboard */}
-      <section className={pageStyles.scroll} tabIndex={0} aria-labelledby="flows">
+      <section className={pageStyles.scroll} tabIndex={0} aria-labelledby={strings.flows}>
         <table className={`${pageStyles.table} ${styles.numbers}`} aria-labelledby="flows">
           <thead>
             <tr>
-              <th scope="col">Flow</th>
+              <th scope="col">{strings.flow}</th>
               <Direction name="Outbound" />
               <Direction name="Inbound" />
             </tr>
@@ -31,8 +32,7 @@ export function Flows({ path }: { path: Path }) {
         </table>
       </section>
       <p className={styles.source}>
-        Each flow leaves from a source port of its own. An application whose connection takes the slowest one gets{' '}
-        {formatDelay(path.slowest_outbound_ns)} outbound and {formatDelay(path.slowest_inbound_ns)} inbound (p50).
+        {strings.flowsLead(formatDelay(path.slowest_outbound_ns), formatDelay(path.slowest_inbound_ns))}
       </p>
     </section>
   )
@@ -41,11 +41,11 @@ export function Flows({ path }: { path: Path }) {
 function Direction({ name }: { name: string }) {
   return (
     <>
-      <th scope="col">{name} minimum</th>
+      <th scope="col">{strings.minimumOf(name)}</th>
       <th scope="col" colSpan={2}>
-        {name} p50
+        {strings.medianOf(name)}
       </th>
-      <th scope="col">{name} measured</th>
+      <th scope="col">{strings.samplesOf(name)}</th>
     </>
   )
 }
@@ -57,7 +57,7 @@ function Numbers({ of, slowest }: { of: Path['by_flow'][number]['outbound']; slo
       <td>{formatDelay(of.p50_ns)}</td>
       <td className={styles.exact}>
         {formatExact(of.p50_ns)}
-        {of.p50_ns != null && of.p50_ns === slowest ? ', the slowest' : ''}
+        {of.p50_ns != null && of.p50_ns === slowest ? strings.slowest : ''}
       </td>
       <td className={styles.exact}>{formatCount(of.count)}</td>
     </>

@@ -6,6 +6,7 @@ import { formatMoment } from '~/lib/time'
 import { useClock } from '~/ui/clock'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError, Notice } from '~/ui/State'
+import { strings } from './strings'
 
 interface Range {
   started_at: string
@@ -34,24 +35,22 @@ export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number
   return (
     <>
       <Button variant="default" onClick={open}>
-        Keep this range
+        {strings.pinRange}
       </Button>
-      <Dialog title="Keep this range" opened={range !== null} onClose={() => setRange(null)}>
+      <Dialog title={strings.pinRange} opened={range !== null} onClose={() => setRange(null)}>
         {keep.isSuccess ? (
-          <Notice tone="good" title="Kept.">
-            It stands on the page <Link to="/usage">Usage</Link>, where it can be let go.
+          <Notice tone="good" title={strings.pinned}>
+            {strings.pinnedWhere} <Link to="/usage">{strings.usage}</Link>
+            {strings.pinnedWhereEnd}
           </Notice>
         ) : (
           range && (
             <form onSubmit={submit}>
-              <p>
-                What this mesh measured from {moment(range.started_at)} to {moment(range.ended_at)} stays, also when it
-                is older than what is kept.
-              </p>
+              <p>{strings.pinEffect(moment(range.started_at), moment(range.ended_at))}</p>
               <TextInput
                 name="reason"
-                label="Reason"
-                placeholder="Latency complaint of the database team"
+                label={strings.reason}
+                placeholder={strings.reasonExample}
                 maxLength={500}
                 required
                 mt="sm"
@@ -60,10 +59,10 @@ export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number
               <ActionError error={keep.error} />
               <Group justify="end" mt="md">
                 <Button variant="default" onClick={() => setRange(null)}>
-                  Cancel
+                  {strings.cancel}
                 </Button>
                 <Button type="submit" loading={keep.isPending}>
-                  Keep
+                  {strings.pin}
                 </Button>
               </Group>
             </form>

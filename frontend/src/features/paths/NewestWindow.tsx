@@ -3,23 +3,23 @@ import { type Clock, formatMoment, formatWindow } from '~/lib/time'
 import { formatCount, formatDelay, formatExact, formatRatio, formatSignedDelay, lossRatio } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import styles from './paths.module.css'
+import { strings } from './strings'
 
 const STATISTICS = [
-  ['Minimum', 'min_ns'],
-  ['Mean', 'mean_ns'],
+  [strings.minimum, 'min_ns'],
+  [strings.mean, 'mean_ns'],
   ['p50', 'p50_ns'],
   ['p90', 'p90_ns'],
   ['p99', 'p99_ns'],
-  ['Maximum', 'max_ns'],
-  ['Standard deviation', 'sd_ns'],
+  [strings.maximum, 'max_ns'],
+  [strings.standardDeviation, 'sd_ns'],
 ] as const
 
 /** Where the split of a round trip into its two directions comes from, in words. */
 const SOURCES: Record<string, string> = {
-  assumed:
-    'assumed: the fastest packets are taken to be equally fast both ways. An asymmetry smaller than the clock error cannot be told from a clock offset.',
-  mesh: 'found by the mesh: clocks must agree around every loop of VMs, and what is left over belongs to the ways. What is common to all ways of one VM stays unseen; the clock error says how much that can be.',
-  hardware: 'measured: both VMs have hardware clocks, and the clock error is theirs.',
+  assumed: strings.sourceAssumed,
+  mesh: strings.sourceMesh,
+  hardware: strings.sourceHardware,
 }
 
 /** All that the newest window says of a path. */
@@ -28,8 +28,8 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
   if (!path.started_at || !outbound || !inbound || !roundTrip) {
     return (
       <section className={styles.newest}>
-        <h2>Newest window</h2>
-        <p className={styles.note}>There is none with values yet.</p>
+        <h2>{strings.newestWindow}</h2>
+        <p className={styles.note}>{strings.noNewestWindow}</p>
       </section>
     )
   }
@@ -39,7 +39,7 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
   return (
     <section className={styles.newest}>
       <div className={styles.newestHead}>
-        <h2 id="newest-window">Newest window</h2>
+        <h2 id="newest-window">{strings.newestWindow}</h2>
         <p className={styles.note}>
           {formatMoment(from, clock)}, {formatWindow(from, to, clock)}
         </p>
@@ -52,15 +52,15 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               <td />
               <th scope="col" colSpan={2}>
                 <span className={styles.key} style={{ background: 'var(--outbound)' }} />
-                Outbound, {path.source.name} → {path.target.name}
+                {strings.outboundPath(path.source.name, path.target.name)}
               </th>
               <th scope="col" colSpan={2}>
                 <span className={styles.key} style={{ background: 'var(--inbound)' }} />
-                Inbound, {path.target.name} → {path.source.name}
+                {strings.inboundPath(path.target.name, path.source.name)}
               </th>
               <th scope="col" colSpan={2}>
                 <span className={styles.key} style={{ background: 'var(--round-trip)' }} />
-                Round trip
+                {strings.roundTrip}
               </th>
             </tr>
           </thead>
@@ -74,23 +74,23 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
               </tr>
             ))}
             <tr>
-              <th scope="row">Clock error</th>
+              <th scope="row">{strings.clockError}</th>
               <td>± {formatDelay(outbound.clock_error_ns)}</td>
               <td className={styles.exact}>{formatExact(outbound.clock_error_ns)}</td>
               <td>± {formatDelay(inbound.clock_error_ns)}</td>
               <td className={styles.exact}>{formatExact(inbound.clock_error_ns)}</td>
               <td colSpan={2} className={styles.exact}>
-                none: one clock
+                {strings.noneOneClock}
               </td>
             </tr>
             <tr>
-              <th scope="row">Loss</th>
+              <th scope="row">{strings.loss}</th>
               <Lost direction={outbound} />
               <Lost direction={inbound} />
               <td colSpan={2} />
             </tr>
             <tr>
-              <th scope="row">Measured</th>
+              <th scope="row">{strings.samples}</th>
               <Count of={outbound} />
               <Count of={inbound} />
               <Count of={roundTrip} />
@@ -99,8 +99,10 @@ export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
         </table>
       </section>
       <p className={styles.source}>
-        Asymmetry {formatSignedDelay(skew)} (p50 outbound less inbound). Its split is{' '}
-        {SOURCES[outbound.asymmetry_source] ?? `from: ${outbound.asymmetry_source}.`}
+        {strings.asymmetrySummary(
+          formatSignedDelay(skew),
+          SOURCES[outbound.asymmetry_source] ?? strings.sourceOther(outbound.asymmetry_source),
+        )}
       </p>
     </section>
   )
@@ -119,9 +121,7 @@ function Lost({ direction }: { direction: Direction }) {
   return (
     <>
       <td>{formatRatio(lossRatio(direction))}</td>
-      <td className={styles.exact}>
-        {formatCount(direction.lost)} of {formatCount(direction.sent)}
-      </td>
+      <td className={styles.exact}>{strings.countOf(formatCount(direction.lost), formatCount(direction.sent))}</td>
     </>
   )
 }
@@ -129,7 +129,7 @@ function Lost({ direction }: { direction: Direction }) {
 function Count({ of }: { of: Direction | RoundTrip }) {
   return (
     <td colSpan={2} className={styles.exact}>
-      {formatCount(of.count)} exchanges
+      {strings.exchangeCount(formatCount(of.count))}
     </td>
   )
 }

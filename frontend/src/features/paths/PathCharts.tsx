@@ -6,6 +6,7 @@ import type { Statistic } from '~/lib/search'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { commonDelayUnit, formatDelay, formatRatio } from '~/lib/units'
 import styles from './paths.module.css'
+import { strings } from './strings'
 
 interface Props {
   series: Series
@@ -26,9 +27,9 @@ const lossTicks = (values: number[]) => values.map((value) => `${Number((value *
 /** "from 61.2 µs to 84.0 µs, 2 gaps" */
 function inWords(values: Values, format: (value: number) => string): string {
   const summed = summary(values)
-  if (!summed) return 'no value'
+  if (!summed) return strings.noValue
   const { least, most, gaps } = summed
-  return `from ${format(least)} to ${format(most)}${gaps > 0 ? `, ${gaps} ${gaps === 1 ? 'gap' : 'gaps'}` : ''}`
+  return strings.valueRange(format(least), format(most), gaps > 0 ? strings.gaps(gaps) : '')
 }
 
 /** Delay each way, round trip and loss over the same time, under one cursor. */
@@ -43,13 +44,13 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
   const delays = useMemo(
     (): Line[] => [
       {
-        label: 'Outbound',
+        label: strings.outbound,
         colour: 'var(--outbound)',
         values: series.outbound.delay_ns,
         error: series.outbound.clock_error_ns,
       },
       {
-        label: 'Inbound',
+        label: strings.inbound,
         colour: 'var(--inbound)',
         values: series.inbound.delay_ns,
         error: series.inbound.clock_error_ns,
@@ -58,13 +59,13 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
     [series],
   )
   const roundTrips = useMemo(
-    (): Line[] => [{ label: 'Round trip', colour: 'var(--round-trip)', values: series.round_trip.delay_ns }],
+    (): Line[] => [{ label: strings.roundTrip, colour: 'var(--round-trip)', values: series.round_trip.delay_ns }],
     [series],
   )
   const losses = useMemo(
     (): Line[] => [
-      { label: 'Outbound', colour: 'var(--outbound)', values: series.outbound.loss },
-      { label: 'Inbound', colour: 'var(--inbound)', values: series.inbound.loss },
+      { label: strings.outbound, colour: 'var(--outbound)', values: series.outbound.loss },
+      { label: strings.inbound, colour: 'var(--inbound)', values: series.inbound.loss },
     ],
     [series],
   )
@@ -76,13 +77,13 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
     <div className={styles.charts} data-waiting={waiting || undefined}>
       <p className={styles.moment}>
         {moment === undefined
-          ? 'Nothing was measured in this range.'
-          : `${cursor === null ? 'Newest: ' : ''}${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
-        <span>{series.resolution_s === 60 ? 'one point a minute' : `one point every ${series.resolution_s} s`}</span>
+          ? strings.noMeasurements
+          : `${cursor === null ? strings.newest : ''}${formatMoment(new Date(moment * 1_000), clock)} ${zoneName(clock, new Date(moment * 1_000))}`}
+        <span>{series.resolution_s === 60 ? strings.onePointAMinute : strings.onePointEvery(series.resolution_s)}</span>
       </p>
       <Chart
-        title={`One-way delay, ${statistic}`}
-        note="The band is the clock error."
+        title={strings.oneWayDelay(statistic)}
+        note={strings.bandIsClockError}
         lines={delays}
         at={at}
         format={formatDelay}
@@ -90,7 +91,10 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
       >
         <SeriesChart
           {...shared}
-          label={`One-way delay, ${statistic}. ${delays.map((line) => `${line.label} ${inWords(line.values, formatDelay)}`).join('; ')}.`}
+          label={strings.oneWayDelaySummary(
+            statistic,
+            delays.map((line) => `${line.label} ${inWords(line.values, formatDelay)}`).join('; '),
+          )}
           lines={delays}
           shape="line"
           formatTicks={delayTicks}
@@ -98,25 +102,27 @@ export function PathCharts({ series, statistic, seconds, clock, theme, waiting }
         />
       </Chart>
       <Chart
-        title={`Round trip, ${statistic}`}
-        note="No clock is involved."
+        title={strings.roundTripStatistic(statistic)}
+        note={strings.noClock}
         lines={roundTrips}
         at={at}
         format={formatDelay}
       >
         <SeriesChart
           {...shared}
-          label={`Round trip, ${statistic}, ${inWords(series.round_trip.delay_ns, formatDelay)}.`}
+          label={strings.roundTripSummary(statistic, inWords(series.round_trip.delay_ns, formatDelay))}
           lines={roundTrips}
           shape="line"
           formatTicks={delayTicks}
           height={170}
         />
       </Chart>
-      <Chart title="Loss" lines={losses} at={at} format={formatRatio}>
+      <Chart title={strings.loss} lines={losses} at={at} format={formatRatio}>
         <SeriesChart
           {...shared}
-          label={`Loss. ${losses.map((line) => `${line.label} ${inWords(line.values, formatRatio)}`).join('; ')}.`}
+          label={strings.lossSummary(
+            losses.map((line) => `${line.label} ${inWords(line.values, formatRatio)}`).join('; '),
+          )}
           lines={losses}
           shape="steps"
           least={0.01}

@@ -12,6 +12,7 @@ import { KeepRange } from './KeepRange'
 import { NewestWindow } from './NewestWindow'
 import { PathCharts } from './PathCharts'
 import styles from './paths.module.css'
+import { strings } from './strings'
 
 interface Props {
   mesh: Mesh
@@ -28,10 +29,10 @@ const RANGE_OPTIONS = (Object.keys(RANGES) as Range[]).map((value) => ({
 
 const STATE_TEXT = {
   measured: null,
-  not_planned: 'Nobody asked for this path to be measured.',
-  no_data: 'Planned, but the first window has not arrived yet.',
-  stale: 'Stale: what follows is old, its agent has stopped reporting.',
-  lost: 'Lost: packets were sent in the newest window and none arrived.',
+  not_planned: strings.notPlanned,
+  no_data: strings.noData,
+  stale: strings.stale,
+  lost: strings.lost,
 }
 
 /** The history of one path, both ways. */
@@ -43,8 +44,9 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
   const path = useQuery(pathQuery(mesh.id, source, target))
   const series = useQuery(seriesQuery(mesh.id, source, target, RANGES[range], statistic))
 
-  if (path.error && !path.data) return <Failed what="This path" error={path.error} retry={() => void path.refetch()} />
-  if (!path.data) return <Loading what="the path" />
+  if (path.error && !path.data)
+    return <Failed what={strings.thePath} error={path.error} retry={() => void path.refetch()} />
+  if (!path.data) return <Loading what={strings.pathLower} />
   const { source: from, target: to, state } = path.data
   return (
     <div className={styles.page}>
@@ -55,18 +57,20 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
               {mesh.name}
             </Link>
             <span>
-              {from.zone_name === to.zone_name ? `inside ${from.zone_name}` : `${from.zone_name} to ${to.zone_name}`}
+              {from.zone_name === to.zone_name
+                ? strings.withinZone(from.zone_name)
+                : strings.zoneToZone(from.zone_name, to.zone_name)}
             </span>
           </p>
           <div className={styles.title}>
             <h1>
               {from.name} <span aria-hidden="true">→</span>
-              <span className={styles.hidden}> to </span> {to.name}
+              <span className={styles.hidden}> {strings.toLower} </span> {to.name}
             </h1>
-            <Tooltip label={`Look from ${to.name} instead`}>
+            <Tooltip label={strings.showFrom(to.name)}>
               <ActionIcon
                 variant="default"
-                aria-label="Swap direction"
+                aria-label={strings.swapDirection}
                 renderRoot={(root) => (
                   <Link
                     {...root}
@@ -83,13 +87,13 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
         </div>
         <div className={styles.controls}>
           <SegmentedControl
-            aria-label="Statistic"
+            aria-label={strings.statistic}
             data={STATISTICS.map((value) => ({ value, label: value }))}
             value={statistic}
             onChange={(value) => onSearch({ statistic: value as Statistic })}
           />
           <SegmentedControl
-            aria-label="Range"
+            aria-label={strings.range}
             data={RANGE_OPTIONS}
             value={range}
             onChange={(value) => onSearch({ last: value as Range })}
@@ -110,7 +114,7 @@ export function PathPage({ mesh, source, target, search, onSearch }: Props) {
       ) : series.error ? (
         <ActionError error={series.error} />
       ) : (
-        <Loading what="the history" />
+        <Loading what={strings.historyLower} />
       )}
       <NewestWindow path={path.data} clock={clock} />
       <Flows path={path.data} />

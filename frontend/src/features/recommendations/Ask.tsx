@@ -8,22 +8,23 @@ import type { RecommendationInput } from '~/api/types'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
+import { strings } from './strings'
 
 const POLICIES = [
-  { value: 'exact', label: 'Exact: roots stay, proven' },
-  { value: 'gang', label: 'Gang: roots move too' },
-  { value: 'robust', label: 'Robust: bad moments of paths count' },
-  { value: 'pack', label: 'Pack: CPU, memory, apart' },
-  { value: 'graph', label: 'Graph: search over all tasks' },
-  { value: 'nomora', label: 'NoMora, as published' },
+  { value: 'exact', label: strings.policyExact },
+  { value: 'gang', label: strings.policyGang },
+  { value: 'robust', label: strings.policyRobust },
+  { value: 'pack', label: strings.policyPack },
+  { value: 'graph', label: strings.policyGraph },
+  { value: 'nomora', label: strings.policyNomora },
 ]
 
 const OBJECTIVES = [
-  { value: '', label: 'As the policy has it' },
-  { value: 'loss', label: 'Mean performance of tasks' },
-  { value: 'slowdown', label: 'Mean slowdown' },
-  { value: 'fair', label: 'Applications count alike' },
-  { value: 'worst_first', label: 'Worst application first' },
+  { value: '', label: strings.policyDefault },
+  { value: 'loss', label: strings.objectiveMean },
+  { value: 'slowdown', label: strings.objectiveSlowdown },
+  { value: 'fair', label: strings.objectiveFair },
+  { value: 'worst_first', label: strings.objectiveWorstFirst },
 ]
 
 /** Asks for moves on a mesh, follows the work, and goes to what was found. */
@@ -50,26 +51,42 @@ export function Ask() {
   }
 
   return (
-    <Panel title="Ask for moves">
+    <Panel title={strings.findPlacements}>
       <form onSubmit={submit} className={pageStyles.form}>
         <NativeSelect
           name="mesh"
-          label="Mesh"
+          label={strings.mesh}
           data={(meshes.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
         />
         <NativeSelect
           name="policy"
-          label="Policy"
+          label={strings.policy}
           data={POLICIES}
           value={policy}
           onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
         />
-        <NativeSelect name="objective" label="Objective" data={OBJECTIVES} />
-        <NumberField name="moves_max" label="Moves at most" min={0} max={10_000} defaultValue={10} required w={130} />
-        <NumberField name="minutes" label="Minutes looked at" min={2} max={1_440} defaultValue={30} required w={150} />
-        {policy === 'nomora' && <Checkbox name="explain" label="With every arc of its network" />}
+        <NativeSelect name="objective" label={strings.objective} data={OBJECTIVES} />
+        <NumberField
+          name="moves_max"
+          label={strings.maximumMoves}
+          min={0}
+          max={10_000}
+          defaultValue={10}
+          required
+          w={130}
+        />
+        <NumberField
+          name="minutes"
+          label={strings.lookBackMinutes}
+          min={2}
+          max={1_440}
+          defaultValue={30}
+          required
+          w={150}
+        />
+        {policy === 'nomora' && <Checkbox name="explain" label={strings.includeArcs} />}
         <Button type="submit" loading={ask.isPending} disabled={!meshes.data?.length}>
-          Find moves
+          {strings.findMoves}
         </Button>
       </form>
       <ActionError error={ask.error} />
@@ -88,8 +105,8 @@ function Following({ jobId }: { jobId: string }) {
     }
   }, [found, navigate])
   if (error) return <ActionError error={error} />
-  if (!job || job.state === 'queued') return <Notice tone="info">Waiting for a worker…</Notice>
-  if (job.state === 'running') return <Notice tone="info">{job.note || 'Looking…'}</Notice>
+  if (!job || job.state === 'queued') return <Notice tone="info">{strings.waitingForWorker}</Notice>
+  if (job.state === 'running') return <Notice tone="info">{job.note || strings.searching}</Notice>
   if (job.error) return <Notice tone="bad">{job.error.detail}</Notice>
   return null
 }

@@ -4,6 +4,7 @@ import { useDecide, useDismiss } from '~/api/recommendations'
 import type { Recommendation } from '~/api/types'
 import { Dialog } from '~/ui/Dialog'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 /** What can be decided about a recommendation as it stands. */
 export function Decisions({ found, etag }: { found: Recommendation; etag: string }) {
@@ -16,22 +17,22 @@ export function Decisions({ found, etag }: { found: Recommendation; etag: string
     <>
       <Group gap="xs">
         <Button variant="default" onClick={() => setAsking(true)}>
-          Dismiss…
+          {strings.dismissEllipsis}
         </Button>
         {found.state === 'proposed' && (
           <Button variant="default" loading={decide.isPending} onClick={() => decide.mutate('accept')}>
-            Accept
+            {strings.accept}
           </Button>
         )}
         <Button loading={decide.isPending} onClick={() => decide.mutate('apply')}>
-          The moves are made
+          {strings.markApplied}
         </Button>
       </Group>
       <ActionError error={decide.error} />
-      <Dialog title="Dismiss these moves" opened={asking} onClose={() => setAsking(false)}>
+      <Dialog title={strings.dismissMoves} opened={asking} onClose={() => setAsking(false)}>
         <TextInput
-          label="Why"
-          placeholder="maintenance on Tuesday"
+          label={strings.reason}
+          placeholder={strings.reasonExample}
           maxLength={2000}
           value={reason}
           onChange={(event) => setReason(event.currentTarget.value)}
@@ -39,13 +40,13 @@ export function Decisions({ found, etag }: { found: Recommendation; etag: string
         <ActionError error={dismiss.error} />
         <Group justify="end" mt="md">
           <Button variant="default" onClick={() => setAsking(false)}>
-            Cancel
+            {strings.cancel}
           </Button>
           <Button
             loading={dismiss.isPending}
             onClick={() => dismiss.mutate(reason, { onSuccess: () => setAsking(false) })}
           >
-            Dismiss
+            {strings.dismiss}
           </Button>
         </Group>
       </Dialog>

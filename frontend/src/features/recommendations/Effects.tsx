@@ -3,32 +3,33 @@ import { formatChange, formatShare } from '~/lib/performance'
 import { NO_VALUE } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
+import { strings } from './strings'
 
 /** What all moves together do to each application. */
 export function Effects({ found }: { found: Recommendation }) {
   return (
     <Records
-      label="Applications"
+      label={strings.applications}
       rows={found.answer.applications}
       id={({ application }) => application.id}
       columns={[
-        { title: 'Application', cell: ({ application }) => application.name, as: 'head' },
-        { title: 'Before', cell: ({ expected }) => formatShare(expected.before.mean), as: 'number' },
+        { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
+        { title: strings.before, cell: ({ expected }) => formatShare(expected.before.mean), as: 'number' },
         {
-          title: 'After all moves',
+          title: strings.afterAllMoves,
           cell: ({ expected: { after } }) => (
             <>
               {formatShare(after.mean)}{' '}
               <span className={pageStyles.quiet}>
-                {formatShare(after.low)} to {formatShare(after.high)}
+                {strings.interval(formatShare(after.low), formatShare(after.high))}
               </span>
             </>
           ),
           as: 'number',
         },
-        { title: 'Gain', cell: ({ expected }) => formatChange(expected.gain.mean), as: 'number' },
+        { title: strings.gain, cell: ({ expected }) => formatChange(expected.gain.mean), as: 'number' },
         {
-          title: 'Objective',
+          title: strings.objective,
           cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
           as: 'number',
         },

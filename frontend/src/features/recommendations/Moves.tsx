@@ -3,50 +3,45 @@ import { formatShare } from '~/lib/performance'
 import { formatDelay } from '~/lib/units'
 import { pageStyles } from '~/ui/Page'
 import styles from './recommendations.module.css'
+import { strings } from './strings'
 
 /** The moves in the order to make them, each with its reasons. */
 export function Moves({ steps }: { steps: Move[] }) {
   return (
-    <ol className={styles.moves} aria-label="Moves in order">
+    <ol className={styles.moves} aria-label={strings.movesInOrder}>
       {steps.map((step) => (
         <li key={step.position} className={styles.move}>
           <h3>
-            {step.application.name} / {step.task.name}: {step.source?.name ?? 'waiting'} → {step.target.name}
+            {step.application.name} / {step.task.name}: {step.source?.name ?? strings.noVm} → {step.target.name}
           </h3>
           <dl className={styles.facts}>
             <div>
-              <dt>Round trip</dt>
+              <dt>{strings.roundTrip}</dt>
               <dd>
                 {step.round_trip_before_ns !== null && `${formatDelay(step.round_trip_before_ns)} → `}
                 {formatDelay(step.round_trip_after_ns)}
               </dd>
             </div>
             <div>
-              <dt>Performance of the task</dt>
+              <dt>{strings.taskPerformance}</dt>
               <dd>
                 {formatShare(step.gain?.before.mean)} → {formatShare(step.gain?.after.mean)}
               </dd>
             </div>
             <div>
-              <dt>Gains with</dt>
+              <dt>{strings.gainProbability}</dt>
               <dd>{formatShare(step.gain?.probability)}</dd>
             </div>
             {step.slack_us !== null && (
               <div>
-                <dt>Pays until its path is slower by</dt>
+                <dt>{strings.latencyMargin}</dt>
                 <dd>{formatDelay(step.slack_us * 1_000)}</dd>
               </div>
             )}
           </dl>
           <p>{step.explanation}</p>
-          {step.via && (
-            <p>
-              Goes by way of {step.via.name}, which lends a slot until {step.target.name} has one.
-            </p>
-          )}
-          {step.disturbs.length > 0 && (
-            <p className={pageStyles.quiet}>Also on these VMs: {step.disturbs.join(', ')}.</p>
-          )}
+          {step.via && <p>{strings.goesVia(step.via.name, step.target.name)}</p>}
+          {step.disturbs.length > 0 && <p className={pageStyles.quiet}>{strings.alsoOn(step.disturbs.join(', '))}</p>}
           <p className={pageStyles.quiet}>{step.rollback}</p>
         </li>
       ))}

@@ -4,11 +4,12 @@ import { formatWindow } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
+import { strings } from './strings'
 
 const COUNTED = {
-  mean: 'by the mean over all exchanges of a path',
-  p99: 'by the 99th percentile of the exchanges of a path',
-  cvar: 'by the slowest twentieth of the exchanges of a path',
+  mean: strings.riskMean,
+  p99: strings.riskP99,
+  cvar: strings.riskTail,
 }
 
 /** What a recommendation rests on: the certificate, the limits it kept, the windows it saw, what it rejected. */
@@ -16,39 +17,47 @@ export function Proof({ found }: { found: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
   const { from, to } = evidence.window
   const clock = useClock()
-  const noise = evidence.hysteresis < 0.0005 ? 'less than 0.1 %' : formatShare(evidence.hysteresis)
+  const noise = evidence.hysteresis < 0.0005 ? strings.lessThanTenth : formatShare(evidence.hysteresis)
   return (
-    <Panel title="What it rests on">
+    <Panel title={strings.basis}>
       <p className={pageStyles.lead}>
-        Looked for by the policy <i>{found.policy}</i>
-        {found.question.policy === 'robust' && `, ${COUNTED[found.question.risk]}`}, with the objective{' '}
-        <i>{found.answer.objective}</i>.
+        {strings.policyUsed} <i>{found.policy}</i>
+        {found.question.policy === 'robust' && `, ${COUNTED[found.question.risk]}`}
+        {strings.objectiveUsed} <i>{found.answer.objective}</i>.
       </p>
       {certificate && (
         <p className={pageStyles.lead}>
-          {certificate.words} Cost {formatCount(certificate.primal)}, proven bound {formatCount(certificate.dual)}.
+          {strings.costAndBound(certificate.words, formatCount(certificate.primal), formatCount(certificate.dual))}
         </p>
       )}
       {best_found && <p className={pageStyles.lead}>{best_found.words}</p>}
       {price_change_per_hour !== null && price_change_per_hour !== 0 && (
         <p className={pageStyles.lead}>
-          An hour costs {Math.abs(price_change_per_hour).toFixed(4)} {price_change_per_hour < 0 ? 'less' : 'more'} once
-          VMs without tasks are given back.
+          {strings.priceChange(
+            Math.abs(price_change_per_hour).toFixed(4),
+            price_change_per_hour < 0 ? strings.lower : strings.higher,
+          )}
         </p>
       )}
       <p className={pageStyles.lead}>
-        Chosen on {formatCount(evidence.chosen_on)} {evidence.chosen_on === 1 ? 'window' : 'windows'}, judged on{' '}
-        {formatCount(evidence.judged_on)} {evidence.judged_on === 1 ? 'other' : 'others'}
-        {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`};{' '}
-        {evidence.paths_assumed === 0
-          ? `all ${formatCount(evidence.paths)} paths were measured`
-          : `${formatCount(evidence.paths_known)} of ${formatCount(evidence.paths)} paths were measured, the rest taken from their zones`}
-        . A move must gain its task more than noise may promise it: {noise}.
+        {strings.windowsUsed(
+          formatCount(evidence.chosen_on),
+          evidence.chosen_on === 1 ? strings.window : strings.windows,
+          formatCount(evidence.judged_on),
+          evidence.judged_on === 1 ? strings.window : strings.windows,
+        )}
+        {from && to && `, ${formatWindow(new Date(from), new Date(to), clock)}`}
+        {strings.pathsAndNoise(
+          evidence.paths_assumed === 0
+            ? strings.allPathsMeasured(formatCount(evidence.paths))
+            : strings.somePathsMeasured(formatCount(evidence.paths_known), formatCount(evidence.paths)),
+          noise,
+        )}
       </p>
-      <p className={pageStyles.lead}>Kept: {constraints.join('; ')}.</p>
+      <p className={pageStyles.lead}>{strings.constraintsKept(constraints.join('; '))}</p>
       {rejected.length > 0 && (
         <>
-          <h3>Looked at and left</h3>
+          <h3>{strings.rejectedAlternatives}</h3>
           <ul>
             {rejected.map((words) => (
               <li key={words} className={pageStyles.lead}>

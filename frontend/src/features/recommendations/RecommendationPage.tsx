@@ -15,6 +15,7 @@ import { Proof } from './Proof'
 import styles from './recommendations.module.css'
 import { Strips } from './Strips'
 import { STATES } from './states'
+import { strings } from './strings'
 
 interface Props {
   recommendationId: string
@@ -26,22 +27,22 @@ interface Props {
 export function RecommendationPage({ recommendationId, search, onSearch }: Props) {
   const read = useQuery(recommendationQuery(recommendationId))
   if (read.error && !read.data) {
-    return <Failed what="This recommendation" error={read.error} retry={() => void read.refetch()} />
+    return <Failed what={strings.theRecommendation} error={read.error} retry={() => void read.refetch()} />
   }
-  if (!read.data) return <Loading what="the recommendation" />
+  if (!read.data) return <Loading what={strings.recommendationLower} />
   const { found, etag } = read.data
   const point = found.answer.front.find(({ moves }) => moves === search.moves) ?? found.answer.front.at(-1)
   const looked = new Set(point?.positions)
   return (
     <Page
       title={titleOf(found)}
-      lead={`On ${found.mesh.name}: ${STATES[found.state]}.`}
+      lead={strings.onMesh(found.mesh.name, STATES[found.state])}
       action={<Decisions found={found} etag={etag} />}
     >
       {found.outcome && <Came found={found} />}
       {found.steps.length === 0 ? (
-        <Notice tone="good" title="Everything should stay where it is.">
-          No move gains more than it costs, as far as the round trips of these windows tell.
+        <Notice tone="good" title={strings.placementOptimal}>
+          {strings.placementOptimalLead}
         </Notice>
       ) : (
         point && (
@@ -49,9 +50,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
             {point.expected ? (
               <Total expected={point.expected} />
             ) : (
-              <p className={styles.total}>
-                What they gain was not measured: no window knows all paths before and after.
-              </p>
+              <p className={styles.total}>{strings.gainNotMeasured}</p>
             )}
             {found.answer.front.length > 1 && (
               <Slide found={found} moves={point.moves} onMoves={(moves) => onSearch({ moves })} />
@@ -69,19 +68,23 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
 }
 
 function titleOf({ steps }: Recommendation): string {
-  if (steps.length === 0) return 'Stay'
-  return steps.length === 1 ? 'One move' : `${formatCount(steps.length)} moves`
+  if (steps.length === 0) return strings.optimalTitle
+  return steps.length === 1 ? strings.oneMove : strings.moveCount(formatCount(steps.length))
 }
 
 function Total({ expected }: { expected: Gain }) {
   const { before, after, gain } = expected
   return (
     <p className={styles.total}>
-      <strong>{formatShare(before.mean)}</strong> now, <strong>{formatShare(after.mean)}</strong> afterwards:{' '}
-      <strong className={styles.gain}>{formatChange(gain.mean)}</strong>{' '}
+      <strong>{formatShare(before.mean)}</strong> {strings.nowThen} <strong>{formatShare(after.mean)}</strong>{' '}
+      {strings.afterwards} <strong className={styles.gain}>{formatChange(gain.mean)}</strong>{' '}
       <span className={pageStyles.quiet}>
-        ({formatChange(gain.low)} to {formatChange(gain.high)} with 95 %, from {formatCount(gain.windows)} windows that
-        had no say in the choice; it pays with {formatShare(expected.probability)})
+        {strings.gainInterval(
+          formatChange(gain.low),
+          formatChange(gain.high),
+          formatCount(gain.windows),
+          formatShare(expected.probability),
+        )}
       </span>
     </p>
   )
@@ -92,7 +95,7 @@ function Slide({ found, moves, onMoves }: { found: Recommendation; moves: number
   const at = front.findIndex((point) => point.moves === moves)
   return (
     <div className={styles.slide}>
-      <span aria-hidden="true">Moves</span>
+      <span aria-hidden="true">{strings.moves}</span>
       <Slider
         className={styles.track}
         min={0}
@@ -100,13 +103,11 @@ function Slide({ found, moves, onMoves }: { found: Recommendation; moves: number
         step={1}
         value={at}
         label={null}
-        thumbLabel="Moves looked at"
-        thumbProps={{ 'aria-valuetext': `${moves} of ${found.steps.length}` }}
+        thumbLabel={strings.movesShown}
+        thumbProps={{ 'aria-valuetext': strings.countOf(moves, found.steps.length) }}
         onChange={(index) => onMoves(front[index]?.moves ?? moves)}
       />
-      <output>
-        {moves} of {found.steps.length}
-      </output>
+      <output>{strings.countOf(moves, found.steps.length)}</output>
     </div>
   )
 }
@@ -115,11 +116,19 @@ function Came({ found }: { found: Recommendation }) {
   const outcome = found.outcome
   if (!outcome) return null
   return (
-    <Panel title="What came of it">
-      <Notice tone={outcome.held ? 'good' : 'warn'} title={outcome.held ? 'As stated.' : 'Not as stated.'}>
-        It promised {formatChange(outcome.gain_predicted)} and brought {formatChange(outcome.gain_observed)}:
-        performance {formatShare(outcome.observed.mean)} in {formatCount(outcome.observed.windows)} windows since, where{' '}
-        {formatShare(outcome.predicted.low)} to {formatShare(outcome.predicted.high)} was stated.
+    <Panel title={strings.result}>
+      <Notice
+        tone={outcome.held ? 'good' : 'warn'}
+        title={outcome.held ? strings.resultAsPredicted : strings.resultNotAsPredicted}
+      >
+        {strings.resultSummary(
+          formatChange(outcome.gain_predicted),
+          formatChange(outcome.gain_observed),
+          formatShare(outcome.observed.mean),
+          formatCount(outcome.observed.windows),
+          formatShare(outcome.predicted.low),
+          formatShare(outcome.predicted.high),
+        )}
       </Notice>
     </Panel>
   )

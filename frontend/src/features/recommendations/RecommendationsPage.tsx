@@ -13,26 +13,25 @@ import { Records } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import { Ask } from './Ask'
 import { STATES } from './states'
+import { strings } from './strings'
 
 /** Which moves are worth making, asked for and found before, and how right they were. */
 export function RecommendationsPage() {
   const found = useQuery(recommendationsQuery)
   const { data: accuracy } = useQuery(accuracyQuery)
   if (found.error && !found.data) {
-    return <Failed what="The recommendations" error={found.error} retry={() => void found.refetch()} />
+    return <Failed what={strings.recommendations} error={found.error} retry={() => void found.refetch()} />
   }
   return (
-    <Page
-      title="Recommendations"
-      lead="Which task to move where, what it gains, why, and whether it did. Sinemora never moves anything itself."
-    >
+    <Page title={strings.recommendations} lead={strings.recommendationsLead}>
       <Ask />
       {accuracy && accuracy.verified > 0 && <Ledger accuracy={accuracy} />}
       {!found.data ? (
-        <Loading what="recommendations" />
+        <Loading what={strings.recommendationsLower} />
       ) : found.data.length === 0 ? (
         <p className={pageStyles.lead}>
-          None yet. Declare an <Link to="/applications">application</Link>, then ask above.
+          {strings.noRecommendations} <Link to="/applications">{strings.applicationLower}</Link>
+          {strings.noRecommendationsEnd}
         </p>
       ) : (
         <List items={found.data} />
@@ -45,12 +44,12 @@ function List({ items }: { items: RecommendationSummary[] }) {
   const clock = useClock()
   return (
     <Records
-      label="Recommendations"
+      label={strings.recommendations}
       rows={items}
       id={(one) => one.id}
       columns={[
         {
-          title: 'Made',
+          title: strings.created,
           cell: (one) => (
             <Anchor
               size="sm"
@@ -63,23 +62,27 @@ function List({ items }: { items: RecommendationSummary[] }) {
           ),
           as: 'head',
         },
-        { title: 'Mesh', cell: (one) => one.mesh.name },
-        { title: 'Moves', cell: (one) => (one.moves === 0 ? 'stay' : formatCount(one.moves)), as: 'number' },
+        { title: strings.mesh, cell: (one) => one.mesh.name },
         {
-          title: 'Gain',
+          title: strings.moves,
+          cell: (one) => (one.moves === 0 ? strings.noMoves : formatCount(one.moves)),
+          as: 'number',
+        },
+        {
+          title: strings.gain,
           cell: ({ total }) => (total ? formatChange(total.gain.mean) : NO_VALUE),
           as: 'number',
         },
         {
-          title: 'Interval',
+          title: strings.confidenceInterval,
           cell: ({ total }) =>
-            total ? `${formatChange(total.gain.low)} to ${formatChange(total.gain.high)}` : NO_VALUE,
+            total ? strings.interval(formatChange(total.gain.low), formatChange(total.gain.high)) : NO_VALUE,
           as: 'number',
         },
-        { title: 'State', cell: (one) => STATES[one.state] },
+        { title: strings.state, cell: (one) => STATES[one.state] },
         {
-          title: 'Because',
-          cell: (one) => (one.trigger === 'asked' ? `asked by ${one.requested_by}` : one.trigger),
+          title: strings.trigger,
+          cell: (one) => (one.trigger === 'asked' ? strings.requestedBy(one.requested_by) : one.trigger),
           as: 'quiet',
         },
       ]}
@@ -89,11 +92,15 @@ function List({ items }: { items: RecommendationSummary[] }) {
 
 function Ledger({ accuracy }: { accuracy: Accuracy }) {
   return (
-    <Panel title="How right they were">
+    <Panel title={strings.accuracy}>
       <p className={pageStyles.lead}>
-        Of {formatCount(accuracy.verified)} that were applied and measured afterwards, {formatCount(accuracy.held)} came
-        out as stated ({formatShare(accuracy.held / accuracy.verified)}). They promised{' '}
-        {formatChange(accuracy.mean_gain_predicted)} on average and brought {formatChange(accuracy.mean_gain_observed)}.
+        {strings.accuracySummary(
+          formatCount(accuracy.verified),
+          formatCount(accuracy.held),
+          formatShare(accuracy.held / accuracy.verified),
+          formatChange(accuracy.mean_gain_predicted),
+          formatChange(accuracy.mean_gain_observed),
+        )}
       </p>
     </Panel>
   )

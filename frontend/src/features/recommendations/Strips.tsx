@@ -9,6 +9,7 @@ import { valueOfCode } from '~/lib/codes'
 import { formatDelay } from '~/lib/units'
 import { Panel, pageStyles } from '~/ui/Page'
 import styles from './recommendations.module.css'
+import { strings } from './strings'
 
 /** Each application's VMs by how far they are from its root now, with arrows for the moves. */
 export function Strips({ found, looked }: { found: Recommendation; looked: Set<number> }) {
@@ -31,7 +32,7 @@ export function Strips({ found, looked }: { found: Recommendation; looked: Set<n
   const all = touched.flatMap((application) => trips(application).row.filter((value) => value !== null))
   const [least, most] = [Math.log(Math.max(Math.min(...all), 1)), Math.log(Math.max(...all, 2))]
   return (
-    <Panel title="Where things are, and where they would go">
+    <Panel title={strings.placementBeforeAfter}>
       {touched.map((application) => {
         const { root, row } = trips(application)
         const here = new Set(application.tasks.flatMap((task) => (task.vm ? [at.get(task.vm.id)] : [])))
@@ -55,7 +56,7 @@ export function Strips({ found, looked }: { found: Recommendation; looked: Set<n
           <figure key={application.id} className={styles.figure}>
             <figcaption>{application.name}</figcaption>
             <Strip
-              label={`${application.name}: ${places.length} VMs by round trip to its root, ${arcs.length} moves.`}
+              label={strings.stripSummary(application.name, places.length, arcs.length)}
               places={places}
               origin={root ?? null}
               arcs={arcs}
@@ -63,17 +64,14 @@ export function Strips({ found, looked }: { found: Recommendation; looked: Set<n
               describe={(place) => {
                 const index = at.get(place.key) ?? 0
                 return index === root
-                  ? `${place.name}: the root`
-                  : `${place.name}: ${formatDelay(row[index])} to the root`
+                  ? strings.rootPlace(place.name)
+                  : strings.placeToRoot(place.name, formatDelay(row[index]))
               }}
             />
           </figure>
         )
       })}
-      <p className={pageStyles.quiet}>
-        Colour: round trip to the root in the newest window, stronger is slower. Ring: the root; dots: tasks; arrows:
-        moves.
-      </p>
+      <p className={pageStyles.quiet}>{strings.stripLegend}</p>
     </Panel>
   )
 }

@@ -5,6 +5,7 @@ import { sessionQuery, signIn } from '~/api/access'
 import { Mark } from '~/ui/Logo'
 import { ActionError, Notice } from '~/ui/State'
 import styles from './session.module.css'
+import { strings } from './strings'
 
 export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: () => void }) {
   const queryClient = useQueryClient()
@@ -29,10 +30,10 @@ export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: 
     <main className={styles.page}>
       <form className={styles.form} onSubmit={submit} aria-labelledby={heading}>
         <Mark size={36} />
-        <h1 id={heading}>Sign in to Sinemora</h1>
-        {ended && !attempt.error && <Notice tone="info">Your session has ended. Sign in to carry on.</Notice>}
+        <h1 id={heading}>{strings.title}</h1>
+        {ended && !attempt.error && <Notice tone="info">{strings.sessionEnded}</Notice>}
         <TextInput
-          label="E-mail"
+          label={strings.email}
           name="email"
           type="email"
           autoComplete="username"
@@ -41,16 +42,16 @@ export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: 
           autoFocus
         />
         <PasswordInput
-          label="Password"
+          label={strings.password}
           name="password"
           autoComplete="current-password"
           required
           withAsterisk={false}
-          visibilityToggleButtonProps={{ 'aria-label': 'Show password' }}
+          visibilityToggleButtonProps={{ 'aria-label': strings.showPassword }}
         />
         <ActionError error={attempt.error} />
         <Button type="submit" size="sm" loading={attempt.isPending}>
-          Sign in
+          {strings.signIn}
         </Button>
       </form>
     </main>

@@ -5,39 +5,40 @@ import { Mark } from '~/ui/Logo'
 import { Page, Panel } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
 import styles from './settings.module.css'
+import { strings } from './strings'
 
-const ENGINES: Record<string, string> = { postgresql: 'PostgreSQL' }
+const ENGINES: Record<string, string> = { postgresql: strings.postgresql }
 
 /** The engine's fields are null while the database is away: that is not a "no". */
 function engineOf({ database_engine: engine, database_version: version }: About): string {
-  return engine ? `${ENGINES[engine] ?? engine} ${version ?? ''}` : 'not known: the database cannot be reached'
+  return engine ? `${ENGINES[engine] ?? engine} ${version ?? ''}` : strings.databaseUnknown
 }
 
 function timescaleOf({ timescaledb, timescaledb_version: version }: About): string {
-  if (timescaledb === null) return 'not known'
-  return timescaledb ? `${version ?? 'yes'}, time series are hypertables` : 'no, time series are native partitions'
+  if (timescaledb === null) return strings.unknown
+  return timescaledb ? strings.timescaleInstalled(version ?? strings.installed) : strings.timescaleMissing
 }
 
 export function AboutPage() {
   const { data, error, refetch } = useQuery(aboutQuery)
-  if (error && !data) return <Failed what="This page" error={error} retry={() => void refetch()} />
-  if (!data) return <Loading what="the version" />
+  if (error && !data) return <Failed what={strings.about} error={error} retry={() => void refetch()} />
+  if (!data) return <Loading what={strings.versionLower} />
   return (
-    <Page title="About">
+    <Page title={strings.about}>
       <Panel>
         <div className={styles.about}>
           <Mark size={40} />
           <p>
-            <strong>Sinemora</strong>, Latin for “without delay”, shows a cloud tenant the network between its machines
-            in each direction, measured with IEEE 1588 packets by clocks whose error is stated.
+            <strong>{strings.sinemora}</strong>
+            {strings.aboutLead}
           </p>
         </div>
         <dl className={styles.facts}>
-          <dt>Version</dt>
+          <dt>{strings.version}</dt>
           <dd>{data.version}</dd>
-          <dt>Database</dt>
+          <dt>{strings.database}</dt>
           <dd>{engineOf(data)}</dd>
-          <dt>TimescaleDB</dt>
+          <dt>{strings.timescaledb}</dt>
           <dd>{timescaleOf(data)}</dd>
         </dl>
       </Panel>

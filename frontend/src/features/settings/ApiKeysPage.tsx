@@ -11,12 +11,13 @@ import { useClock } from '~/ui/clock'
 import { Page, Panel, pageStyles } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { ActionError, Failed, Loading, Notice } from '~/ui/State'
+import { strings } from './strings'
 
 const LIVES = [
-  { value: '7', label: '7 days' },
-  { value: '30', label: '30 days' },
-  { value: '90', label: '90 days' },
-  { value: '365', label: '1 year' },
+  { value: '7', label: strings.sevenDays },
+  { value: '30', label: strings.thirtyDays },
+  { value: '90', label: strings.ninetyDays },
+  { value: '365', label: strings.oneYear },
 ]
 
 /** Keys for programs: the same API this page uses. */
@@ -26,29 +27,29 @@ export function ApiKeysPage() {
   const remove = useDeleteApiKey()
   const [deleting, setDeleting] = useState<ApiKey | null>(null)
   if (keys.error && !keys.data) {
-    return <Failed what="The list of keys" error={keys.error} retry={() => void keys.refetch()} />
+    return <Failed what={strings.apiKeys} error={keys.error} retry={() => void keys.refetch()} />
   }
-  if (!keys.data) return <Loading what="API keys" />
+  if (!keys.data) return <Loading what={strings.apiKeys} />
   const day = (at: string) => formatDay(new Date(at), clock)
   return (
-    <Page title="API keys" lead="For programs: everything on these pages comes from the same API.">
+    <Page title={strings.apiKeys} lead={strings.apiKeysLead}>
       <NewKey />
       {keys.data.length > 0 && (
         <Records
-          label="API keys"
+          label={strings.apiKeys}
           rows={keys.data}
           id={(key) => key.id}
           columns={[
-            { title: 'Name', cell: (key) => key.name, as: 'head' },
-            { title: 'Begins with', cell: (key) => `${key.prefix}…` },
-            { title: 'May', cell: (key) => (key.scopes.includes('write') ? 'read and write' : 'read') },
-            { title: 'Made', cell: (key) => day(key.created_at) },
-            { title: 'Expires', cell: (key) => day(key.expires_at) },
+            { title: strings.name, cell: (key) => key.name, as: 'head' },
+            { title: strings.prefix, cell: (key) => `${key.prefix}…` },
+            { title: strings.keyScope, cell: (key) => (key.scopes.includes('write') ? strings.readWrite : 'read') },
+            { title: strings.created, cell: (key) => day(key.created_at) },
+            { title: strings.expires, cell: (key) => day(key.expires_at) },
             {
-              title: 'Actions',
+              title: strings.actions,
               cell: (key) => (
-                <RowAction label={`Delete ${key.name}`} onClick={() => setDeleting(key)}>
-                  Delete
+                <RowAction label={strings.deleteName(key.name)} onClick={() => setDeleting(key)}>
+                  {strings.delete}
                 </RowAction>
               ),
             },
@@ -56,13 +57,13 @@ export function ApiKeysPage() {
         />
       )}
       <Confirm
-        title={`Delete ${deleting?.name}`}
-        action="Delete"
+        title={strings.deleteName(deleting?.name ?? '')}
+        action={strings.delete}
         about={deleting?.id ?? null}
         doing={remove}
         onClose={() => setDeleting(null)}
       >
-        Programs that use it are refused at once.
+        {strings.deleteKeyEffect}
       </Confirm>
     </Page>
   )
@@ -87,12 +88,12 @@ function NewKey() {
   }
 
   return (
-    <Panel title="New key">
+    <Panel title={strings.newKey}>
       <form className={pageStyles.form} onSubmit={submit}>
         <TextInput
           name="name"
-          label="Name"
-          placeholder="dashboards"
+          label={strings.name}
+          placeholder={strings.keyNameExample}
           required
           withAsterisk={false}
           maxLength={100}
@@ -101,33 +102,33 @@ function NewKey() {
         />
         <NativeSelect
           name="scope"
-          label="May"
+          label={strings.keyScope}
           data={[
-            { value: 'read', label: 'read' },
-            { value: 'write', label: 'read and write' },
+            { value: 'read', label: strings.read },
+            { value: 'write', label: strings.readWrite },
           ]}
-          defaultValue="read"
+          defaultValue={strings.read}
           w={150}
         />
         <NativeSelect
           name="days"
-          label="Expires in"
+          label={strings.expiresIn}
           data={LIVES}
           defaultValue="90"
           error={field('expires_at')}
           w={120}
         />
         <Button type="submit" size="sm" loading={create.isPending}>
-          Make key
+          {strings.createKey}
         </Button>
       </form>
       <ActionError error={create.error} />
       {create.data && (
         <>
-          <Notice tone="good" title={`${create.data.name} is ready.`}>
-            Copy it now: it is shown this once.
+          <Notice tone="good" title={strings.keyCreated(create.data.name)}>
+            {strings.copyKeyNow}
           </Notice>
-          <CopyText text={create.data.secret} label="API key" />
+          <CopyText text={create.data.secret} label={strings.apiKey} />
         </>
       )}
     </Panel>

@@ -10,13 +10,14 @@ import { Page, Panel } from '~/ui/Page'
 import { Records, RowAction } from '~/ui/Records'
 import { Failed, Loading } from '~/ui/State'
 import styles from './settings.module.css'
+import { strings } from './strings'
 
 const RESOURCES: Record<UsageItem['resource'], { name: string; what: string }> = {
-  vms: { name: 'VMs', what: 'with an agent or without' },
-  paths: { name: 'Paths', what: 'of all meshes, each direction' },
-  windows_per_s: { name: 'Windows a second', what: 'paths divided by the length of their windows' },
-  raw_days: { name: 'Days of windows', what: 'as they were measured' },
-  minute_days: { name: 'Days of minutes', what: 'windows merged by minute' },
+  vms: { name: strings.quotaVms, what: strings.quotaVmsHint },
+  paths: { name: strings.quotaPaths, what: strings.quotaPathsHint },
+  windows_per_s: { name: strings.quotaWindows, what: strings.quotaWindowsHint },
+  raw_days: { name: strings.quotaDays, what: strings.quotaDaysHint },
+  minute_days: { name: strings.quotaMinutes, what: strings.quotaMinutesHint },
 }
 
 const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 1 })
@@ -25,20 +26,20 @@ const number = (value: number) => value.toLocaleString('en', { maximumFractionDi
 export function UsagePage() {
   const usage = useQuery(usageQuery)
   if (usage.error && !usage.data) {
-    return <Failed what="The usage" error={usage.error} retry={() => void usage.refetch()} />
+    return <Failed what={strings.usage} error={usage.error} retry={() => void usage.refetch()} />
   }
-  if (!usage.data) return <Loading what="the usage" />
+  if (!usage.data) return <Loading what={strings.usageLower} />
   return (
-    <Page title="Usage" lead="What you use of what you may use. Whoever runs this installation can raise it.">
+    <Page title={strings.usage} lead={strings.usageLead}>
       <Records
-        label="Usage"
+        label={strings.usage}
         rows={usage.data.items}
         id={(item) => item.resource}
         columns={[
-          { title: 'Quota', cell: ({ resource }) => <Quota {...RESOURCES[resource]} />, as: 'head' },
-          { title: 'Used', cell: ({ used }) => (used === null ? '–' : number(used)) },
-          { title: 'Of', cell: ({ limit }) => number(limit) },
-          { title: 'Share', cell: (item) => <Share item={item} /> },
+          { title: strings.quotaName, cell: ({ resource }) => <Quota {...RESOURCES[resource]} />, as: 'head' },
+          { title: strings.used, cell: ({ used }) => (used === null ? '–' : number(used)) },
+          { title: strings.limit, cell: ({ limit }) => number(limit) },
+          { title: strings.share, cell: (item) => <Share item={item} /> },
         ]}
       />
       <KeptRanges />
@@ -74,23 +75,23 @@ function KeptRanges() {
   const letGo = useLetRangeGo()
   const [leaving, setLeaving] = useState<Pin | null>(null)
   if (pins.error && !pins.data) {
-    return <Failed what="The list of kept ranges" error={pins.error} retry={() => void pins.refetch()} />
+    return <Failed what={strings.pinnedRanges} error={pins.error} retry={() => void pins.refetch()} />
   }
-  if (!pins.data) return <Loading what="kept ranges" />
+  if (!pins.data) return <Loading what={strings.pinnedRangesLower} />
   const moment = (at: string) => formatMoment(new Date(at), clock)
   return (
-    <Panel title="Kept ranges">
+    <Panel title={strings.pinnedRanges}>
       {pins.data.length === 0 ? (
-        <p>None. “Keep this range” on the page of a path keeps what was measured then beyond the days above.</p>
+        <p>{strings.noPinnedRanges}</p>
       ) : (
         <Records
-          label="Kept ranges"
+          label={strings.pinnedRanges}
           rows={pins.data}
           id={(pin) => pin.id}
           columns={[
-            { title: 'Reason', cell: (pin) => pin.reason, as: 'head' },
+            { title: strings.reason, cell: (pin) => pin.reason, as: 'head' },
             {
-              title: 'Mesh',
+              title: strings.mesh,
               cell: (pin) => (
                 <Anchor
                   size="sm"
@@ -100,14 +101,14 @@ function KeptRanges() {
                 </Anchor>
               ),
             },
-            { title: 'From', cell: (pin) => moment(pin.started_at) },
-            { title: 'To', cell: (pin) => moment(pin.ended_at) },
-            { title: 'Kept by', cell: (pin) => pin.made_by },
+            { title: strings.from, cell: (pin) => moment(pin.started_at) },
+            { title: strings.to, cell: (pin) => moment(pin.ended_at) },
+            { title: strings.pinnedBy, cell: (pin) => pin.made_by },
             {
-              title: 'Actions',
+              title: strings.actions,
               cell: (pin) => (
-                <RowAction label={`Let go: ${pin.reason}`} onClick={() => setLeaving(pin)}>
-                  Let go
+                <RowAction label={strings.unpinReason(pin.reason)} onClick={() => setLeaving(pin)}>
+                  {strings.unpin}
                 </RowAction>
               ),
             },
@@ -115,13 +116,13 @@ function KeptRanges() {
         />
       )}
       <Confirm
-        title="Let this range go"
-        action="Let go"
+        title={strings.unpinRange}
+        action={strings.unpin}
         about={leaving?.id ?? null}
         doing={letGo}
         onClose={() => setLeaving(null)}
       >
-        What is older than the days above is deleted within the hour.
+        {strings.unpinEffect}
       </Confirm>
     </Panel>
   )

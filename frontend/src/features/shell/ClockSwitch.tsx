@@ -2,6 +2,7 @@ import { Button, Tooltip } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { zoneName } from '~/lib/time'
 import { useClock } from '~/ui/clock'
+import { strings } from './strings'
 
 /** The zone every time on the page is written in. */
 export function ClockSwitch() {
@@ -9,9 +10,7 @@ export function ClockSwitch() {
   const navigate = useNavigate()
   const other = clock === 'utc' ? 'local' : 'utc'
   return (
-    <Tooltip
-      label={clock === 'utc' ? 'Times in UTC. Switch to your own zone.' : 'Times in your own zone. Switch to UTC.'}
-    >
+    <Tooltip label={clock === 'utc' ? strings.switchToLocal : strings.switchToUtc}>
       <Button
         variant="subtle"
         color="gray"
@@ -21,7 +20,7 @@ export function ClockSwitch() {
           void navigate({ to: '.', search: (old) => ({ ...old, tz: other }), replace: true, resetScroll: false })
         }
       >
-        {clock === 'utc' ? 'UTC' : `Local (${zoneName('local', new Date())})`}
+        {clock === 'utc' ? strings.utc : strings.local(zoneName('local', new Date()))}
       </Button>
     </Tooltip>
   )

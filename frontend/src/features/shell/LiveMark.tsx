@@ -3,14 +3,15 @@ import { useConnection } from '~/api/connection'
 import { type LivePhase, useLivePhase } from '~/api/live'
 import { type Status, StatusMark } from '~/ui/StatusMark'
 import styles from './shell.module.css'
+import { strings } from './strings'
 
 const PHASES: Record<Exclude<LivePhase, 'off'>, { status: Status; word: string; about: string }> = {
-  live: { status: 'good', word: 'Live', about: 'New windows appear as they arrive.' },
-  connecting: { status: 'waiting', word: 'Connecting', about: 'Asking for new windows as they arrive.' },
+  live: { status: 'good', word: strings.live, about: strings.liveHint },
+  connecting: { status: 'waiting', word: strings.connecting, about: strings.connectingHint },
   polling: {
     status: 'warn',
-    word: 'Polling',
-    about: 'The live stream is interrupted: asking once per window instead.',
+    word: strings.polling,
+    about: strings.pollingHint,
   },
 }
 
@@ -21,7 +22,7 @@ export function LiveMark() {
   if (away) {
     return (
       <span className={styles.live} role="status">
-        <StatusMark status="warn">No connection</StatusMark>
+        <StatusMark status="warn">{strings.noConnection}</StatusMark>
       </span>
     )
   }

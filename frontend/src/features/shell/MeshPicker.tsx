@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { meshesQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
+import { strings } from './strings'
 
 /** The mesh of the address; on pages about no mesh, the first one. */
 export function useCurrentMesh(): Mesh | undefined {
@@ -19,7 +20,7 @@ export function MeshPicker() {
   if (!data || !mesh) return null
   return (
     <NativeSelect
-      aria-label="Mesh"
+      aria-label={strings.mesh}
       size="xs"
       w={148}
       data={data.map(({ id, name }) => ({ value: id, label: name }))}

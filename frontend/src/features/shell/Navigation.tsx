@@ -2,29 +2,30 @@ import { Menu, UnstyledButton } from '@mantine/core'
 import { Link, useLocation } from '@tanstack/react-router'
 import { useCurrentMesh } from './MeshPicker'
 import styles from './shell.module.css'
+import { strings } from './strings'
 
 const CURRENT = { 'aria-current': 'page' } as const
 // A page is the current one whatever is chosen on it.
 const ANY_SEARCH = { includeSearch: false }
 
 const PAGES = [
-  ['/incidents', 'Incidents'],
-  ['/curves', 'Curves'],
-  ['/applications', 'Applications'],
-  ['/recommendations', 'Recommendations'],
-  ['/what-if', 'What if'],
-  ['/vms', 'VMs'],
+  ['/incidents', strings.incidents],
+  ['/curves', strings.curves],
+  ['/applications', strings.applications],
+  ['/recommendations', strings.recommendations],
+  ['/what-if', strings.whatIf],
+  ['/vms', strings.vms],
 ] as const
 
 /** Pages one goes to now and then. */
 const MORE = [
-  ['/zones', 'Zones'],
-  ['/meshes', 'Meshes'],
-  ['/simulations', 'Simulations'],
-  ['/jobs', 'Jobs'],
-  ['/alert-rules', 'Alert rules'],
-  ['/receivers', 'Receivers'],
-  ['/silences', 'Silences'],
+  ['/zones', strings.zones],
+  ['/meshes', strings.meshes],
+  ['/simulations', strings.simulations],
+  ['/jobs', strings.jobs],
+  ['/alert-rules', strings.alertRules],
+  ['/receivers', strings.receivers],
+  ['/silences', strings.silences],
 ] as const
 
 /** The pages of the product; those of a mesh come first, for the mesh that is chosen. */
@@ -33,7 +34,7 @@ export function Navigation() {
   const { pathname } = useLocation()
   const inMore = MORE.some(([to]) => pathname === to || (to !== '/meshes' && pathname.startsWith(`${to}/`)))
   return (
-    <nav className={styles.nav} aria-label="Main">
+    <nav className={styles.nav} aria-label={strings.mainNavigation}>
       {mesh && (
         <>
           <Link
@@ -42,7 +43,7 @@ export function Navigation() {
             activeOptions={{ ...ANY_SEARCH, exact: true }}
             activeProps={CURRENT}
           >
-            Heatmap
+            {strings.heatmap}
           </Link>
           <Link
             to="/meshes/$meshId/explore"
@@ -50,7 +51,7 @@ export function Navigation() {
             activeOptions={ANY_SEARCH}
             activeProps={CURRENT}
           >
-            Explore
+            {strings.explore}
           </Link>
         </>
       )}
@@ -62,7 +63,7 @@ export function Navigation() {
       <Menu position="bottom-start" width={160} transitionProps={{ duration: 0 }}>
         <Menu.Target>
           <UnstyledButton className={styles.more} data-current={inMore || undefined}>
-            More
+            {strings.more}
           </UnstyledButton>
         </Menu.Target>
         <Menu.Dropdown>
@@ -74,7 +75,7 @@ export function Navigation() {
         </Menu.Dropdown>
       </Menu>
       <Link to="/onboarding" search={mesh ? { mesh: mesh.id } : {}} activeOptions={ANY_SEARCH} activeProps={CURRENT}>
-        Add a VM
+        {strings.addVm}
       </Link>
     </nav>
   )

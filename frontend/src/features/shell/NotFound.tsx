@@ -1,14 +1,15 @@
 import { Anchor } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { Empty } from '~/ui/State'
+import { strings } from './strings'
 
 export function NotFound() {
   return (
     <Empty
-      title="There is no page at this address"
-      action={<Anchor renderRoot={(root) => <Link {...root} to="/" />}>Go to the overview</Anchor>}
+      title={strings.pageNotFound}
+      action={<Anchor renderRoot={(root) => <Link {...root} to="/" />}>{strings.goToHeatmap}</Anchor>}
     >
-      It may have been removed, or the address is not complete.
+      {strings.pageNotFoundLead}
     </Empty>
   )
 }

@@ -9,6 +9,7 @@ import { LiveMark } from './LiveMark'
 import { MeshPicker } from './MeshPicker'
 import { Navigation } from './Navigation'
 import styles from './shell.module.css'
+import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
 import { UserMenu } from './UserMenu'
 
@@ -17,12 +18,12 @@ export function Shell() {
   return (
     <div className={styles.shell}>
       <a className={styles.skip} href="#content">
-        Skip to content
+        {strings.skipToContent}
       </a>
       <header className={styles.bar}>
         <Link to="/" className={styles.brand}>
           <Mark />
-          Sinemora
+          {strings.sinemora}
         </Link>
         <MeshPicker />
         <Navigation />
@@ -48,8 +49,8 @@ function AwayBanner() {
   if (!away) return null
   return (
     <div className={styles.banner}>
-      <Notice tone="warn" title="The backend is not answering.">
-        Not reached for {formatAge(now - since)}: what you see is what was last received. Trying again by itself.
+      <Notice tone="warn" title={strings.backendAway}>
+        {strings.backendAwayLead(formatAge(now - since))}
       </Notice>
     </div>
   )

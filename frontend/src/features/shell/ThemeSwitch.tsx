@@ -1,10 +1,11 @@
 import { ActionIcon, Menu, useMantineColorScheme } from '@mantine/core'
 import { MoonIcon, ScreenIcon, SunIcon } from '~/ui/icons'
+import { strings } from './strings'
 
 const SCHEMES = [
-  { value: 'light', label: 'Light', icon: <SunIcon /> },
-  { value: 'dark', label: 'Dark', icon: <MoonIcon /> },
-  { value: 'auto', label: 'As the system', icon: <ScreenIcon /> },
+  { value: 'light', label: strings.light, icon: <SunIcon /> },
+  { value: 'dark', label: strings.dark, icon: <MoonIcon /> },
+  { value: 'auto', label: strings.system, icon: <ScreenIcon /> },
 ] as const
 
 export function ThemeSwitch() {
@@ -13,7 +14,13 @@ export function ThemeSwitch() {
   return (
     <Menu position="bottom-end" transitionProps={{ duration: 0 }}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" c="var(--ink-2)" size={28} aria-label={`Theme: ${current.label}`}>
+        <ActionIcon
+          variant="subtle"
+          color="gray"
+          c="var(--ink-2)"
+          size={28}
+          aria-label={strings.themeName(current.label)}
+        >
           {current.icon}
         </ActionIcon>
       </Menu.Target>

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { sessionQuery, signOut } from '~/api/access'
 import { UserIcon } from '~/ui/icons'
+import { strings } from './strings'
 
 export function UserMenu() {
   const { data: session } = useQuery(sessionQuery)
@@ -19,7 +20,7 @@ export function UserMenu() {
   return (
     <Menu position="bottom-end" width={220} transitionProps={{ duration: 0 }}>
       <Menu.Target>
-        <ActionIcon variant="subtle" color="gray" c="var(--ink-2)" size={28} aria-label="Account">
+        <ActionIcon variant="subtle" color="gray" c="var(--ink-2)" size={28} aria-label={strings.account}>
           <UserIcon />
         </ActionIcon>
       </Menu.Target>
@@ -29,11 +30,11 @@ export function UserMenu() {
           <br />
           {session?.user.email}, {session?.role}
         </Menu.Label>
-        <Menu.Item renderRoot={(root) => <Link {...root} to="/api-keys" />}>API keys</Menu.Item>
-        <Menu.Item renderRoot={(root) => <Link {...root} to="/usage" />}>Usage</Menu.Item>
-        <Menu.Item renderRoot={(root) => <Link {...root} to="/about" />}>About</Menu.Item>
+        <Menu.Item renderRoot={(root) => <Link {...root} to="/api-keys" />}>{strings.apiKeys}</Menu.Item>
+        <Menu.Item renderRoot={(root) => <Link {...root} to="/usage" />}>{strings.usage}</Menu.Item>
+        <Menu.Item renderRoot={(root) => <Link {...root} to="/about" />}>{strings.about}</Menu.Item>
         <Menu.Divider />
-        <Menu.Item onClick={() => void leave()}>Sign out</Menu.Item>
+        <Menu.Item onClick={() => void leave()}>{strings.signOut}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   )

@@ -18,6 +18,7 @@ import { Failed, Loading } from '~/ui/State'
 import { useEdits } from '../session/useEdits'
 import { best, distributionOf, formatHours, formatSeconds, formatTail, lowestScore } from './outcomes'
 import styles from './simulations.module.css'
+import { strings } from './strings'
 
 const percent = (share: number) => `${Math.round(share * 100)} %`
 
@@ -25,20 +26,25 @@ const percent = (share: number) => `${Math.round(share * 100)} %`
 export function SimulationPage({ simulationId }: { simulationId: string }) {
   const clock = useClock()
   const { data: found, error, refetch } = useQuery(simulationQuery(simulationId))
-  if (error && !found) return <Failed what="This simulation" error={error} retry={() => void refetch()} />
-  if (!found) return <Loading what="the simulation" />
+  if (error && !found) return <Failed what={strings.theSimulation} error={error} retry={() => void refetch()} />
+  if (!found) return <Loading what={strings.simulationLower} />
   const made = new Date(found.created_at)
   return (
     <Page
       title={found.name}
-      lead={`${formatCount(found.world.machines)} machines through ${formatHours(found.world.seconds)}; handed over ${formatMoment(made, clock)} ${zoneName(clock, made)}.`}
+      lead={strings.simulationSummary(
+        formatCount(found.world.machines),
+        formatHours(found.world.seconds),
+        formatMoment(made, clock),
+        zoneName(clock, made),
+      )}
       action={<Forget found={found} />}
     >
-      <Panel title="Average application performance">
+      <Panel title={strings.averagePerformance}>
         <Distribution policies={found.policies} />
       </Panel>
       <Outcomes policies={found.policies} />
-      <Panel title="World">
+      <Panel title={strings.parameters}>
         <World world={found.world} />
       </Panel>
     </Page>
@@ -50,16 +56,19 @@ function Distribution({ policies }: { policies: PolicyOutcome[] }) {
   return (
     <>
       <CurveChart
-        label={`Distribution of average application performance over jobs under ${formatCount(policies.length)} policies${top ? `; ${top.policy} keeps most, ${top.area_percent.toFixed(1)} %` : ''}. The table below has the areas.`}
+        label={strings.distributionSummary(
+          formatCount(policies.length),
+          top ? strings.bestPolicy(top.policy, top.area_percent.toFixed(1)) : '',
+        )}
         height={320}
         lines={policies.map((one, n) => ({ key: one.policy, ...lineStyle(n), ...distributionOf(one) }))}
         x={[lowestScore(policies), 1]}
         y={[0, 1]}
-        xLabel="mean performance of a job over its life; share of jobs at or below"
+        xLabel={strings.distributionAxes}
         formatX={percent}
         formatY={percent}
       />
-      <ul className={styles.legend} aria-label="Lines">
+      <ul className={styles.legend} aria-label={strings.lines}>
         {policies.map(({ policy }, n) => (
           <li key={policy}>
             <LineKey n={n} />
@@ -75,12 +84,12 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
   return (
     <>
       <Records
-        label="Policies"
+        label={strings.policies}
         rows={policies}
         id={({ policy }) => policy}
         columns={[
           {
-            title: 'Policy',
+            title: strings.policy,
             cell: ({ policy }, n) => (
               <>
                 <LineKey n={n} />
@@ -89,30 +98,25 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
             ),
             as: 'head',
           },
-          { title: 'Area', cell: (one) => `${one.area_percent.toFixed(1)} %`, as: 'number' },
+          { title: strings.area, cell: (one) => `${one.area_percent.toFixed(1)} %`, as: 'number' },
           {
-            title: 'Source',
+            title: strings.publishedArea,
             cell: (one) => (one.source_percent === null ? NO_VALUE : `${one.source_percent.toFixed(1)} %`),
             as: 'number',
           },
-          { title: 'Worst', cell: (one) => (one.jobs ? formatShare(one.worst_job) : NO_VALUE), as: 'number' },
+          { title: strings.worstJob, cell: (one) => (one.jobs ? formatShare(one.worst_job) : NO_VALUE), as: 'number' },
           {
-            title: 'Moved',
+            title: strings.tasksMoved,
             cell: (one) => (one.moved_share ? `${(one.moved_share_mean * 100).toFixed(2)} %` : NO_VALUE),
             as: 'number',
           },
-          { title: 'Solver, a step', cell: (one) => formatTail(one.solver_s), as: 'number' },
-          { title: 'Solver, a round', cell: (one) => formatTail(one.round_s), as: 'number' },
-          { title: 'Placed after', cell: (one) => formatTail(one.placement_latency_s), as: 'number' },
-          { title: 'Response', cell: (one) => formatTail(one.response_s), as: 'number' },
+          { title: strings.solverStep, cell: (one) => formatTail(one.solver_s), as: 'number' },
+          { title: strings.solverRound, cell: (one) => formatTail(one.round_s), as: 'number' },
+          { title: strings.placementDelay, cell: (one) => formatTail(one.placement_latency_s), as: 'number' },
+          { title: strings.responseTime, cell: (one) => formatTail(one.response_s), as: 'number' },
         ]}
       />
-      <p className={pageStyles.lead}>
-        The area above a line is what all jobs keep on average: 100 % is every job at its best; beside it what the
-        source of the published policies reports, the worst job, and the share of tasks that a round moves. Times are
-        the median and the 99th percentile: of the solver for what came in a step and for a round of moves, of a job
-        from its coming to its places, and to the end of its last task.
-      </p>
+      <p className={pageStyles.lead}>{strings.policiesExplained}</p>
     </>
   )
 }
@@ -120,21 +124,23 @@ function Outcomes({ policies }: { policies: PolicyOutcome[] }) {
 function World({ world }: { world: SimulationDetail['world'] }) {
   return (
     <dl className={pageStyles.facts}>
-      <Fact term="Jobs">{world.trace ? `trace ${world.trace}` : 'drawn'}</Fact>
-      <Fact term="Latency">
-        {world.latency ? `traces ${world.latency}` : `drawn with ${world.statistics ?? 'published'} statistics`}
+      <Fact term={strings.jobs}>{world.trace ? strings.jobsFromTrace(world.trace) : strings.drawn}</Fact>
+      <Fact term={strings.latency}>
+        {world.latency
+          ? strings.latencyTraces(world.latency)
+          : strings.latencyGenerated(world.statistics ?? strings.publishedStatistics)}
       </Fact>
-      <Fact term="Machines">
-        {formatCount(world.machines)} of {formatCount(world.slots)} slots
+      <Fact term={strings.machines}>
+        {strings.machinesAndSlots(formatCount(world.machines), formatCount(world.slots))}
       </Fact>
-      <Fact term="Time">{formatHours(world.seconds)}</Fact>
-      <Fact term="Step">{formatSeconds(world.step_s)}</Fact>
-      <Fact term="Moves every">{formatSeconds(world.round_s)}</Fact>
-      <Fact term="Measured over">{formatSeconds(world.window_s)}</Fact>
-      <Fact term="Look back for moves with a price">{formatSeconds(world.history_s)}</Fact>
-      <Fact term="Noise of a measurement">{world.noise ? `±${(world.noise * 100).toFixed(0)} %` : 'none'}</Fact>
-      <Fact term="Price of a move">{formatCount(world.move_price)} cost points</Fact>
-      <Fact term="Seed">{world.seed}</Fact>
+      <Fact term={strings.duration}>{formatHours(world.seconds)}</Fact>
+      <Fact term={strings.step}>{formatSeconds(world.step_s)}</Fact>
+      <Fact term={strings.moveInterval}>{formatSeconds(world.round_s)}</Fact>
+      <Fact term={strings.measuredOver}>{formatSeconds(world.window_s)}</Fact>
+      <Fact term={strings.lookBack}>{formatSeconds(world.history_s)}</Fact>
+      <Fact term={strings.measurementNoise}>{world.noise ? `±${(world.noise * 100).toFixed(0)} %` : strings.none}</Fact>
+      <Fact term={strings.movePrice}>{strings.costPoints(formatCount(world.move_price))}</Fact>
+      <Fact term={strings.seed}>{world.seed}</Fact>
     </dl>
   )
 }
@@ -157,17 +163,17 @@ function Forget({ found }: { found: SimulationDetail }) {
   return (
     <>
       <Button variant="default" onClick={() => setAsking(true)}>
-        Forget…
+        {strings.deleteEllipsis}
       </Button>
       <Confirm
-        title={`Forget ${found.name}`}
-        action="Forget"
+        title={strings.deleteName(found.name)}
+        action={strings.delete}
         about={asking ? found.id : null}
         doing={forget}
         onClose={() => setAsking(false)}
         onDone={() => void navigate({ to: '/simulations' })}
       >
-        The report is gone from here; what was written where it ran stays.
+        {strings.deleteEffect}
       </Confirm>
     </>
   )

@@ -11,39 +11,36 @@ import { Page, Panel } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Empty, Failed, Loading } from '~/ui/State'
 import { best, formatHours } from './outcomes'
+import { strings } from './strings'
 
 /** Simulations that were handed over: what placement policies are worth. */
 export function SimulationsPage() {
   const clock = useClock()
   const found = useQuery(simulationsQuery)
   if (found.error && !found.data) {
-    return <Failed what="The simulations" error={found.error} retry={() => void found.refetch()} />
+    return <Failed what={strings.simulations} error={found.error} retry={() => void found.refetch()} />
   }
-  if (!found.data) return <Loading what="simulations" />
+  if (!found.data) return <Loading what={strings.simulationsLower} />
   if (found.data.length === 0) {
     return (
-      <Empty title="There is no simulation yet" action={<HandOver />}>
-        A simulation runs a cluster through time under placement policies and says what its applications keep of their
-        best performance. This one takes a minute or two; it wants an{' '}
+      <Empty title={strings.noSimulations} action={<HandOver />}>
+        {strings.noSimulationsLead}{' '}
         <Anchor inherit underline="always" renderRoot={(root) => <Link {...root} to="/api-keys" />}>
-          API key
+          {strings.apiKeyLink}
         </Anchor>{' '}
-        that may write.
+        {strings.apiKeyScope}
       </Empty>
     )
   }
   return (
-    <Page
-      title="Simulations"
-      lead="A cluster through time under placement policies: what its applications keep of their best performance."
-    >
+    <Page title={strings.simulations} lead={strings.simulationsLead}>
       <Records
-        label="Simulations"
+        label={strings.simulations}
         rows={found.data}
         id={(one) => one.id}
         columns={[
           {
-            title: 'Simulation',
+            title: strings.simulation,
             cell: (one) => (
               <Anchor
                 size="sm"
@@ -56,15 +53,19 @@ export function SimulationsPage() {
             ),
             as: 'head',
           },
-          { title: 'Machines', cell: ({ world }) => formatCount(world.machines), as: 'number' },
-          { title: 'Lasts', cell: ({ world }) => formatHours(world.seconds), as: 'number' },
-          { title: 'Policies', cell: (one) => formatCount(one.policies.length), as: 'number' },
-          { title: 'Best', cell: ({ policies }) => best(policies)?.policy ?? NO_VALUE },
-          { title: 'Its area', cell: ({ policies }) => `${best(policies)?.area_percent.toFixed(1)} %`, as: 'number' },
-          { title: 'Made', cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} />, as: 'quiet' },
+          { title: strings.machines, cell: ({ world }) => formatCount(world.machines), as: 'number' },
+          { title: strings.duration, cell: ({ world }) => formatHours(world.seconds), as: 'number' },
+          { title: strings.policies, cell: (one) => formatCount(one.policies.length), as: 'number' },
+          { title: strings.bestPolicyHeader, cell: ({ policies }) => best(policies)?.policy ?? NO_VALUE },
+          { title: strings.area, cell: ({ policies }) => `${best(policies)?.area_percent.toFixed(1)} %`, as: 'number' },
+          {
+            title: strings.created,
+            cell: (one) => <Age at={one.created_at} clock={clock} now={serverNow} />,
+            as: 'quiet',
+          },
         ]}
       />
-      <Panel title="Run another">
+      <Panel title={strings.runAnother}>
         <HandOver />
       </Panel>
     </Page>
@@ -73,5 +74,5 @@ export function SimulationsPage() {
 
 function HandOver() {
   const command = `SINEMORA_API_KEY=$KEY sinemora simulate --machines 192 --hours 1 --kept runs --upload ${window.location.origin} --name Trial`
-  return <CopyText label="Command that runs a simulation" text={command} />
+  return <CopyText label={strings.runCommand} text={command} />
 }

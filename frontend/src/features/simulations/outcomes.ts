@@ -3,6 +3,7 @@
 import type { PolicyOutcome, Simulation } from '~/api/types'
 import type { Points } from '~/charts/curve/geometry'
 import { formatDelay, NO_VALUE } from '~/lib/units'
+import { strings } from './strings'
 
 /** The policy of the largest area. */
 export function best<T extends Simulation['policies'][number]>(policies: readonly T[]): T | undefined {
@@ -25,12 +26,12 @@ export function lowestScore(policies: readonly Pick<PolicyOutcome, 'scores'>[]):
 /** Seconds at the scale they have: 0.0021 → "2.10 ms", 4812 → "80.2 min". */
 export function formatSeconds(seconds: number): string {
   if (seconds >= 7_200) return formatHours(seconds)
-  return seconds >= 600 ? `${(seconds / 60).toFixed(1)} min` : formatDelay(seconds * 1e9)
+  return seconds >= 600 ? strings.minutes((seconds / 60).toFixed(1)) : formatDelay(seconds * 1e9)
 }
 
 /** Hours without needless digits: 3600 → "1 h", 70200 → "19.5 h". */
 export function formatHours(seconds: number): string {
-  return `${Number((seconds / 3_600).toFixed(2))} h`
+  return strings.hours(Number((seconds / 3_600).toFixed(2)))
 }
 
 /** Median and tail of seconds. */

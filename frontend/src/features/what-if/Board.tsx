@@ -3,6 +3,7 @@ import type { Application } from '~/api/types'
 import { type Change, placesAfter } from '~/lib/changes'
 import { Panel, pageStyles } from '~/ui/Page'
 import styles from './scenarios.module.css'
+import { strings } from './strings'
 
 interface Props {
   vms: { name: string; zone_name: string }[]
@@ -45,7 +46,7 @@ export function Board({ vms, applications, changes, onChange }: Props) {
             draggable
             className={before === vm ? styles.chip : `${styles.chip} ${styles.moved}`}
             aria-pressed={mine}
-            aria-label={`${application} / ${task}${root ? ', root' : ''}: ${mine ? 'taken' : 'take'}`}
+            aria-label={`${application} / ${task}${root ? strings.rootSuffix : ''}: ${mine ? strings.picked : strings.pickUp}`}
             onClick={() => setHeld(mine ? null : { application, task })}
             onKeyDown={(event) => event.key === 'Escape' && setHeld(null)}
             onDragStart={(event) => {
@@ -77,19 +78,20 @@ export function Board({ vms, applications, changes, onChange }: Props) {
         <button
           type="button"
           className={styles.here}
-          aria-label={`Put ${held.task} on ${name}`}
+          aria-label={strings.placeOn(held.task, name)}
           onClick={() => put(vm)}
         >
-          put here
+          {strings.placeHere}
         </button>
       )}
     </li>
   )
 
   return (
-    <Panel title="Tasks and VMs">
+    <Panel title={strings.tasksAndVms}>
       <p className={pageStyles.lead}>
-        Drag a task to another VM; by keyboard, press a task to take it, then <em>put here</em>. Escape lets go.
+        {strings.boardHint} <em>{strings.placeHere}</em>
+        {strings.boardHintEnd}
       </p>
       <div className={styles.board}>
         {zones.map((zone) => (
@@ -97,15 +99,15 @@ export function Board({ vms, applications, changes, onChange }: Props) {
             <header className={styles.zoneHead}>
               <h3>{zone}</h3>
               {gone.has(zone) ? (
-                <span className={pageStyles.quiet}>gone</span>
+                <span className={pageStyles.quiet}>{strings.removedLower}</span>
               ) : (
                 <button
                   type="button"
                   className={styles.here}
-                  aria-label={`Drop zone ${zone}`}
+                  aria-label={strings.removeZoneName(zone)}
                   onClick={() => onChange({ kind: 'drop_zone', zone })}
                 >
-                  drop
+                  {strings.removeZone}
                 </button>
               )}
             </header>
@@ -118,9 +120,9 @@ export function Board({ vms, applications, changes, onChange }: Props) {
         ))}
         <section className={styles.zone}>
           <header className={styles.zoneHead}>
-            <h3>Waiting</h3>
+            <h3>{strings.unplaced}</h3>
           </header>
-          <ul className={styles.vms}>{place(null, 'no VM')}</ul>
+          <ul className={styles.vms}>{place(null, strings.noVm)}</ul>
         </section>
       </div>
     </Panel>

@@ -6,6 +6,7 @@ import type { Application } from '~/api/types'
 import type { Change } from '~/lib/changes'
 import { NumberField } from '~/ui/NumberField'
 import { pageStyles } from '~/ui/Page'
+import { strings } from './strings'
 
 interface Props {
   vms: { name: string; zone_name: string }[]
@@ -28,45 +29,45 @@ export function Changing({ vms, applications, onChange }: Props) {
     <>
       <form
         className={pageStyles.form}
-        aria-label="Slower paths"
+        aria-label={strings.addedLatency}
         onSubmit={form((value) => ({
           kind: 'latency',
           zones: [value('first'), value('second')],
           added_us: Number(value('added')),
         }))}
       >
-        <NativeSelect name="first" label="Between zone" data={zones} />
-        <NativeSelect name="second" label="and zone" data={zones} defaultValue={zones[1] ?? zones[0] ?? ''} />
-        <NumberField name="added" label="Added, µs" defaultValue={200} step="any" required w={110} />
+        <NativeSelect name="first" label={strings.betweenZone} data={zones} />
+        <NativeSelect name="second" label={strings.andZone} data={zones} defaultValue={zones[1] ?? zones[0] ?? ''} />
+        <NumberField name="added" label={strings.addedMicroseconds} defaultValue={200} step="any" required w={110} />
         <Button type="submit" variant="default">
-          Add latency
+          {strings.addLatency}
         </Button>
       </form>
       <form
         className={pageStyles.form}
-        aria-label="VM made anew"
+        aria-label={strings.recreateVm}
         onSubmit={form((value) => ({ kind: 'vm', vm: value('vm'), zone: value('zone') }))}
       >
-        <NativeSelect name="vm" label="VM" data={vms.map(({ name }) => name)} />
-        <NativeSelect name="zone" label="made anew in" data={zones} />
+        <NativeSelect name="vm" label={strings.vm} data={vms.map(({ name }) => name)} />
+        <NativeSelect name="zone" label={strings.recreateIn} data={zones} />
         <Button type="submit" variant="default">
-          Make it anew
+          {strings.recreate}
         </Button>
       </form>
       {applications.length > 0 && (
         <form
           className={pageStyles.form}
-          aria-label="Another curve"
+          aria-label={strings.otherCurve}
           onSubmit={form((value) => ({ kind: 'curve', application: value('application'), curve: value('curve') }))}
         >
-          <NativeSelect name="application" label="Application" data={applications.map(({ name }) => name)} />
+          <NativeSelect name="application" label={strings.application} data={applications.map(({ name }) => name)} />
           <NativeSelect
             name="curve"
-            label="on the curve"
+            label={strings.newCurve}
             data={(curves.data ?? []).map(({ id, name }) => ({ value: id, label: name }))}
           />
           <Button type="submit" variant="default">
-            Change curve
+            {strings.changeCurve}
           </Button>
         </form>
       )}

@@ -7,49 +7,51 @@ import { Panel, pageStyles } from '~/ui/Page'
 import { Records } from '~/ui/Records'
 import { Notice } from '~/ui/State'
 import styles from './scenarios.module.css'
+import { strings } from './strings'
 
 /** What becomes of every application, and of the paths. */
 export function Fates({ found }: { found: WhatIf }) {
   return (
     <>
       {found.broken.length > 0 && (
-        <Notice tone="warn" title="Limits that would not hold.">
+        <Notice tone="warn" title={strings.constraintsViolated}>
           {found.broken.join('; ')}.
         </Notice>
       )}
       {found.placed.length > 0 && (
-        <Notice tone="info" title="Places found.">
+        <Notice tone="info" title={strings.placesFound}>
           {found.placed
-            .map(({ application, task, vm }) => `${application.name} / ${task.name} on ${vm.name}`)
+            .map(({ application, task, vm }) => strings.taskOnVm(application.name, task.name, vm.name))
             .join('; ')}
           .
         </Notice>
       )}
       {found.applications.length === 0 ? (
-        <Notice tone="info" title="No application runs on this mesh.">
-          Declare one under Applications, and this page says what it would keep.
+        <Notice tone="info" title={strings.noApplications}>
+          {strings.noApplicationsLead}
         </Notice>
       ) : (
         <Records
-          label="Applications before and after"
+          label={strings.beforeAndAfter}
           rows={found.applications}
           id={({ application }) => application.id}
           columns={[
-            { title: 'Application', cell: ({ application }) => application.name, as: 'head' },
-            { title: 'Now', cell: ({ before }) => formatShare(before?.mean), as: 'number' },
-            { title: 'Then', cell: ({ after }) => formatShare(after?.mean), as: 'number' },
+            { title: strings.application, cell: ({ application }) => application.name, as: 'head' },
+            { title: strings.now, cell: ({ before }) => formatShare(before?.mean), as: 'number' },
+            { title: strings.after, cell: ({ after }) => formatShare(after?.mean), as: 'number' },
             {
-              title: 'Interval',
-              cell: ({ after }) => (after ? `${formatShare(after.low)} to ${formatShare(after.high)}` : NO_VALUE),
+              title: strings.confidenceInterval,
+              cell: ({ after }) =>
+                after ? strings.interval(formatShare(after.low), formatShare(after.high)) : NO_VALUE,
               as: 'number',
             },
-            { title: 'Change', cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
+            { title: strings.change, cell: ({ gain }) => formatChange(gain?.gain.mean), as: 'number' },
             {
-              title: 'Objective',
+              title: strings.objective,
               cell: ({ objective }) => (objective === null ? NO_VALUE : formatShare(objective)),
               as: 'number',
             },
-            { title: 'Beside', cell: beside, as: 'quiet' },
+            { title: strings.notes, cell: beside, as: 'quiet' },
           ]}
         />
       )}
@@ -60,9 +62,9 @@ export function Fates({ found }: { found: WhatIf }) {
 
 function beside({ below_objective, waiting, beyond }: Fate): string {
   const words = [
-    below_objective && 'below its objective',
-    waiting > 0 && `${waiting} ${waiting === 1 ? 'task waits' : 'tasks wait'}`,
-    beyond > 0 && `${beyond} ${beyond === 1 ? 'link is' : 'links are'} beyond what its curve knows`,
+    below_objective && strings.belowObjective,
+    waiting > 0 && `${waiting} ${waiting === 1 ? strings.taskWaits : strings.tasksWait}`,
+    beyond > 0 && strings.linksExtrapolated(beyond, beyond === 1 ? strings.linkIs : strings.linksAre),
   ]
   return words.filter(Boolean).join(', ')
 }
@@ -76,28 +78,33 @@ function Grids({ trips }: { trips: WhatIf['trips'] }) {
     <figure>
       <figcaption>{words}</figcaption>
       <TripsGrid
-        label={`Round trips between ${trips.names.length} ${trips.by === 'vm' ? 'VMs' : 'zones'}, ${words.toLowerCase()}.`}
+        label={strings.roundTripsBetween(
+          trips.names.length,
+          trips.by === 'vm' ? strings.vmsLower : strings.zonesLower,
+          words.toLowerCase(),
+        )}
         names={trips.names}
         values={values}
         range={range}
         theme={theme}
         describe={(row, column) =>
-          `${trips.names[row]} to ${trips.names[column]}: ${formatDelay(values[row]?.[column] ?? null)}`
+          strings.pathValue(
+            trips.names[row] ?? '',
+            trips.names[column] ?? '',
+            formatDelay(values[row]?.[column] ?? null),
+          )
         }
         marked={(row, column) => trips.before_ns[row]?.[column] !== trips.after_ns[row]?.[column]}
       />
     </figure>
   )
   return (
-    <Panel title="Round trips">
+    <Panel title={strings.roundTrips}>
       <div className={styles.grids}>
-        {grid(trips.before_ns, 'Now')}
-        {grid(trips.after_ns, 'Then')}
+        {grid(trips.before_ns, strings.now)}
+        {grid(trips.after_ns, strings.after)}
       </div>
-      <p className={pageStyles.quiet}>
-        From {formatDelay(range[0])} to {formatDelay(range[1])}, stronger is slower. Outlined cells change; a hole is a
-        path nobody knows.
-      </p>
+      <p className={pageStyles.quiet}>{strings.gridLegend(formatDelay(range[0]), formatDelay(range[1]))}</p>
     </Panel>
   )
 }

@@ -7,6 +7,7 @@ import type { Change } from '~/lib/changes'
 import { Confirm } from '~/ui/Confirm'
 import { pageStyles } from '~/ui/Page'
 import { ActionError } from '~/ui/State'
+import { strings } from './strings'
 
 interface Props {
   mesh: string
@@ -35,12 +36,12 @@ export function Kept({ mesh, changes, place, scenario, onOpen }: Props) {
 
   return (
     <>
-      <form className={pageStyles.form} onSubmit={submit} aria-label="Scenarios">
+      <form className={pageStyles.form} onSubmit={submit} aria-label={strings.scenarios}>
         <NativeSelect
-          label="Kept scenarios"
+          label={strings.savedScenarios}
           value={open?.id ?? ''}
           onChange={(event) => onOpen(mine.find(({ id }) => id === event.currentTarget.value) ?? null)}
-          data={[{ value: '', label: 'None' }, ...mine.map(({ id, name }) => ({ value: id, label: name }))]}
+          data={[{ value: '', label: strings.none }, ...mine.map(({ id, name }) => ({ value: id, label: name }))]}
         />
         {open && (
           <>
@@ -49,29 +50,35 @@ export function Kept({ mesh, changes, place, scenario, onOpen }: Props) {
               loading={change.isPending}
               onClick={() => change.mutate({ id: open.id, version: open.version, changes, place_waiting: place })}
             >
-              Keep changes
+              {strings.saveChanges}
             </Button>
             <Button variant="default" onClick={() => setAsking(true)}>
-              Forget…
+              {strings.deleteEllipsis}
             </Button>
           </>
         )}
-        <TextInput name="name" label="Keep under a name" required maxLength={100} placeholder="zone b fails" />
+        <TextInput
+          name="name"
+          label={strings.scenarioName}
+          required
+          maxLength={100}
+          placeholder={strings.scenarioExample}
+        />
         <Button type="submit" variant="default" loading={keep.isPending} disabled={changes.length === 0}>
-          Keep
+          {strings.save}
         </Button>
       </form>
       <ActionError error={keep.error ?? change.error} />
       {open && (
         <Confirm
-          title={`Forget ${open.name}`}
-          action="Forget"
+          title={strings.deleteName(open.name)}
+          action={strings.delete}
           about={asking ? open.id : null}
           doing={forget}
           onClose={() => setAsking(false)}
           onDone={() => onOpen(null)}
         >
-          The changes stay on this page; the scenario is gone.
+          {strings.deleteEffect}
         </Confirm>
       )}
     </>

@@ -13,6 +13,7 @@ import { Changing } from './Changing'
 import { Fates } from './Fates'
 import { Kept } from './Kept'
 import styles from './scenarios.module.css'
+import { strings } from './strings'
 
 interface Props {
   search: WhatIfSearch
@@ -22,27 +23,24 @@ interface Props {
 /** What becomes of all applications when tasks, VMs, zones, paths or curves are changed. Nothing is done. */
 export function WhatIfPage({ search, onSearch }: Props) {
   const meshes = useQuery(meshesQuery)
-  if (meshes.error && !meshes.data) return <Failed what="The meshes" error={meshes.error} />
-  if (!meshes.data) return <Loading what="meshes" />
+  if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />
+  if (!meshes.data) return <Loading what={strings.meshesLower} />
   const mesh = meshes.data.find(({ id }) => id === search.mesh) ?? meshes.data[0]
   if (!mesh) {
     return (
       <Empty
-        title="There is no mesh yet"
-        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>New mesh</Button>}
+        title={strings.noMesh}
+        action={<Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.newMesh}</Button>}
       >
-        What if is asked of a mesh and the applications on it.
+        {strings.noMeshLead}
       </Empty>
     )
   }
   return (
-    <Page
-      title="What if"
-      lead="Move tasks, drop a zone, slow paths down, change a curve, and see what every application would keep. Nothing is done."
-    >
+    <Page title={strings.whatIf} lead={strings.whatIfLead}>
       <div className={pageStyles.form}>
         <NativeSelect
-          label="Mesh"
+          label={strings.mesh}
           value={mesh.id}
           onChange={(event) => onSearch({ mesh: event.currentTarget.value, changes: undefined, scenario: undefined })}
           data={meshes.data.map(({ id, name }) => ({ value: id, label: name }))}
@@ -59,8 +57,8 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
   const applications = useQuery(applicationsQuery)
   const found = useQuery(whatIfQuery(mesh, changes, search.place ?? false))
   const broken = (!roster.data && roster.error) || (!applications.data && applications.error)
-  if (broken) return <Failed what="The mesh" error={broken} />
-  if (!roster.data || !applications.data) return <Loading what="the mesh" />
+  if (broken) return <Failed what={strings.theMesh} error={broken} />
+  if (!roster.data || !applications.data) return <Loading what={strings.meshLower} />
   const { vms } = roster.data
   const mine = applications.data.filter((one) => one.mesh.id === mesh)
   const set = (next: Change[]) => onSearch({ changes: next.length > 0 ? next : undefined })
@@ -68,11 +66,11 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
   return (
     <>
       <Board vms={vms} applications={mine} changes={changes} onChange={add} />
-      <Panel title="Changes">
+      <Panel title={strings.changes}>
         <Changing vms={vms} applications={mine} onChange={add} />
         {changes.length > 0 && (
           <>
-            <ol className={styles.changes} aria-label="Changes in order">
+            <ol className={styles.changes} aria-label={strings.changesInOrder}>
               {changes.map((change, at) => (
                 // biome-ignore lint/suspicious/noArrayIndexKey: the same change may be made twice
                 <li key={at}>
@@ -80,23 +78,23 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
                   <button
                     type="button"
                     className={styles.here}
-                    aria-label={`Undo: ${changeWords(change)}`}
+                    aria-label={strings.undoChange(changeWords(change))}
                     onClick={() => set(changes.filter((_, other) => other !== at))}
                   >
-                    undo
+                    {strings.undo}
                   </button>
                 </li>
               ))}
             </ol>
             <div>
               <Button variant="default" onClick={() => set([])}>
-                Undo all
+                {strings.undoAll}
               </Button>
             </div>
           </>
         )}
         <Switch
-          label="Look for VMs for tasks that wait"
+          label={strings.placeWaiting}
           checked={search.place ?? false}
           onChange={(event) => onSearch({ place: event.currentTarget.checked || undefined })}
         />
@@ -119,7 +117,7 @@ function Asked({ mesh, search, onSearch }: Props & { mesh: string }) {
         />
       </Panel>
       <ActionError error={found.error} />
-      {found.data ? <Fates found={found.data} /> : !found.error && <Loading what="what would become of them" />}
+      {found.data ? <Fates found={found.data} /> : !found.error && <Loading what={strings.resultsLower} />}
     </>
   )
 }

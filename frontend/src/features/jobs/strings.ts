@@ -1,0 +1,24 @@
+/** Texts of the job page. */
+
+export const strings = {
+  queued: 'Queued',
+  running: 'Running',
+  succeeded: 'Succeeded',
+  failed: 'Failed',
+  cancelled: 'Cancelled',
+  jobs: 'Jobs',
+  jobsLower: 'jobs',
+  noJobs: 'No jobs yet',
+  noJobsLead: 'Requests that take longer than a page can wait, such as a download of many days, appear here.',
+  jobsLead: 'Long-running work: progress and results of the newest 100 jobs.',
+  job: 'Job',
+  state: 'State',
+  created: 'Created',
+  result: 'Result',
+  actions: 'Actions',
+  cancel: 'Cancel',
+  delete: 'Delete',
+  stopping: ', stopping',
+  progressOf: (title: string) => `Progress of ${title}`,
+  fileAndSize: (name: string, size: string) => `${name}, ${size} bytes`,
+}
