@@ -1,7 +1,8 @@
 /** Questions about what was measured: answered at once, or by a job that is waited for. */
 
 import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
-import { baseOf, type Granularity, type Metric, rangeOf, type Span, type Statistic, type Versus } from '~/lib/search'
+import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
+import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
 import { client, unwrap } from './client'
 import type { Distribution, Job, Losses, ManySeries, Movers, Spikes, Variability } from './types'
 import { stopWaiting, waitFor } from './waiting'

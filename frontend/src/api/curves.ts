@@ -1,7 +1,7 @@
 /** Performance curves and their versions. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import type { CurveSearch } from '~/lib/search'
+import type { Granularity } from '~/lib/dimensions'
 import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 
@@ -50,10 +50,22 @@ export const curvePointsQuery = (curveId: string, number: number, stepUs: number
     staleTime: Number.POSITIVE_INFINITY,
   })
 
+/** Added latency, the version of a curve, and the measured pair it is added to. */
+export interface CostChoice {
+  added?: number
+  number?: number
+  reference?: number
+  waiting?: 'rounds' | 'requests'
+  mesh?: string
+  by?: Granularity
+  source?: string
+  target?: string
+}
+
 /** What `added` more costs, and on top of what is measured where the search names a place. */
 export const curveCostQuery = (
   curveId: string,
-  { added = 0, number, reference, waiting, mesh, by, source, target }: CurveSearch,
+  { added = 0, number, reference, waiting, mesh, by, source, target }: CostChoice,
 ) => {
   const pair =
     !mesh || !source || !target

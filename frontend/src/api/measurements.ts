@@ -1,16 +1,8 @@
 /** What was measured: matrices, paths, series. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
-import {
-  baseOf,
-  type Granularity,
-  type MatrixSearch,
-  type Metric,
-  rangeOf,
-  type Span,
-  type Statistic,
-  type Versus,
-} from '~/lib/search'
+import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
+import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
 import { type Context, settled } from './answers'
 import { client, unwrap } from './client'
 import { parseMatrix } from './matrix'
@@ -24,7 +16,7 @@ export interface When {
   percent: boolean
 }
 
-function whenOf({ span, until, versus, percent }: MatrixSearch): When | undefined {
+function whenOf({ span, until, versus, percent }: MatrixChoice): When | undefined {
   if (!span && !versus && !until) return undefined
   return { span: span ?? '1h', until, versus, percent: percent ?? false }
 }
@@ -46,7 +38,19 @@ export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>
   ['p50', 'p90', 'p99', 'p999'].includes(statistic) &&
   !when?.versus
 
-export function shownOf(search: MatrixSearch): Shown {
+/** Parameters that choose a heatmap, as an address carries them. */
+export interface MatrixChoice {
+  by?: Granularity
+  metric?: Metric
+  statistic?: Statistic
+  flows?: 'slowest'
+  span?: Span
+  until?: string
+  versus?: Versus
+  percent?: boolean
+}
+
+export function shownOf(search: MatrixChoice): Shown {
   const { by = 'vm', metric = 'one_way_delay', statistic = 'p50', flows } = search
   const asked = { by, metric, statistic, when: whenOf(search) }
   return { ...asked, slowest: flows === 'slowest' && hasFlows(asked) }

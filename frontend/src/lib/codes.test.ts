@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { codeCount, codeOfValue, valueOfCode } from './codes'
-import { METRICS } from './search'
+import { METRICS } from './dimensions'
 
 test.each(METRICS)('code 0 of %s is no value, not zero', (metric) => {
   expect(valueOfCode(metric, 0)).toBeNull()

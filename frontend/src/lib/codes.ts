@@ -1,7 +1,7 @@
 /** What a matrix code stands for, per metric: the inverse of the backend's encoding. */
 
+import type { Metric } from './dimensions'
 import { BINS, binOf, delayOf } from './llq16'
-import type { Metric } from './search'
 
 /** What codes stand for: a metric, or a difference between two ranges of it. */
 export type Coding = Metric | 'difference' | 'loss_difference' | 'percent'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { METRICS } from './dimensions'
 import { facts, measure, tickLabels, title } from './metrics'
-import { METRICS } from './search'
 
 test.each([
   ['one_way_delay', 'p99', 'One-way delay, p99', 'p99'],

@@ -1,7 +1,7 @@
 /** What each metric is: its name, how it is written, and on what kind of scale it is shown. */
 
 import type { Coding } from './codes'
-import { METRICS, STATISTICS, type Statistic } from './search'
+import { METRICS, STATISTICS, type Statistic } from './dimensions'
 import { strings } from './strings'
 import {
   commonDelayUnit,

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RulesPage } from '~/features/alerts/RulesPage'
-import { rulesSearch } from '~/lib/search'
+import { rulesSearch } from '~/features/alerts/search'
 
 export const Route = createFileRoute('/_app/alert-rules/')({ validateSearch: rulesSearch, component: RulesRoute })
 

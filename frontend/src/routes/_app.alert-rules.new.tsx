@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { NewRulePage } from '~/features/alerts/NewRulePage'
-import { rulesSearch } from '~/lib/search'
+import { rulesSearch } from '~/features/alerts/search'
 
 export const Route = createFileRoute('/_app/alert-rules/new')({ validateSearch: rulesSearch, component: NewRuleRoute })
 

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { CurvePage } from '~/features/curves/CurvePage'
-import { curveSearch } from '~/lib/search'
+import { curveSearch } from '~/features/curves/search'
 
 export const Route = createFileRoute('/_app/curves/$curveId/')({ validateSearch: curveSearch, component: CurveRoute })
 

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { GalleryPage } from '~/features/curves/GalleryPage'
-import { curvesSearch } from '~/lib/search'
+import { curvesSearch } from '~/features/curves/search'
 
 export const Route = createFileRoute('/_app/curves/')({ validateSearch: curvesSearch, component: CurvesRoute })
 

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { LearningPage } from '~/features/curves/LearningPage'
-import { learningSearch } from '~/lib/search'
+import { learningSearch } from '~/features/curves/search'
 
 export const Route = createFileRoute('/_app/curves/learning')({
   validateSearch: learningSearch,

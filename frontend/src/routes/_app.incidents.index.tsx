@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { IncidentsPage } from '~/features/incidents/IncidentsPage'
-import { incidentsSearch } from '~/lib/search'
+import { incidentsSearch } from '~/features/incidents/search'
 
 export const Route = createFileRoute('/_app/incidents/')({
   validateSearch: incidentsSearch,

@@ -3,7 +3,7 @@ import { createFileRoute } from '@tanstack/react-router'
 import { useCallback } from 'react'
 import { meshQuery } from '~/api/meshes'
 import { ExplorePage } from '~/features/explore/ExplorePage'
-import { type ExploreSearch, exploreSearch } from '~/lib/search'
+import { type ExploreSearch, exploreSearch } from '~/features/explore/search'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/explore')({
   validateSearch: exploreSearch,

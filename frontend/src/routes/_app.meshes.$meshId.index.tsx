@@ -4,7 +4,7 @@ import { useCallback } from 'react'
 import { pictureQuery, shownOf } from '~/api/measurements'
 import { meshQuery } from '~/api/meshes'
 import { MatrixPage } from '~/features/matrix/MatrixPage'
-import { type MatrixSearch, matrixSearch } from '~/lib/search'
+import { type MatrixSearch, matrixSearch } from '~/features/matrix/search'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/')({
   validateSearch: matrixSearch,

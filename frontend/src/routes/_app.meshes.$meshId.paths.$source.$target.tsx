@@ -2,7 +2,7 @@ import { useSuspenseQuery } from '@tanstack/react-query'
 import { createFileRoute } from '@tanstack/react-router'
 import { meshQuery } from '~/api/meshes'
 import { PathPage } from '~/features/paths/PathPage'
-import { pathSearch } from '~/lib/search'
+import { pathSearch } from '~/features/paths/search'
 
 export const Route = createFileRoute('/_app/meshes/$meshId/paths/$source/$target')({
   validateSearch: pathSearch,

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { OnboardingPage } from '~/features/onboarding/OnboardingPage'
-import { onboardingSearch } from '~/lib/search'
+import { onboardingSearch } from '~/features/onboarding/search'
 
 export const Route = createFileRoute('/_app/onboarding')({
   validateSearch: onboardingSearch,

@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
 import { RecommendationPage } from '~/features/recommendations/RecommendationPage'
-import { recommendationSearch } from '~/lib/search'
+import { recommendationSearch } from '~/features/recommendations/search'
 
 export const Route = createFileRoute('/_app/recommendations/$recommendationId')({
   validateSearch: recommendationSearch,

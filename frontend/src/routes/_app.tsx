@@ -3,7 +3,7 @@ import { sessionQuery } from '~/api/access'
 import { meshesQuery } from '~/api/meshes'
 import { Shell } from '~/features/shell/Shell'
 import { Problem } from '~/lib/problem'
-import { appSearch } from '~/lib/search'
+import { appSearch } from '~/lib/searchParams'
 
 export const Route = createFileRoute('/_app')({
   validateSearch: appSearch,

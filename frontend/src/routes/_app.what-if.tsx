@@ -1,6 +1,6 @@
 import { createFileRoute } from '@tanstack/react-router'
+import { whatIfSearch } from '~/features/what-if/search'
 import { WhatIfPage } from '~/features/what-if/WhatIfPage'
-import { whatIfSearch } from '~/lib/search'
 
 export const Route = createFileRoute('/_app/what-if')({ validateSearch: whatIfSearch, component: WhatIfRoute })
 

@@ -1,6 +1,6 @@
 import { createFileRoute, useNavigate, useRouter } from '@tanstack/react-router'
 import { SignInPage } from '~/features/session/SignInPage'
-import { signInSearch } from '~/lib/search'
+import { signInSearch } from '~/features/session/search'
 
 export const Route = createFileRoute('/sign-in')({
   validateSearch: signInSearch,

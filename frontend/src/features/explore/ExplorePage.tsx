@@ -3,21 +3,9 @@ import { useQuery } from '@tanstack/react-query'
 import { type Asked, fileOf, type QUERY } from '~/api/answers'
 import { rosterQuery } from '~/api/meshes'
 import type { Mesh } from '~/api/types'
+import { type Granularity, METRICS, STATISTICS } from '~/lib/dimensions'
 import { METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
-import {
-  type ExploreSearch,
-  type Granularity,
-  METRICS,
-  QUESTIONS,
-  type Question,
-  SPANS,
-  type Span,
-  STATISTICS,
-  selections,
-  VERSUS,
-  type Versus,
-} from '~/lib/search'
-import { SPAN_OPTIONS, VERSUS_OPTIONS } from '~/lib/spans'
+import { SPAN_OPTIONS, SPANS, type Span, VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { useClock } from '~/ui/clock'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { MomentField } from '~/ui/MomentField'
@@ -30,10 +18,11 @@ import { MoversView } from './MoversView'
 import { SelectionPicker } from './SelectionPicker'
 import { SeriesView } from './SeriesView'
 import { SpikesView } from './SpikesView'
+import { type ExploreSearch, selections, VIEWS, type View } from './search'
 import { strings } from './strings'
 import { VariabilityView } from './VariabilityView'
 
-const NAMES: Record<Question, string> = {
+const NAMES: Record<View, string> = {
   series: strings.series,
   distribution: strings.distribution,
   variability: strings.variability,
@@ -42,7 +31,7 @@ const NAMES: Record<Question, string> = {
   spikes: strings.spikes,
 }
 
-const ABOUT: Record<Question, string> = {
+const ABOUT: Record<View, string> = {
   series: strings.seriesLead,
   distribution: strings.distributionLead,
   variability: strings.variabilityLead,
@@ -84,7 +73,7 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
   const metrics = METRIC_OPTIONS.filter(
     ({ value }) => !delaysOnly || value === 'one_way_delay' || value === 'round_trip',
   )
-  const views: Record<Question, React.ReactNode> = {
+  const views: Record<View, React.ReactNode> = {
     series: <SeriesView meshId={mesh.id} asked={asked} clock={clock} />,
     distribution: <DistributionView meshId={mesh.id} asked={asked} />,
     variability: <VariabilityView meshId={mesh.id} asked={asked} />,
@@ -113,9 +102,9 @@ export function ExplorePage({ mesh, search, onSearch }: Props) {
     >
       <SegmentedControl
         aria-label={strings.view}
-        data={QUESTIONS.map((value) => ({ value, label: NAMES[value] }))}
+        data={VIEWS.map((value) => ({ value, label: NAMES[value] }))}
         value={show}
-        onChange={(value) => onSearch({ show: value as Question })}
+        onChange={(value) => onSearch({ show: value as View })}
       />
       <div className={styles.controls}>
         <NativeSelect

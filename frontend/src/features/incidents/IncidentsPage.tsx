@@ -2,10 +2,10 @@ import { Button, Group, SegmentedControl } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type IncidentState, incidentsQuery } from '~/api/incidents'
-import { SHOWN_INCIDENTS, type ShownIncidents } from '~/lib/search'
 import { Page, pageStyles } from '~/ui/Page'
 import { Failed, Loading } from '~/ui/State'
 import { IncidentList } from './IncidentList'
+import { SHOWN_INCIDENTS, type ShownIncidents } from './search'
 import { strings } from './strings'
 
 const SHOWN: Record<ShownIncidents, { label: string; states: IncidentState[]; none: string }> = {

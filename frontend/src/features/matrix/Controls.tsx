@@ -1,9 +1,10 @@
 import { Checkbox, NativeSelect, SegmentedControl, Tooltip } from '@mantine/core'
 import { hasFlows, type Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
+import { type Granularity, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/dimensions'
 import { facts, METRIC_OPTIONS, STATISTIC_OPTIONS } from '~/lib/metrics'
-import { type Granularity, type MatrixSearch, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/search'
 import styles from './matrix.module.css'
+import type { MatrixSearch } from './search'
 import { strings } from './strings'
 
 interface Props {

@@ -1,12 +1,12 @@
 import { Checkbox, NativeSelect } from '@mantine/core'
 import type { Shown } from '~/api/measurements'
 import type { Mesh } from '~/api/types'
-import { baseOf, type MatrixSearch, rangeOf, type Span, VERSUS, type Versus } from '~/lib/search'
-import { SPAN_OPTIONS, VERSUS_OPTIONS } from '~/lib/spans'
+import { baseOf, rangeOf, SPAN_OPTIONS, type Span, VERSUS, VERSUS_OPTIONS, type Versus } from '~/lib/spans'
 import { type Clock, formatMoment, zoneName } from '~/lib/time'
 import { DownloadMenu } from '~/ui/DownloadMenu'
 import { MomentField } from '~/ui/MomentField'
 import styles from './matrix.module.css'
+import type { MatrixSearch } from './search'
 import { strings } from './strings'
 
 interface Props {

@@ -11,9 +11,11 @@ import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
 import { type Domain, fits, percentiles, position, roundDomain } from '~/charts/heatmap/scale'
 import { type Coding, codeCount, codeOfValue, leastCode, valueOfCode } from '~/lib/codes'
+import type { Granularity, Metric } from '~/lib/dimensions'
 import { facts, title } from '~/lib/metrics'
-import { type Granularity, type MatrixSearch, type Metric, numbers } from '~/lib/search'
+import { numbers } from '~/lib/searchParams'
 import { ramp } from './metrics'
+import type { MatrixSearch } from './search'
 import { strings } from './strings'
 
 /** What the codes of a picture stand for. */

@@ -1,0 +1,45 @@
+/** Search parameters of the heatmap page. */
+
+import * as v from 'valibot'
+import { GRANULARITIES, type Granularity, METRICS, type Metric, STATISTICS, type Statistic } from '~/lib/dimensions'
+import { flag, keyOf, moment, numberList, searchParser } from '~/lib/searchParams'
+import { SPANS, type Span, VERSUS, type Versus } from '~/lib/spans'
+
+export interface MatrixSearch {
+  by?: Granularity
+  metric?: Metric
+  statistic?: Statistic
+  /** The slowest flow of each path instead of all of them together. */
+  flows?: 'slowest'
+  /** Fixed ends of the colour scale, in ns or as a ratio: low, high. */
+  scale?: string
+  /** Zoom: first row, first column, how many are in view. */
+  view?: string
+  /** The cell under the cursor: row, column. */
+  cell?: string
+  /** All windows of a range instead of the newest of each path. */
+  span?: Span
+  /** The end of the range, RFC 3339; now when absent. */
+  until?: string
+  /** The difference to an earlier range. */
+  versus?: Versus
+  /** The difference in percent. */
+  percent?: boolean
+}
+
+export const matrixSearch = searchParser<MatrixSearch>(
+  {
+    by: v.picklist(GRANULARITIES),
+    metric: v.picklist(METRICS),
+    statistic: v.picklist(STATISTICS),
+    flows: v.literal('slowest'),
+    scale: numberList(2, ([low, high]) => (low as number) < (high as number)),
+    view: numberList(3, ([, , count]) => (count as number) >= 1),
+    cell: numberList(2, (indices) => indices.every((index) => Number.isInteger(index) && index >= 0)),
+    span: keyOf(SPANS),
+    until: moment,
+    versus: keyOf(VERSUS),
+    percent: flag,
+  },
+  { by: 'vm', metric: 'one_way_delay', statistic: 'p50' },
+)

@@ -1,0 +1,12 @@
+import { expect, test } from 'vitest'
+import { signInSearch } from './search'
+
+test.each([
+  ['/meshes/7?by=zone', '/meshes/7?by=zone'],
+  ['//evil.example', undefined],
+  ['/\\evil.example', undefined],
+  ['https://evil.example', undefined],
+  ['javascript:alert(1)', undefined],
+])('after signing in, %s leads to %s', (next, followed) => {
+  expect(signInSearch({ next }).next).toBe(followed)
+})
