@@ -1,6 +1,7 @@
 """Our agents in a laboratory: the release binary, with plans as a backend would give them."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -12,7 +13,8 @@ from sinemora.measurements.ingest.agent_pb2 import MeshWindow, Report
 from lab import Host, Lab, LabError, Process, wait_until
 
 HERE = Path(__file__).resolve().parent
-BINARY = HERE.parent / "target" / "release" / "sinemora-agent"
+# Benchmarks measure the release build; tests run the quick one.
+BINARY = HERE.parent / "target" / os.environ.get("SINEMORA_AGENT_BUILD_FOLDER", "release") / "sinemora-agent"
 MESH_KEY = 1
 
 

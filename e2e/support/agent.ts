@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
 const BINARY =
-  process.env.SINEMORA_E2E_AGENT ?? resolve(import.meta.dirname, '../../agent/target/release/sinemora-agent')
+  process.env.SINEMORA_E2E_AGENT ?? resolve(import.meta.dirname, '../../agent/target/debug/sinemora-agent')
 
 export interface Agent {
   name: string

@@ -19,7 +19,8 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from engine import ROOT, Engine, Trouble, install_packages, make_base_image, proxy_arguments, run
+from debian_tree import Trouble, install_packages, run
+from engine import PACKAGES, ROOT, Engine, make_base_image, proxy_arguments
 
 IMAGES = "sinemora-test"
 
@@ -53,7 +54,7 @@ def build(folder: Path) -> None:
     write_settings(folder)
     prepare = (sys.executable, ROOT / "infra/toolchain/prepare.py", "compose")
     step("agent", lambda: run(*prepare, log=folder / "commands.log", limit_s=1800))
-    step("packages", lambda: install_packages(folder / "commands.log"))
+    step("packages", lambda: install_packages(PACKAGES, folder / "commands.log"))
     with Engine(folder, networked=False) as engine:
         if not engine.ask("images", "-q", f"{IMAGES}/debian"):
             step("base image", lambda: make_base_image(engine, f"{IMAGES}/debian"))

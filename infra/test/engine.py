@@ -7,55 +7,10 @@ import tarfile
 import time
 from pathlib import Path
 
+from debian_tree import Trouble, make_tree, proxy_environment, registry_environment, run, system_path
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = {"dockerd": "docker.io", "docker-compose": "docker-compose", "debootstrap": "debootstrap"}
-# Settings of the machine a build must know: how package clients reach their registries and whom they trust.
-_BUILD_ENVIRONMENT = ("PIP_", "SSL_CERT_", "NODE_EXTRA_CA_CERTS", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-_BUILD_FILES = ("etc/ssl/certs/ca-certificates.crt", "etc/pip.conf")
-_PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
-
-
-class Trouble(Exception):
-    """Why the test cannot go on, in words for a person."""
-
-
-def run(*command: str | Path, log: Path, env: dict[str, str] | None = None, limit_s: float = 900) -> None:
-    """Run a command with its output appended to `log`. Raises Trouble with the end of it when it fails."""
-    with log.open("ab") as out:
-        out.write(f"$ {' '.join(map(str, command))}\n".encode())
-        out.flush()
-        try:
-            code = subprocess.run(
-                command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=env, cwd=ROOT, timeout=limit_s
-            ).returncode
-        except subprocess.TimeoutExpired:
-            code = -1
-    if code:
-        tail = "\n".join(log.read_text(errors="replace").splitlines()[-25:])
-        raise Trouble(f"{Path(command[0]).name} {'did not end in time' if code < 0 else f'ended with {code}'}:\n{tail}")
-
-
-def install_packages(log: Path) -> None:
-    """Debian's Docker engine, Compose and debootstrap, without starting the machine-wide engine."""
-    missing = [package for program, package in PACKAGES.items() if not shutil.which(program, path=_system_path())]
-    if not missing:
-        return
-    policy = Path("/usr/sbin/policy-rc.d")
-    ours = not policy.exists()
-    if ours:
-        policy.write_text("#!/bin/sh\nexit 101\n")
-        policy.chmod(0o755)
-    try:
-        env = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
-        run("apt-get", "update", log=log, env=env)
-        run("apt-get", "install", "-y", "--no-install-recommends", *missing, log=log, env=env)
-    finally:
-        if ours:
-            policy.unlink()
-
-
-def _system_path() -> str:
-    return "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Engine:
@@ -70,7 +25,7 @@ class Engine:
         self.networked = networked
         self.log = folder / "commands.log"
         self.env = os.environ | {
-            "PATH": _system_path(),
+            "PATH": system_path(),
             "DOCKER_HOST": f"unix://{folder}/docker.sock",
             "DOCKER_CONFIG": str(folder / "client"),
             "DOCKER_BUILDKIT": "0",
@@ -119,11 +74,11 @@ class Engine:
 
     def docker(self, *arguments: str | Path, limit_s: float = 900) -> None:
         """`docker …`; Trouble when it fails."""
-        run("docker", *arguments, log=self.log, env=self.env, limit_s=limit_s)
+        run("docker", *arguments, log=self.log, env=self.env, cwd=ROOT, limit_s=limit_s)
 
     def compose(self, *arguments: str, limit_s: float = 900) -> None:
         """`docker-compose …` on the production stack, unchanged, with the settings of `folder/env`."""
-        run("docker-compose", *self._stack(), *arguments, log=self.log, env=self.env, limit_s=limit_s)
+        run("docker-compose", *self._stack(), *arguments, log=self.log, env=self.env, cwd=ROOT, limit_s=limit_s)
 
     def ask(self, *arguments: str) -> str:
         """What `docker …` prints."""
@@ -146,34 +101,17 @@ class Engine:
 
 
 def make_base_image(engine: Engine, name: str) -> None:
-    """A minimal Debian of the machine's own release, knowing what the machine knows about package registries."""
-    release = dict(line.split("=", 1) for line in Path("/etc/os-release").read_text().splitlines() if "=" in line)
-    suite = release.get("VERSION_CODENAME", "").strip('"')
+    """Import a minimal Debian with the machine's registry settings as the image `name`."""
     tree = engine.folder / "base"
-    run("debootstrap", "--variant=minbase", "--include=ca-certificates", suite, tree, log=engine.log)
-    for pattern in ("sources.list", "sources.list.d/debian.sources"):
-        source = Path("/etc/apt") / pattern
-        if source.exists():
-            shutil.copy(source, tree / "etc/apt" / pattern)
-    acquire = subprocess.run(["apt-config", "dump", "Acquire"], capture_output=True, text=True, check=True).stdout
-    (tree / "etc/apt/apt.conf.d/90machine").write_text(acquire)
-    for file in _BUILD_FILES:
-        source = Path("/", file)
-        if source.exists():
-            shutil.copy(source, tree / file)
+    make_tree(tree, ["ca-certificates"], engine.log)
     with tarfile.open(engine.folder / "base.tar", "w") as archive:
         archive.add(tree, "/")
     shutil.rmtree(tree)
-    changes = [
-        f"--change=ENV {key}={value}"
-        for key, value in os.environ.items()
-        if key.startswith(_BUILD_ENVIRONMENT) and value and " " not in value
-    ]
+    changes = [f"--change=ENV {key}={value}" for key, value in registry_environment().items() if " " not in value]
     engine.docker("import", *changes, engine.folder / "base.tar", name)
     (engine.folder / "base.tar").unlink()
 
 
 def proxy_arguments() -> list[str]:
-    """Build arguments that hand on the machine's HTTP proxies; Docker knows these names without an ARG."""
-    found = {key: os.environ.get(key) or os.environ.get(key.lower()) for key in _PROXY_VARIABLES}
-    return [f"--build-arg={key}={value}" for key, value in found.items() if value]
+    """Return build arguments that hand on the machine's HTTP proxies; Docker knows these names without an ARG."""
+    return [f"--build-arg={key}={value}" for key, value in proxy_environment().items()]

@@ -13,13 +13,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from engine import ROOT, Engine, Trouble, run
+from debian_tree import Trouble, run
+from engine import ROOT, Engine
 from visitor import Visitor
 
 PLAIN = "http://127.0.0.1:8080"
 SECURE = "https://127.0.0.1:8443"
 EMAIL = "owner@sinemora.example"
-AGENT = ROOT / "agent/target/release/sinemora-agent"
+AGENT = ROOT / "agent/target/debug/sinemora-agent"
 
 
 class Journey:

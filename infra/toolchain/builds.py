@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from common import LOGS, ROOT, TOOLS, environment, remembered, version_of
-from stamps import fingerprint, unless_unchanged
+from stamps import fingerprint, unchanged, unless_unchanged
 from steps import Log
 from tools import output
 
@@ -16,11 +16,12 @@ AGENT = ROOT / "agent"
 VENV = BACKEND / ".venv"
 PYTHON = VENV / "bin" / "python"
 _NETWORK = "check that this machine reaches its package registries, then run the same command again"
+_NOT_OF_THE_AGENT = ("bench", "fuzz", "interop", "target", "dist")
 _FRONTEND_INPUTS = ["src", "public", "index.html", "package.json", "package-lock.json", "vite.config.ts"]
 
 
 def backend(log: Log) -> str:
-    """The backend's environment, exactly as locked, with the package itself installed in place."""
+    """Install the backend's environment, exactly as locked, and the package itself in place."""
     now = fingerprint(
         [BACKEND / "pyproject.toml", BACKEND / "requirements.lock"],
         sys.version,
@@ -58,17 +59,17 @@ def loops_beside() -> None:
 
 
 def frontend_dependencies(log: Log) -> str:
-    """`npm ci` of the front end."""
+    """Install the packages of the front end, as locked."""
     return _npm_ci(log, FRONTEND)
 
 
 def e2e_dependencies(log: Log) -> str:
-    """`npm ci` of the end-to-end tests. Their browser is the machine's Chromium: none is downloaded."""
+    """Install the packages of the end-to-end tests, as locked. No browser is downloaded: Chromium is Debian's."""
     return _npm_ci(log, E2E)
 
 
 def frontend(log: Log) -> str:
-    """The front end's production build in `frontend/dist`."""
+    """Build the front end for production into `frontend/dist`."""
     configs = sorted(FRONTEND.glob("*.json")) + sorted(FRONTEND.glob("*.ts"))
     now = fingerprint([FRONTEND / part for part in _FRONTEND_INPUTS] + configs)
     return unless_unchanged(
@@ -80,29 +81,37 @@ def frontend(log: Log) -> str:
 
 
 def agent(log: Log) -> str:
-    """The release builds of `sinemora-agent` and `delaybox`."""
-    cargo = remembered()["cargo"]
-    now = fingerprint([AGENT], output(Path(cargo).parent / "rustc", "--version"))
+    """Build `sinemora-agent` and `delaybox` quickly, for the demonstration and for tests."""
+    return _agent("dev", log)
+
+
+def agent_release(log: Log) -> str:
+    """Build `sinemora-agent` and `delaybox` as they are released, for benchmarks."""
+    return _agent("release", log)
+
+
+def agent_is_built() -> bool:
+    """Return True when the agent of the demonstration is built from the sources as they are."""
+    return "cargo" in remembered() and unchanged("agent-dev", _agent_inputs("dev"), _agent_output("dev"))
+
+
+def _agent(profile: str, log: Log) -> str:
+    command = [remembered()["cargo"], "build", "--profile", profile, "--locked", "--bins"]
     return unless_unchanged(
-        "agent",
-        now,
-        AGENT / "target" / "release" / "delaybox",
-        lambda: log.run(
-            [
-                cargo,
-                "build",
-                "--release",
-                "--locked",
-                "--bins",
-                "--package",
-                "sinemora-agent",
-                "--package",
-                "sinemora-delaybox",
-            ],
-            _NETWORK,
-            AGENT,
-        ),
+        f"agent-{profile}",
+        _agent_inputs(profile),
+        _agent_output(profile),
+        lambda: log.run([*command, "--package", "sinemora-agent", "--package", "sinemora-delaybox"], _NETWORK, AGENT),
     )
+
+
+def _agent_output(profile: str) -> Path:
+    return AGENT / "target" / ("debug" if profile == "dev" else profile) / "delaybox"
+
+
+def _agent_inputs(profile: str) -> str:
+    parts = [path for path in sorted(AGENT.iterdir()) if path.name not in _NOT_OF_THE_AGENT]
+    return fingerprint(parts, profile, output(Path(remembered()["cargo"]).parent / "rustc", "--version"))
 
 
 def _npm_ci(log: Log, folder: Path) -> str:

@@ -1,8 +1,10 @@
-"""What every script of the toolchain shares: places, versions, failures."""
+"""Places, versions, environment and failures that all scripts of the toolchain share."""
 
 import json
 import os
 import re
+import shutil
+import threading
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -10,13 +12,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 TOOLS = ROOT / ".tools"
 LOGS = TOOLS / "logs"
+BIN = TOOLS / "bin"  # programs of Debian packages that were brought without root
 VERSIONS: dict[str, dict[str, Any]] = tomllib.loads((Path(__file__).parent / "versions.toml").read_text("utf-8"))
 LOCK = Path(__file__).parent / "requirements.lock"
 _PATHS = TOOLS / "paths.json"
+_paths_lock = threading.Lock()
 
 
 class StepFailedError(Exception):
-    """A step that cannot go on: `what` happened, `advice` on what to do, `log` with the details."""
+    """A failure of a step: `what` happened, `advice` on what to do, `log` with the details."""
 
     def __init__(self, what: str, advice: str, log: Path | None = None) -> None:
         super().__init__(what)
@@ -26,25 +30,28 @@ class StepFailedError(Exception):
 
 
 def version_of(text: str) -> tuple[int, ...]:
-    """The first dotted number in `text` as a tuple to compare; empty when there is none."""
+    """Return the first dotted number in `text` as a tuple to compare; empty when there is none."""
     found = re.search(r"\d+(?:\.\d+)+", text)
     return tuple(int(part) for part in found.group().split(".")) if found else ()
 
 
 def new_enough(text: str, tool: str) -> bool:
-    """Whether the version printed in `text` is at least the minimum of `tool`."""
+    """Return True when the version printed in `text` is at least the minimum of `tool`."""
     return version_of(text) >= version_of(VERSIONS[tool]["minimum"])
 
 
 def remember(**paths: Path) -> None:
-    """Note where tools were found, for commands that run later."""
-    known = remembered() | {name: str(path) for name, path in paths.items()}
-    TOOLS.mkdir(exist_ok=True)
-    _PATHS.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
+    """Note where tools are, for commands that run later."""
+    with _paths_lock:
+        known = remembered() | {name: str(path) for name, path in paths.items()}
+        TOOLS.mkdir(exist_ok=True)
+        new = _PATHS.with_suffix(".new")
+        new.write_text(json.dumps(known, indent=2) + "\n", "utf-8")
+        new.rename(_PATHS)
 
 
 def remembered() -> dict[str, str]:
-    """Where tools were found last time: name to path, only those that still exist."""
+    """Return where tools were last time: name to path, only those that still exist."""
     try:
         known: dict[str, str] = json.loads(_PATHS.read_text("utf-8"))
     except (OSError, ValueError):
@@ -53,9 +60,9 @@ def remembered() -> dict[str, str]:
 
 
 def environment() -> dict[str, str]:
-    """The caller's environment with the toolchain in front of PATH."""
+    """Return the caller's environment with the toolchain in front of PATH."""
     known = remembered()
-    front = [str(TOOLS / "node" / "bin"), str(ROOT / "backend" / ".venv" / "bin")]
+    front = [str(TOOLS / "node" / "bin"), str(ROOT / "backend" / ".venv" / "bin"), str(BIN)]
     front += [str(Path(known[name]).parent) for name in ("cargo", "uv") if name in known]
     env = dict(os.environ)
     env["PATH"] = os.pathsep.join([*front, env.get("PATH", os.defpath)])
@@ -69,4 +76,26 @@ def environment() -> dict[str, str]:
     env.setdefault("PYTHONPYCACHEPREFIX", str(TOOLS / "pycache"))
     if "chromium" in known:
         env.setdefault("SINEMORA_CHROMIUM", known["chromium"])
+    if not os.access(Path.home(), os.W_OK):
+        for name, value in _caches_of_own().items():
+            env.setdefault(name, value)
     return env
+
+
+def use_own_programs() -> None:
+    """Let this process find the programs in `.tools/bin` before the machine's."""
+    os.environ["PATH"] = os.pathsep.join([str(BIN), os.environ.get("PATH", os.defpath)])
+
+
+def _caches_of_own() -> dict[str, str]:
+    """Return the settings that keep the caches of package clients in `.tools`, for a home that is read-only."""
+    home = TOOLS / "home"
+    cargo = home / "cargo"
+    cargo.mkdir(parents=True, exist_ok=True)
+    for name in ("config.toml", "config"):
+        given = Path.home() / ".cargo" / name
+        if given.is_file() and not (cargo / name).exists():
+            shutil.copyfile(given, cargo / name)
+    folders = {"UV_CACHE_DIR": "uv", "npm_config_cache": "npm", "GOPATH": "go", "GOCACHE": "go-build"}
+    found = {name: str(home / folder) for name, folder in folders.items()}
+    return found | {"CARGO_HOME": str(cargo), "XDG_CACHE_HOME": str(home / "cache")}

@@ -1,9 +1,10 @@
-"""System packages: installed when root on Debian and its kin, otherwise named in the line that installs them."""
+"""System packages: installed when root on Debian and its kin, else brought into `.tools/debian` without root."""
 
 import os
 import shutil
 from pathlib import Path
 
+import unpacked
 from common import StepFailedError
 from steps import Log
 
@@ -11,18 +12,20 @@ _refreshed = False
 
 
 def install(packages: list[str], why: str, log: Log) -> None:
-    """Install `packages` with apt-get as root; raises StepFailedError with the line to type otherwise."""
+    """Install `packages`; raises StepFailedError with the line that installs them when they cannot be had."""
     line = f"apt-get install {' '.join(packages)}"
     if not shutil.which("apt-get"):
         raise StepFailedError(
             why, f"install with your package manager what Debian calls {' '.join(packages)}, then again"
         )
     if os.geteuid() != 0:
-        raise StepFailedError(why, f"sudo {line}")
+        unpacked.bring(packages, log)
+        return
     global _refreshed
     quiet = {"DEBIAN_FRONTEND": "noninteractive"}
     if not _refreshed:
-        log.run(["apt-get", "update"], "check the package sources of this machine, then again", Path("/"), **quiet)
+        advice = f"check that this machine reaches its package sources, then again; or install by hand: {line}"
+        log.run(["apt-get", "update"], advice, Path("/"), **quiet)
         _refreshed = True
     log.run(
         ["apt-get", "install", "-y", "--no-install-recommends", *packages],

@@ -1,5 +1,4 @@
-"""Brings what agents are measured and compared with: network namespaces, stock PTP daemons, certificates; and the
-maker of its packages."""
+"""Brings what agents are tested and compared with (network tools, PTP daemons, certificates) and what packages them."""
 
 import shutil
 
@@ -11,40 +10,45 @@ from steps import Log
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
-def network(log: Log) -> str:
-    """ip, tc, ethtool, unshare, nsenter and setpriv, which join and enter the namespaces of a laboratory."""
-    programs = ["ip", "tc", "ethtool", "unshare", "nsenter", "setpriv"]
-    return _present("network", programs, "network namespaces are set up with", log)
+# Programs by the name of their packages in versions.toml, and what they are for.
+_NEEDED = {
+    "network": (["ip", "tc", "ethtool", "unshare", "nsenter", "setpriv"], "network namespaces are set up with"),
+    "ptp": (["ptpd", "ptp4l"], "interoperability is tested with"),
+    "cxx": (["c++"], "the fuzzer is built with"),
+    "openssl": (["openssl"], "certificates are made with"),
+    "rpm": (["rpm"], "packages are tried with"),
+    "memcached": (["memcached", "memcaslap"], "the profiler is measured with"),
+    "redis": (["redis-benchmark"], "the profiler is tested with"),
+}
 
 
-def daemons(log: Log) -> str:
-    """ptpd and ptp4l, which the agent must understand and be understood by."""
-    return _present("ptp", ["ptpd", "ptp4l"], "interoperability is tested with", log)
+def present(tools: str, log: Log) -> str:
+    """Find the programs of `tools`, else bring their Debian packages."""
+    if not (packages := missing(tools)):
+        return "from the machine"
+    programs, what_for = _NEEDED[tools]
+    debian.install(packages, f"{what_for} {', '.join(_missing(programs))}.".capitalize(), log)
+    if left := _missing(programs):
+        raise StepFailedError(
+            f"{', '.join(left)} cannot be found.", "see whether your PATH leads to /usr/sbin", log.path
+        )
+    return "Debian"
 
 
-def cxx(log: Log) -> str:
-    """A C++ compiler, which libFuzzer is built with."""
-    return _present("cxx", ["c++"], "the fuzzer is built with", log)
+def missing(tools: str) -> list[str]:
+    """Return the Debian packages of `tools` when one of its programs is missing."""
+    packages: list[str] = VERSIONS[tools]["debian"]
+    return packages if _missing(_NEEDED[tools][0]) else []
 
 
 def ptp4u(log: Log) -> str:
-    """facebook/time's ptp4u, built from its module in `.tools/ptp4u` when the pinned version is not there yet."""
+    """Build facebook/time's ptp4u from its module into `.tools/ptp4u` when the pinned version is not there yet."""
     return _of_go("ptp4u", log)
 
 
 def nfpm(log: Log) -> str:
-    """nfpm, which makes .deb and .rpm packages, likewise."""
+    """Build nfpm, which makes .deb and .rpm packages, likewise."""
     return _of_go("nfpm", log)
-
-
-def certificates(log: Log) -> str:
-    """openssl, which makes the authorities that tests of TLS trust and distrust, and signs packages."""
-    return _present("openssl", ["openssl"], "certificates are made with", log)
-
-
-def rpm(log: Log) -> str:
-    """rpm, with which packages of that kind are tried on a Debian."""
-    return _present("rpm", ["rpm"], "packages are tried with", log)
 
 
 def _of_go(name: str, log: Log) -> str:
@@ -61,27 +65,6 @@ def _of_go(name: str, log: Log) -> str:
         GOFLAGS="-buildvcs=false",
     )
     return str(wanted["pinned"])
-
-
-def memcached(log: Log) -> str:
-    """memcached and its load generator, which the profiler of curves is measured with."""
-    return _present("memcached", ["memcached", "memcaslap"], "the profiler is measured with", log)
-
-
-def redis(log: Log) -> str:
-    """Install redis-benchmark, which the tests of the profiler look up."""
-    return _present("redis", ["redis-benchmark"], "the profiler is tested with", log)
-
-
-def _present(tools: str, programs: list[str], what_for: str, log: Log) -> str:
-    if not (missing := _missing(programs)):
-        return "from the machine"
-    debian.install(VERSIONS[tools]["debian"], f"{what_for} {', '.join(missing)}.".capitalize(), log)
-    if missing := _missing(programs):
-        raise StepFailedError(
-            f"{', '.join(missing)} cannot be found.", "see whether your PATH leads to /usr/sbin", log.path
-        )
-    return "Debian"
 
 
 def _missing(programs: list[str]) -> list[str]:

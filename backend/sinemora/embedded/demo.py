@@ -11,6 +11,7 @@ from sinemora.embedded.data_folder import DataFolder, checkout
 from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.programs import Program
 
+BUILD = "build-agent"  # the program that builds the agent while the product runs already
 MESH = "demo"
 PROVIDER = "demo"
 REGION = "local"
@@ -93,15 +94,15 @@ def free_event_port(count: int, folder: DataFolder, net: str) -> int:
 
 
 def programs(
-    found: list[Machine], token: str, strangers: list[str], backend: str, env: dict[str, str]
+    found: list[Machine], token: str, strangers: list[str], backend: str, env: dict[str, str], needs: tuple[str, ...]
 ) -> list[Program]:
-    """The agents as programs; the `strangers` among them enrol with `token`, whatever identity they had.
+    """Return the agents as programs; the `strangers` among them enrol with `token`, whatever identity they had.
 
-    Raises TroubleError when the agent is not built.
+    `needs` names what must be up first. Raises TroubleError when the agent is not built and `BUILD` is not among them.
     """
     root = checkout()
-    binary = root / "agent" / "target" / "release" / "sinemora-agent" if root else Path("sinemora-agent")
-    if not binary.is_file():
+    binary = root / "agent" / "target" / "debug" / "sinemora-agent" if root else Path("sinemora-agent")
+    if not binary.is_file() and BUILD not in needs:
         raise TroubleError(
             "The agent is not built, so there is no demonstration.",
             "make setup builds it; without a demonstration: SINEMORA_DEMO_AGENTS=0",
@@ -117,7 +118,7 @@ def programs(
             command=[str(binary), "run"],
             cwd=machine.state_dir.parent,
             environment=clean | _settings(machine, token if machine.name in strangers else "", backend),
-            needs=("api",),
+            needs=needs,
             stop_patience_s=3,
         )
         for machine in found

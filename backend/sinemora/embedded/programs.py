@@ -44,6 +44,7 @@ class Program:
     before_start: Callable[[], None] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
     stop_patience_s: float = 8.0
+    once: bool = False  # ends when its work is done
 
 
 def delay_s(failures: int) -> float:
@@ -131,6 +132,10 @@ class Child:
         self.is_up = False
         self.due_at = None
 
+    def adopt(self, pid: int, now: float) -> None:
+        """Take over a process that this one has started before; it leads a group of its own."""
+        self.pid, self.started_at, self.due_at = pid, now, None
+
     def came_up(self, now: float) -> None:
         """Note that the program does its work now; from here on it has to respond."""
         self.is_up = True
@@ -146,7 +151,7 @@ class Child:
         self.failures = 1 if self.is_up and now - self.started_at >= STABLE_S else self.failures + 1
         self.pid = None
         self.is_up = False
-        self.due_at = now + delay_s(self.failures)
+        self.due_at = None if self.program.once else now + delay_s(self.failures)
 
     def kill_group(self, how: signal.Signals) -> None:
         """Send `how` to every process of the group, if any is left."""
@@ -175,6 +180,11 @@ class Child:
         except OSError:
             return  # a full disk must not take the product down with it
 
+    def _state(self) -> str:
+        if self.program.once and self.pid is None:
+            return "failed"
+        return "up" if self.is_up else "starting" if self.pid else "waiting to start"
+
     def tail(self, lines: int = 12) -> str:
         """The end of the log."""
         try:
@@ -187,7 +197,7 @@ class Child:
         return {
             "title": self.program.title,
             "pid": self.pid,
-            "state": "up" if self.is_up else "starting" if self.pid else "waiting to restart",
+            "state": self._state(),
             "since": time.time() - (time.monotonic() - self.started_at),
             "restarts": self.restarts,
             "last_end": self.last_end,

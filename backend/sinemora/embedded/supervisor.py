@@ -62,6 +62,12 @@ class Supervisor:
         for program in programs:
             self.children[program.name] = Child(program, self.folder.logs / f"{program.name}.log")
 
+    def adopt(self, program: Program, pid: int, log: Path) -> None:
+        """Watch a process of ours that ends when its work is done; programs that need it start then."""
+        child = Child(program, log)
+        child.adopt(pid, time.monotonic())
+        self.children[program.name] = child
+
     def wait_up(self, names: Iterable[str], patience_s: float) -> None:
         """Run the loop until the named programs are up.
 
@@ -104,7 +110,7 @@ class Supervisor:
         for child in self.children.values():
             if child.pid is None and child.due_at is not None and child.due_at <= now and self._may_start(child):
                 self._start(child, now)
-            elif child.pid is not None and not child.is_up:
+            elif child.pid is not None and not child.is_up and not child.program.once:
                 ready = child.program.ready
                 if ready() if ready else now - child.started_at >= _ALIVE_S:
                     child.came_up(now)
@@ -185,11 +191,16 @@ class Supervisor:
                 return
             if pid == 0:
                 return
-            for child in self.children.values():
+            for child in list(self.children.values()):
                 if child.pid == pid:
                     child.ended(status, now)
                     if not restart:
                         child.due_at = None
+                    elif child.program.once and status == 0:
+                        self.say(f"{child.program.title}: done")
+                        del self.children[child.program.name]
+                    elif child.program.once:
+                        self.say(f"{child.program.title} {child.last_end}; its log: {child.log}")
                     elif child.failures > 1:
                         self.say(f"{child.program.title} {child.last_end} again; its log: {child.log}")
 

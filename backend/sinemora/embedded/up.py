@@ -15,8 +15,9 @@ import psycopg
 import redis
 
 from sinemora.embedded import demo, ports
-from sinemora.embedded.data_folder import DataFolder, locate
+from sinemora.embedded.data_folder import DataFolder, checkout, locate
 from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.programs import Program
 from sinemora.embedded.service_user import service_user
 from sinemora.embedded.services import Engines, environment, local_address, services
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
@@ -35,6 +36,7 @@ class Progress:
         before = json.loads(os.environ.pop("SINEMORA_STEPS_DONE", "null")) or {"total": STEPS, "times": []}
         self.total: int = before["total"]
         self.times: list[tuple[str, float]] = [(title, took) for title, took in before["times"]]
+        self._began: float = before.get("began", time.monotonic())
 
     def step(self, title: str, action: Callable[[], str]) -> None:
         """Run `action`, print its number, its time and the note it returns."""
@@ -50,9 +52,9 @@ class Progress:
         print(f"{took:.1f} s" + (f"  ({note})" if note else ""), flush=True)
 
     def summary(self) -> str:
-        """The time of each step that took any, and the sum."""
+        """Return the time since the start, and that of each step that took any; some ran side by side."""
         slow = [f"{title} {took:.1f}" for title, took in self.times if took >= 0.1]
-        return f"Ready in {sum(took for _, took in self.times):.0f} s: {' · '.join(slow)}"
+        return f"Ready in {time.monotonic() - self._began:.0f} s: {' · '.join(slow)}"
 
 
 def up(settings: Settings) -> int:
@@ -98,6 +100,7 @@ class _Launch:
         self.progress = Progress()
         self.env: dict[str, str] = {}
         self.demo_trouble: TroubleError | None = None
+        self.agent_is_being_built = False
         self.made: dict[str, Any] = {}
 
     def run(self) -> None:
@@ -144,20 +147,24 @@ class _Launch:
         """API, worker and beat; the API must answer that it is ready."""
         programs = services(self.settings, self.folder, self.env)
         self.supervisor.add(programs)
-        self.supervisor.wait_up([program.name for program in programs], patience_s=90)
+        self.supervisor.wait_up([program.name for program in programs], patience_s=300)
         return ""
 
     def start_demo(self) -> str:
-        """The demonstration mesh and its agents. Without them the product is still worth running."""
+        """Start the agents, or let them start once they are built. Without them the product is still worth running."""
         if self.settings.demo_agents == 0:
             return "none wanted"
+        self.agent_is_being_built = self._adopt_build()
+        needs = ("api", demo.BUILD) if self.agent_is_being_built else ("api",)
         try:
             count, net = self.settings.demo_agents, self._network()
             machines = demo.machines(count, self.folder, net, demo.free_event_port(count, self.folder, net))
             programs = demo.programs(
-                machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env
+                machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env, needs
             )
             self.supervisor.add(programs)
+            if self.agent_is_being_built:
+                return "they start when the agent is built"
             self.supervisor.wait_up([program.name for program in programs], patience_s=30)
         except TroubleError as trouble:
             self.demo_trouble = trouble
@@ -177,12 +184,23 @@ class _Launch:
             print(
                 f"\nThe demonstration does not work. {self.demo_trouble.what}\nWhat to do: {self.demo_trouble.advice}"
             )
+        if self.agent_is_being_built:
+            print("\nThe agent is still being built; the demonstration starts by itself then.")
         print("\nCtrl-C stops it. In another terminal: make status, make logs, make down.\n", flush=True)
 
     def say_password(self) -> None:
         """Show a generated password, once; also when a later step failed, for nobody could sign in without it."""
         if password := self.made.pop("password", None):
             print(f"  Password  {password}\n            shown only this once: note it down", flush=True)
+
+    def _adopt_build(self) -> bool:
+        """Watch the process that builds the agent, if `make up` has started one."""
+        if not (pid := os.environ.pop("SINEMORA_AGENT_BUILD", "")):
+            return False
+        root = checkout() or Path.cwd()
+        build = Program(demo.BUILD, "Building the agent", [], root, {}, once=True)
+        self.supervisor.adopt(build, int(pid), root / ".tools" / "logs" / "agent-build.log")
+        return True
 
     def _network(self) -> str:
         return demo.network(self.folder, chosen="data_dir" in self.settings.model_fields_set)

@@ -11,7 +11,7 @@ from sinemora.profiler import kept
 from sinemora.profiler.recipes import ProfileError
 
 _CLIENT, _SERVER = "10.77.0.1", "10.77.0.2"
-_BUILT = Path("agent/target/release/delaybox")
+_BUILT = (Path("agent/target/release/delaybox"), Path("agent/target/debug/delaybox"))
 _ADVICE = "What to do: run it as root, or allow user namespaces (sysctl kernel.unprivileged_userns_clone=1)"
 
 
@@ -173,8 +173,8 @@ def _delaybox() -> Path:
     if path := shutil.which("delaybox"):
         return Path(path)
     for folder in (Path.cwd(), *Path(__file__).resolve().parents):
-        if (folder / _BUILT).exists():
-            return folder / _BUILT
+        if built := next((folder / path for path in _BUILT if (folder / path).exists()), None):
+            return built
     raise ProfileError(
         "delaybox cannot be found.\nWhat to do: make setup builds it; elsewhere give its path: --delaybox PATH"
     )

@@ -33,7 +33,7 @@ EMAIL = "owner@sinemora.example"
 VICTIMS = ("api", "worker", "postgres", "valkey")
 REPORTERS = 3
 BODIES = 1000
-_AGENT = (checkout() or Path()) / "agent" / "target" / "release" / "sinemora-agent"
+_AGENT = (checkout() or Path()) / "agent" / "target" / "debug" / "sinemora-agent"
 
 pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not built (make setup)")
 

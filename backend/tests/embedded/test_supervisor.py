@@ -196,3 +196,18 @@ def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
     assert pulse._asking is not None
     pulse._asking.join()
     assert pulse.silent_s(30.0) == 20.0
+
+
+def test_what_needs_a_build_starts_when_the_build_is_done(start: Start) -> None:
+    product = start('sh("build", "sleep 1", once=True), sh("agent", "exec sleep 100", needs=("build",))')
+    product.until(lambda: "build: done" in product.out.read_text(), "the build is done")
+    product.until_up("agent")
+    assert product.state("build") == {}
+
+
+def test_a_build_that_fails_is_reported_and_not_tried_again(start: Start) -> None:
+    product = start('sh("build", "exit 3", once=True), sh("agent", "exec sleep 100", needs=("build",))')
+    product.until(lambda: product.state("build").get("state") == "failed", "the failure is shown")
+    time.sleep(0.5)
+    assert product.out.read_text().count("build ended with 3; its log:") == 1
+    assert product.state("agent")["pid"] is None

@@ -41,7 +41,14 @@ def stamps(scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Mo
 
 
 @pytest.fixture
-def suites(scripts: None) -> ModuleType:
+def running(scripts: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    running = importlib.import_module("running")
+    monkeypatch.setattr(running, "LOGS", tmp_path / "logs")
+    return running
+
+
+@pytest.fixture
+def suites(running: ModuleType) -> ModuleType:
     return importlib.import_module("suites")
 
 
@@ -69,7 +76,7 @@ def test_curl_is_brought_when_there_is_none_or_an_old_one(
     common: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = importlib.import_module("tools")
-    log = importlib.import_module("steps").Log(tmp_path / "log", lambda: None)
+    log = importlib.import_module("steps").Log(tmp_path / "log")
     program = tmp_path / "curl"
     asked: list[list[str]] = []
 
@@ -152,43 +159,88 @@ def test_a_build_that_fails_is_tried_again(stamps: ModuleType, tmp_path: Path) -
     ],
 )
 def test_a_suite_that_dies_or_runs_nothing_counts_as_failed(
-    suites: ModuleType, counts: str, script: str, expected: tuple[int, int, int]
+    running: ModuleType, counts: str, script: str, expected: tuple[int, int, int]
 ) -> None:
-    tally = suites.run(suites.Suite("any", ".", ("sh", "-c", script), counts))
+    tally = running.run(running.Suite("any", ".", ("sh", "-c", script), counts), {})
     assert (tally.passed, tally.failed, tally.skipped) == expected
 
 
-def test_a_program_that_is_not_there_is_a_failure_not_a_crash(suites: ModuleType) -> None:
-    assert suites.run(suites.Suite("any", ".", ("no-such-program",))).failed == 1
+def test_a_program_that_is_not_there_is_a_failure_not_a_crash(running: ModuleType) -> None:
+    assert running.run(running.Suite("any", ".", ("no-such-program",)), {}).failed == 1
+
+
+PASSES_THE_SECOND_TIME = "assert list(HERE.glob('ran')) or HERE.joinpath('ran').touch()"
 
 
 @pytest.mark.parametrize(
-    ("body", "passed", "failed"),
-    [("assert list(HERE.glob('ran')) or HERE.joinpath('ran').touch()", 2, 0), ("assert False", 1, 1)],
+    ("body", "listed", "passed", "failed"),
+    [
+        (PASSES_THE_SECOND_TIME, {"test_two::test_a": "a reason"}, 2, 0),
+        (PASSES_THE_SECOND_TIME, {}, 1, 1),
+        ("assert False", {"test_two::test_a": "a reason"}, 1, 1),
+    ],
 )
-def test_what_failed_runs_once_more_alone(
-    suites: ModuleType, tmp_path: Path, body: str, passed: int, failed: int
+def test_only_a_listed_test_runs_again(
+    suites: ModuleType,
+    running: ModuleType,
+    tmp_path: Path,
+    body: str,
+    listed: dict[str, str],
+    passed: int,
+    failed: int,
 ) -> None:
     (tmp_path / "test_two.py").write_text(
         f"from pathlib import Path\nHERE = Path(__file__).parent\ndef test_a():\n    {body}\n"
         "def test_b():\n    with HERE.joinpath('runs').open('a') as runs:\n        runs.write('b')\n"
     )
     command = (sys.executable, "-m", "pytest", "-q", f"--rootdir={tmp_path}", str(tmp_path), "--junitxml={report}")
-    tally = suites.run(suites.Suite("any", ".", command, "junit", again=suites.PYTEST_AGAIN))
+    tally = running.run(running.Suite("any", ".", command, "junit", again=suites.PYTEST_AGAIN), listed)
     assert (tally.passed, tally.failed) == (passed, failed)
     assert bool(tally.note) == (failed == 0)
     assert (tmp_path / "runs").read_text() == "b"
 
 
-def test_names_are_given_to_a_runner_that_forgets_them(suites: ModuleType, tmp_path: Path) -> None:
+def test_names_are_given_to_a_runner_that_forgets_them(running: ModuleType, tmp_path: Path) -> None:
     (tmp_path / "runner").write_text(
         'if [ "$1" = only ]; then test "$2 $3" = "a::b c" && echo "test result: ok. 2 passed; 0 failed; 0 ignored"\n'
         "else echo 'test a::b ... FAILED\ntest d ... ok\ntest c ... FAILED'\n"
         "echo 'test result: FAILED. 1 passed; 2 failed; 0 ignored'; exit 101; fi\n"
     )
-    again = ("only", suites.FAILED_NAMES)
-    tally = suites.run(suites.Suite("any", ".", ("sh", str(tmp_path / "runner")), "cargo", again=again))
+    again = ("only", running.FAILED_NAMES)
+    listed = {"a::b": "a reason", "c": "another"}
+    tally = running.run(running.Suite("any", ".", ("sh", str(tmp_path / "runner")), "cargo", again=again), listed)
     assert (tally.passed, tally.failed) == (3, 0)
+
+
+def test_suites_of_two_lanes_are_added_up_and_their_logs_kept(
+    suites: ModuleType, running: ModuleType, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    good = running.Suite("good", ".", ("sh", "-c", "echo quiet; sleep 0.2"))
+    bad = running.Suite("bad", ".", ("sh", "-c", "echo loud; exit 1"), lane="agent")
+    assert suites.report(suites.run_all([good, bad])) == 1
+    shown = capsys.readouterr().out
+    assert shown.splitlines()[-1] == "1 passed, 1 failed"
+    assert ("loud" in shown, "quiet" in shown) == (True, False)
+    assert (tmp_path / "logs" / "test-good.log").read_text() == "quiet\n"
+
+
+def test_a_suite_that_needs_namespaces_is_not_run_without_them(
+    suites: ModuleType, running: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(suites, "namespaces_allowed", lambda: False)
+    results = suites.run_all([running.Suite("interop", ".", ("false",), namespaces=True)])
+    assert suites.report(results) == 0
+    shown = capsys.readouterr().out
+    assert "interop: not run: this machine gives users no network namespaces" in shown
+    assert shown.splitlines()[-1] == "0 passed, 0 failed, 1 not run"
+    cargo = suites.without_namespaces(running.Suite("cargo-test", ".", ("cargo", "test"), "cargo"))
+    assert "counts::a_full_box_drops_and_says_how_many" in cargo.command
+
+
+def test_cycles_are_found(scripts: None) -> None:
+    size = importlib.import_module("size")
+    edges = {"a": {"b"}, "b": {"c", "d"}, "c": {"a"}, "d": {"e"}, "e": set()}
+    assert size.cycles(edges) == [{"a", "b", "c"}]
 
 
 def test_make_alone_lists_every_target() -> None:
