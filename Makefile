@@ -26,10 +26,13 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-compose lint prose
-test: ## Everything CI runs: lint, types, units, drift, end to end
+.PHONY: test check test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-bare test-compose lint prose
+test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest')
 	$(PREPARE) test
-	@$(PYTHON) infra/test/suites.py
+	@$(PYTHON) infra/test/suites.py $(SUITES)
+check: ## The quick part: lint, types, tests of pure code and of the front end's units
+	$(PREPARE) check
+	@$(PYTHON) infra/test/suites.py --check
 test-backend: ## Python tests against a real database (ARGS='-k frames')
 	$(PREPARE) test-backend
 	@$(PYTHON) infra/test/suites.py pytest
@@ -48,6 +51,8 @@ test-frontend: ## Unit tests of the front end
 test-e2e: ## Journeys in a real browser against the running product
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py playwright
+test-bare: ## Both commands of the README on a bare Debian, as root and as a user (root; AS=user ONLY=up SUITES=… KEEP=/dir)
+	@AS="$(AS)" ONLY="$(ONLY)" SUITES="$(SUITES)" ARGS="$(ARGS)" KEEP="$(KEEP)" $(PYTHON) infra/test/bare.py
 test-compose: ## The production stack in containers, on real networks (root; Debian)
 	@$(PYTHON) infra/test/compose.py
 lint: ## Linters, formatters and type checks, changing nothing
@@ -87,7 +92,7 @@ lock: ## Write the lock files again; newer versions: make lock UPGRADE=1
 	@UPGRADE=$(UPGRADE) $(PYTHON) infra/toolchain/lock.py
 
 ##@ Measure
-.PHONY: bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts
+.PHONY: bench-size bench-curves bench-placement bench-simulation bench-store bench-agent bench-alerts
 bench-curves: ## How well curves are recovered, a JSON object a figure (other noise: SEED=2; one group: ONLY=profiler)
 	$(PREPARE) bench-curves >&2
 	@SEED=$(SEED) ONLY=$(ONLY) $(RUN) --in backend python -m lab.benchmarks.curves
@@ -106,3 +111,6 @@ bench-agent: ## What the agent costs and how right it is, beside stock daemons (
 bench-alerts: ## What alerts find, miss and cost, against known truth (other noise: SEED=2; some groups: ONLY=eval,storm)
 	$(PREPARE) backend >&2
 	@SEED="$(SEED)" ONLY="$(ONLY)" $(RUN) --in backend python -m lab.benchmarks.alerts
+bench-size: ## How large the code is, and how long the last test runs took
+	$(PREPARE) backend >&2
+	@$(RUN) --in backend python ../infra/test/size.py

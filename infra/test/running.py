@@ -1,0 +1,209 @@
+"""Runs one suite, counts its tests, and keeps its output in `.tools/logs`."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import tomllib
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "infra" / "toolchain"))
+
+from common import LOGS as LOGS  # noqa: E402
+from common import environment  # noqa: E402
+
+LIMIT_S = 1800
+AGAIN_TIMES = 2
+# A failed test is shown with this much of its message: it may be all that is kept.
+SHOWN_CHARACTERS = 600
+# Stands for the names of the tests that failed, where a runner does not remember them.
+FAILED_NAMES = "{failed}"
+
+
+@dataclass(frozen=True)
+class Suite:
+    """One command.
+
+    `counts` is how its tests are counted: one for the whole, a JUnit report, or cargo's lines. `again` are the
+    arguments with which only the tests that just failed are run. Suites of one `lane` run one after the other.
+    `namespaces` marks a suite of which nothing can run where users get no network namespaces.
+    """
+
+    name: str
+    folder: str
+    command: tuple[str, ...]
+    counts: str = "one"
+    env: dict[str, str] = field(default_factory=dict)
+    again: tuple[str, ...] = ()
+    lane: str = "product"
+    namespaces: bool = False
+
+
+@dataclass
+class Tally:
+    """The outcome of a suite."""
+
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    took_s: float = 0.0
+    note: str = ""
+    failures: list[str] = field(default_factory=list)  # name and message
+    failed_names: list[str] = field(default_factory=list)
+    not_run: list[str] = field(default_factory=list)  # name and reason
+    slowest: list[tuple[float, str]] = field(default_factory=list)
+
+
+def listed_tests() -> dict[str, str]:
+    """Return the tests that may run again, each with the reason: `infra/test/rerun.toml`."""
+    entries = tomllib.loads((Path(__file__).parent / "rerun.toml").read_text("utf-8")).get("test", [])
+    return {entry["name"]: entry["reason"] for entry in entries}
+
+
+def run(suite: Suite, listed: dict[str, str], *, live: bool = False) -> Tally:
+    """Run one suite; when all tests that failed are listed, run them again, at most twice."""
+    log = LOGS / f"test-{suite.name}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(b"")
+    tally = _once(suite, log, live=live)
+    left = tally
+    for _ in range(AGAIN_TIMES):
+        if not suite.again or left.note or not left.failed_names or not set(left.failed_names) <= set(listed):
+            return tally
+        names = left.failed_names
+        more = [part for given in suite.again for part in (names if given == FAILED_NAMES else [given])]
+        left = _once(suite, log, more, live=live)
+        tally.took_s += left.took_s
+        tally.failures += [f"(again) {failure}" for failure in left.failures]
+        if left.failed == 0:
+            tally.note = f"(passed only when run again: {', '.join(tally.failed_names)})"
+            tally.passed, tally.failed = tally.passed + tally.failed, 0
+            break
+    return tally
+
+
+def _once(suite: Suite, log: Path, more: Sequence[str] = (), *, live: bool) -> Tally:
+    with tempfile.TemporaryDirectory() as scratch:
+        report = Path(scratch) / "report.xml"
+        command = [part.format(report=report) for part in suite.command]
+        if suite.counts != "one":
+            command += shlex.split(os.environ.get("ARGS", ""))
+        command += more
+        env = environment() | {key: value.format(report=report) for key, value in suite.env.items()}
+        started = time.monotonic()
+        code, output = _shown(command, ROOT / suite.folder, env, log, live=live)
+        tally = _one(code) if suite.counts == "one" else _cargo(output) if suite.counts == "cargo" else _junit(report)
+    tally.took_s = time.monotonic() - started
+    if code == 0 and tally.passed == 0 and tally.failed == 0:
+        tally.failed, tally.note = 1, "(ran no test)"
+    elif code != 0 and tally.failed == 0:
+        tally.failed, tally.note = 1, f"(ended with {code})"
+    return tally
+
+
+def _shown(command: list[str], folder: Path, env: dict[str, str], log: Path, *, live: bool) -> tuple[int, str]:
+    """Run `command`, keep what it prints in `log`, return its exit code and output; the limit ends all of it."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    except OSError as error:
+        log.write_text(f"{command[0]} cannot be run: {error}\n", "utf-8")
+        return 127, ""
+    kept: list[bytes] = []
+    limit = threading.Timer(LIMIT_S, _end, (process,))
+    limit.start()
+    _running.add(process)
+    try:
+        assert process.stdout is not None
+        with log.open("ab") as out:
+            for line in process.stdout:
+                kept.append(line)
+                out.write(line)
+                out.flush()
+                if live:
+                    sys.stdout.buffer.write(line)
+                    sys.stdout.buffer.flush()
+        code = process.wait()
+    finally:
+        limit.cancel()
+        _running.discard(process)
+        _end(process)
+    return code, b"".join(kept).decode(errors="replace")
+
+
+_running: set["subprocess.Popen[bytes]"] = set()
+
+
+def end_all() -> None:
+    """End every suite that runs, with all that it started."""
+    for process in list(_running):
+        _end(process)
+
+
+def _end(process: "subprocess.Popen[bytes]") -> None:
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        return
+
+
+def _one(code: int) -> Tally:
+    return Tally(passed=int(code == 0), failed=int(code != 0))
+
+
+def _junit(report: Path) -> Tally:
+    """Return the sum of a JUnit file as pytest, vitest and Playwright write it; empty when there is none."""
+    try:
+        root = ElementTree.parse(report).getroot()
+    except (OSError, ElementTree.ParseError):
+        return Tally()
+    tally = Tally()
+    for case in root.iter("testcase"):
+        name = f"{case.get('classname')}::{case.get('name')}"
+        trouble = [part for part in case if part.tag in ("failure", "error")]
+        skipped = case.find("skipped")
+        if trouble:
+            tally.failed += 1
+            tally.failed_names.append(name)
+            tally.failures.append(f"{name}: {_message(trouble[0])}")
+        elif skipped is not None:
+            tally.skipped += 1
+            tally.not_run.append(f"{name}: {skipped.get('message') or 'skipped'}")
+        else:
+            tally.passed += 1
+        tally.slowest.append((float(case.get("time") or 0), name))
+    return tally
+
+
+def _message(trouble: ElementTree.Element) -> str:
+    """Return the message of a failure in brief and then at length, cut, in one line."""
+    parts = [re.sub(r"\x1b\[[0-9;]*m", "", part or "") for part in (trouble.get("message"), trouble.text)]
+    return " | ".join(" ".join(part.split())[:SHOWN_CHARACTERS] for part in parts)
+
+
+def _cargo(output: str) -> Tally:
+    """Return the sum of the closing lines of every test binary of `cargo test`."""
+    tally = Tally()
+    for passed, failed, ignored in re.findall(r"test result: \S+ (\d+) passed; (\d+) failed; (\d+) ignored", output):
+        tally.passed += int(passed)
+        tally.failed += int(failed)
+        tally.skipped += int(ignored)
+    tally.failures = sorted(set(re.findall(r"^test (\S+) \.\.\. FAILED$", output, re.MULTILINE)))
+    tally.failed_names = list(tally.failures)
+    return tally
