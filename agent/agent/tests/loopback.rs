@@ -20,7 +20,7 @@ use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::timestamp::sight;
 use sinemora_agent::wire::MeshWindow;
-use support::relay::{Fate, Passing, Relay, Way};
+use support::relay::{ClientAddress, Fate, Passing, Relay};
 use support::{Agent, Loss, MESH, eventually, listen, peer, plan};
 
 const A: u32 = 11;
@@ -167,11 +167,11 @@ fn each_source_port_of_a_path_is_a_flow_of_its_own() {
 fn loss_of_each_direction_is_exactly_that_of_the_relay() {
     // Every seventh request, every fifth Sync, now and then the other two; one long outage each way.
     let (mut a, _b, relay) = relayed(2, 64, |passing| {
-        let lose = match (passing.way, passing.kind) {
-            (Way::Out, _) => passing.nth % 7 == 3 || (100..140).contains(&passing.nth),
-            (Way::In, 0x0) => passing.nth % 5 == 2 || (150..190).contains(&passing.nth),
-            (Way::In, 0x8) => passing.nth % 11 == 4,
-            (Way::In, _) => passing.nth % 6 == 1,
+        let lose = match (passing.address, passing.kind) {
+            (ClientAddress::Out, _) => passing.nth % 7 == 3 || (100..140).contains(&passing.nth),
+            (ClientAddress::In, 0x0) => passing.nth % 5 == 2 || (150..190).contains(&passing.nth),
+            (ClientAddress::In, 0x8) => passing.nth % 11 == 4,
+            (ClientAddress::In, _) => passing.nth % 6 == 1,
         };
         if lose { Fate::Lose } else { Fate::Pass }
     });
@@ -193,9 +193,9 @@ fn loss_of_each_direction_is_exactly_that_of_the_relay() {
 #[test]
 fn answers_slower_than_the_next_request_are_no_loss() {
     // 8 ms between requests, 40 ms on the way back, every third 60 ms: late and out of order.
-    let (mut a, _b, _relay) = relayed(3, 128, |passing| match passing.way {
-        Way::Out => Fate::Pass,
-        Way::In => Fate::Delay(Duration::from_millis(if passing.nth % 3 == 0 {
+    let (mut a, _b, _relay) = relayed(3, 128, |passing| match passing.address {
+        ClientAddress::Out => Fate::Pass,
+        ClientAddress::In => Fate::Delay(Duration::from_millis(if passing.nth % 3 == 0 {
             60
         } else {
             40
@@ -441,9 +441,11 @@ fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
     let b = Agent::start_by(listen("127.77.14.2"), shared());
     let places = ["127.77.14.3", "127.77.14.4"];
     // Half of a second's round trips would be ascribed to each way without them.
-    let relay = Relay::start(a.listen, b.listen, places, |passing| match passing.way {
-        Way::Out => Fate::Delay(Duration::from_millis(200)),
-        Way::In => Fate::Pass,
+    let relay = Relay::start(a.listen, b.listen, places, |passing| {
+        match passing.address {
+            ClientAddress::Out => Fate::Delay(Duration::from_millis(200)),
+            ClientAddress::In => Fate::Pass,
+        }
     });
     b.follow(plan(B, 32, vec![peer(A, relay.as_client, Responder)]));
     a.follow(plan(A, 32, vec![peer(B, relay.as_responder, Client)]));

@@ -251,12 +251,14 @@ fn delay_resp_echoes_who_asked_and_the_correction() {
         (4711, 0x1_2345)
     );
     let Body::DelayResp {
-        requester, tally, ..
+        requester,
+        rx_report,
+        ..
     } = heard[0].body
     else {
         unreachable!()
     };
-    assert_eq!((requester, tally), (CLIENT, None));
+    assert_eq!((requester, rx_report), (CLIENT, None));
 }
 
 #[test]
@@ -336,7 +338,7 @@ fn a_stock_client_and_our_own_on_one_machine_get_each_their_answer() {
     let with_tally: Vec<_> = generals
         .iter()
         .filter_map(|m| match m.body {
-            Body::DelayResp { tally, .. } => Some((m.sequence_id, tally.is_some())),
+            Body::DelayResp { rx_report, .. } => Some((m.sequence_id, rx_report.is_some())),
             _ => None,
         })
         .collect();

@@ -1,4 +1,4 @@
-//! Bytes from anywhere are a message or they are not; what is one is understood by both ends of an exchange.
+//! Fuzzes the reader of PTP messages: a datagram is read back as it was written, and both ends of an exchange accept any.
 
 #![no_main]
 
@@ -7,8 +7,8 @@ use std::net::IpAddr;
 use libfuzzer_sys::fuzz_target;
 use sinemora_agent::clock::RawTime;
 use sinemora_agent::ptp::{
-    Arrival, Body, Grants, Ledger, MAX_LEN, Message, Opening, PortIdentity, Responder,
-    Subscription, Tlv, Way,
+    Arrival, Body, ClientAddress, ExchangeTable, Grants, MAX_LEN, Message, PendingRequest,
+    PortIdentity, Responder, Tlv, UnicastSession,
 };
 
 fuzz_target!(|datagram: &[u8]| {
@@ -18,33 +18,33 @@ fuzz_target!(|datagram: &[u8]| {
     let mut bytes = [0; MAX_LEN];
     let length = message.write(&mut bytes);
     assert_eq!(Message::read(&bytes[..length]), Ok(message), "is read back");
-    answered(&message);
-    granted(&message);
-    taken(&message);
+    respond(&message);
+    negotiate(&message);
+    exchange(&message);
 });
 
-/// As a responder takes it.
-fn answered(message: &Message) {
+/// Gives the message to a responder.
+fn respond(message: &Message) {
     let (client, now) = ("10.0.0.1:319".parse().unwrap(), RawTime(1));
     let mut responder = Responder::default();
-    responder.admit([(client, 320)].into_iter(), now);
-    if let Ok(answer) = responder.request(message, client, now) {
-        responder.synced(&answer);
-        let _ = responder.delay_resp(&answer, message.source, 1, Some(1), None);
-        responder.left(&answer, 2);
-        let _ = responder.answer(&answer, message.source, (1, 1), None);
-        responder.withdraw(&answer);
+    responder.set_peers([(client, 320)].into_iter(), now);
+    if let Ok(response) = responder.handle_request(message, client, now) {
+        responder.count_sync(&response);
+        let _ = responder.delay_resp(&response, message.source, 1, Some(1), None);
+        responder.record_departure(&response, 2);
+        let _ = responder.compact_resp(&response, message.source, (1, 1), None);
+        responder.uncount_sync(&response);
     }
 }
 
-/// As both ends of a negotiation take it.
-fn granted(message: &Message) {
+/// Gives the TLVs of the message to both ends of a unicast negotiation (16.1).
+fn negotiate(message: &Message) {
     let Body::Signaling { tlvs, .. } = message.body else {
         return;
     };
     let (mut grants, now) = (Grants::default(), RawTime(1));
-    let mut subscription = Subscription::new(0, now);
-    let way = Way {
+    let mut unicast = UnicastSession::new(0, now);
+    let address = ClientAddress {
         client: IpAddr::from([10, 0, 0, 1]),
         event_port: 319,
         general_port: 320,
@@ -57,52 +57,52 @@ fn granted(message: &Message) {
             duration_s,
         } = tlv
         {
-            let id = (way.client, message.source);
-            subscription.hear(
-                grants.request(id, way, (service, interval, duration_s), now),
+            let id = (address.client, message.source);
+            unicast.receive(
+                grants.request(id, address, (service, interval, duration_s), now),
                 now,
             );
         }
-        subscription.hear(tlv, now);
+        unicast.receive(tlv, now);
     }
     for s in 0..20 {
         let now = RawTime(s * 1_000_000_000);
         while grants.next_due(now).is_some() {}
-        let _ = subscription.due(now);
+        let _ = unicast.due_requests(now);
     }
-    assert!(subscription.interval_ns() > 0);
+    assert!(unicast.interval_ns() > 0);
 }
 
-/// As a client takes it that has asked, our own responder and a stock one.
-fn taken(message: &Message) {
-    for stock in [false, true] {
-        let mut ledger = Ledger::new(PortIdentity { clock: 0, port: 0 });
-        let opening = Opening {
+/// Gives the message to a client with open exchanges, with our own responder and with a standard one.
+fn exchange(message: &Message) {
+    for standard in [false, true] {
+        let mut exchanges = ExchangeTable::new(PortIdentity { clock: 0, port: 0 });
+        let pending = PendingRequest {
             at: RawTime(1),
             deadline: RawTime(1_000_000),
             hold_until: RawTime(1_000_000),
-            told_until: RawTime(1_000_000),
+            t1_deadline: RawTime(1_000_000),
             tag: (),
         };
         for _ in 0..3 {
-            let id = if stock {
-                ledger.open_standard(opening, 0)
+            let id = if standard {
+                exchanges.open_standard(pending, 0)
             } else {
-                ledger.open(opening)
+                exchanges.open(pending)
             };
-            ledger.departed(id.unwrap_or(0), RawTime(2));
+            exchanges.departed(id.unwrap_or(0), RawTime(2));
         }
         let arrival = Arrival {
             at: RawTime(9),
             stamp: Some(RawTime(9)),
         };
-        ledger.receive(message, arrival);
-        ledger.receive(message, arrival);
-        if let Body::Answer { reply, .. } = message.body {
-            for (sequence_id, t1_ns) in reply.earlier() {
-                ledger.synced(sequence_id, t1_ns);
+        exchanges.receive(message, arrival);
+        exchanges.receive(message, arrival);
+        if let Body::CompactResp { response_tlv, .. } = message.body {
+            for (sequence_id, t1_ns) in response_tlv.earlier() {
+                exchanges.synced(sequence_id, t1_ns);
             }
         }
-        ledger.settle(RawTime(i64::MAX), |_| {});
+        exchanges.settle(RawTime(i64::MAX), |_| {});
     }
 }

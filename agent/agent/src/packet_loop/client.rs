@@ -9,7 +9,7 @@ use crate::clock::RawTime;
 use crate::paths::path_table::Path;
 use crate::paths::peer_session::{Books, Conversation, Heard, Tag};
 use crate::paths::schedule::{FlowKey, PathKey, Schedule};
-use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity};
+use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, PortIdentity};
 use crate::standard_clients::standard_client::Stocks;
 use crate::window::{Ended, Window, WindowBook, append_clocks};
 
@@ -21,7 +21,7 @@ const SETTLE_NS: i64 = 1_000_000_000;
 pub(crate) struct Client {
     /// Names this process among clocks.
     pub(crate) clock_identity: u64,
-    pub(crate) ledgers_made: u16,
+    pub(crate) sessions_opened: u16,
     pub(crate) paths: HashMap<PathKey, Path>,
     pub(crate) schedule: Schedule,
     /// By the peer's event address.
@@ -85,7 +85,7 @@ impl Client {
         Self {
             clock_identity,
             // Port 1 is the responder's.
-            ledgers_made: 1,
+            sessions_opened: 1,
             paths: HashMap::new(),
             schedule: Schedule::default(),
             conversations: HashMap::new(),
@@ -123,20 +123,20 @@ impl Client {
             });
         };
         let deadline = now.plus(path.deadline_ns);
-        let told_until = path.told_until(now);
-        let opening = Opening {
+        let t1_deadline = path.t1_deadline(now);
+        let pending = PendingRequest {
             at: now,
             deadline,
             hold_until: deadline.plus(ticket.left_ns),
-            told_until: told_until.unwrap_or(deadline),
+            t1_deadline: t1_deadline.unwrap_or(deadline),
             tag: Tag {
                 key,
                 flows: path.slots.len() as u8,
                 ticket,
             },
         };
-        let ledger = &mut self.conversations.get_mut(&peer)?.ledger;
-        let Some(sequence_id) = allowed().then(|| ledger.open(opening)).flatten() else {
+        let exchanges = &mut self.conversations.get_mut(&peer)?.exchanges;
+        let Some(sequence_id) = allowed().then(|| exchanges.open(pending)).flatten() else {
             book.leave(&ticket);
             return Some(Slot {
                 request: None,
@@ -144,11 +144,11 @@ impl Client {
             });
         };
         let message = Message {
-            source: ledger.requester(),
+            source: exchanges.requester(),
             sequence_id,
             correction: Correction(0),
-            body: Body::LeanReq {
-                soon: told_until.is_some(),
+            body: Body::CompactReq {
+                soon: t1_deadline.is_some(),
             },
         };
         let request = Some(Request {
@@ -163,7 +163,7 @@ impl Client {
     pub fn refused(&mut self, id: &RequestId) {
         let tag = self
             .of(id)
-            .and_then(|conversation| conversation.ledger.withdraw(id.sequence_id));
+            .and_then(|conversation| conversation.exchanges.withdraw(id.sequence_id));
         if let Some(tag) = tag {
             self.books.leave(&tag);
         }
@@ -206,9 +206,9 @@ impl Client {
         }
         self.settle_at = heard_until.plus(SETTLE_NS);
         for conversation in self.conversations.values_mut() {
-            conversation.ledger.settle(heard_until, |settled| {
-                settlement.lost += u64::from(!settled.answered);
-                books.file(&settled);
+            conversation.exchanges.settle(heard_until, |outcome| {
+                settlement.lost += u64::from(!outcome.answered);
+                books.file(&outcome);
             });
         }
         let time_scale_ns = self.time_scale_ns;
@@ -290,7 +290,7 @@ impl Client {
 
     fn of(&mut self, id: &RequestId) -> Option<&mut Conversation> {
         let conversation = self.conversations.get_mut(&id.to)?;
-        (conversation.ledger.requester() == id.source).then_some(conversation)
+        (conversation.exchanges.requester() == id.source).then_some(conversation)
     }
 }
 

@@ -80,24 +80,24 @@ impl Play {
             let now = RawTime(self.now);
             while let Some(slot) = self.client.next_slot(now, EPOCH + self.now, || true) {
                 if let Some(request) = slot.request {
-                    let Body::LeanReq { soon } = request.message.body else {
+                    let Body::CompactReq { soon } = request.message.body else {
                         panic!("{:?}", request.message);
                     };
                     self.soon.push(soon);
                     self.client.departed(&request.id(), now);
                     if !self.deaf.contains(&request.to.port()) {
-                        self.answer(&request);
+                        self.response(&request);
                     }
                 }
             }
-            let settled = self.client.settle(now, now, EPOCH + self.now);
-            self.windows.extend(settled.windows);
+            let outcome = self.client.settle(now, now, EPOCH + self.now);
+            self.windows.extend(outcome.windows);
             self.now += 10 * MS;
         }
     }
 
     /// 50 us each way, by a clock 5 s behind ours.
-    fn answer(&mut self, request: &Request) {
+    fn response(&mut self, request: &Request) {
         let there = self.now + 50_000 - 5 * S + i64::from(request.flow) * self.longer_ns;
         let arrival = RawTime(self.now + 100_000 + i64::from(request.flow) * self.longer_ns);
         let requester = request.message.source;
@@ -110,9 +110,9 @@ impl Play {
             Body::DelayResp {
                 receive_ns: there,
                 requester,
-                tally: None,
+                rx_report: None,
                 sync_left_ns: None,
-                claim: None,
+                hardware_clock: None,
             },
         ];
         for body in bodies {
@@ -289,7 +289,7 @@ fn messages_from_elsewhere_are_nobodys() {
     let heard = play
         .client
         .hear("10.0.0.2:320".parse().unwrap(), &message, arrival);
-    assert_eq!(heard.verdict, Some(Verdict::Foreign));
+    assert_eq!(heard.verdict, Some(Verdict::Unsolicited));
 }
 
 #[test]

@@ -79,10 +79,10 @@ impl Notices {
         if !self.routes_said.due(Instant::now()) {
             return;
         }
-        let way = if change.inbound { "from" } else { "to" };
+        let preposition = if change.inbound { "from" } else { "to" };
         let (by_us, more) = (change.by_ns.abs() / 1e3, change.by_ns > 0.0);
         let detail = format!(
-            "the way {way} {peer} is {by_us:.1} us {} than before, and only that way{}",
+            "the way {preposition} {peer} is {by_us:.1} us {} than before, and only that way{}",
             if more { "longer" } else { "shorter" },
             if more {
                 ": another route, or a queue that stands"

@@ -20,7 +20,7 @@ use super::{Listen, LoopError, Means};
 use crate::clock::RawTime;
 use crate::counters::{Counters, TimestampSource};
 use crate::plan::{Caps, Plan, Role};
-use crate::ptp::{Budget, PortIdentity, Responder};
+use crate::ptp::{PortIdentity, Responder, TokenBucket};
 use crate::standard_clients::unicast_service::Serving;
 use crate::timestamp::{Departed, Disruption, Disruptions};
 
@@ -41,7 +41,7 @@ pub(super) struct Exchanger {
     pub(super) standing: Standing,
     pub(super) caps: Caps,
     pub(super) restraint: Restraint,
-    pub(super) budget: Budget,
+    pub(super) budget: TokenBucket,
     pub(super) counters: Arc<Counters>,
     pub(super) notices: Notices,
     /// What this turn has heard.
@@ -66,7 +66,7 @@ impl Exchanger {
             standing: Standing::on(means.hardware),
             caps: Caps::default(),
             restraint: Restraint::default(),
-            budget: Budget::new(0, 0, ports.now()),
+            budget: TokenBucket::new(0, 0, ports.now()),
             notices: Notices::new(counters.clone()),
             counters,
             ports,
@@ -116,7 +116,7 @@ impl Exchanger {
         let addresses = peers
             .clone()
             .map(|peer| (peer.event_address(), peer.general_port));
-        self.responder.admit(addresses, now);
+        self.responder.set_peers(addresses, now);
         self.serving.follow(&self.responder);
         self.caps = plan.caps;
         let set_or_0 = |gauge, cap: Option<u32>| set(gauge, cap.unwrap_or(0).into());

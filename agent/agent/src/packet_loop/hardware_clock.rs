@@ -2,7 +2,7 @@
 
 use crate::clock::{Ahead, Anchoring, RawTime};
 use crate::hardware::HardwareClock;
-use crate::ptp::Claim;
+use crate::ptp::HardwareClockTlv;
 
 /// From one reading to the next, ns.
 const READ_NS: i64 = 1_000_000_000;
@@ -62,10 +62,10 @@ impl Standing {
     }
 
     /// What is told to a client whose request came at `at`, which is `wire_ns` in messages.
-    pub fn claim(&self, at: RawTime, wire_ns: i64) -> Option<Claim> {
+    pub fn hardware_clock(&self, at: RawTime, wire_ns: i64) -> Option<HardwareClockTlv> {
         let ahead = self.anchoring.at(at)?;
         let shows_ns = at.0.saturating_add(ahead.ahead_ns);
-        Some(Claim {
+        Some(HardwareClockTlv {
             keeper: self.clock.as_deref()?.keeper() as u8,
             ahead_ns: shows_ns.saturating_sub(wire_ns),
             error_ns: u32::try_from(ahead.error_ns).ok()?,
@@ -74,15 +74,22 @@ impl Standing {
 
     /// When, by our raw clock, a peer received what it says it received at `wire_ns`, `about` now; and what both clocks
     /// may be off together. `None` if the clocks are not of the same keeper, or nothing is known.
-    pub fn moment_of(&self, claim: &Claim, wire_ns: i64, about: RawTime) -> Option<(RawTime, u64)> {
-        if self.clock.as_deref()?.keeper() as u8 != claim.keeper {
+    pub fn moment_of(
+        &self,
+        hardware_clock: &HardwareClockTlv,
+        wire_ns: i64,
+        about: RawTime,
+    ) -> Option<(RawTime, u64)> {
+        if self.clock.as_deref()?.keeper() as u8 != hardware_clock.keeper {
             return None;
         }
-        let shows_ns = wire_ns.checked_add(claim.ahead_ns)?;
+        let shows_ns = wire_ns.checked_add(hardware_clock.ahead_ns)?;
         let raw_at = |ahead: Ahead| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
         let first = raw_at(self.anchoring.at(about)?);
         let ahead = self.anchoring.at(first)?;
-        let error_ns = ahead.error_ns.saturating_add(claim.error_ns.into());
+        let error_ns = ahead
+            .error_ns
+            .saturating_add(hardware_clock.error_ns.into());
         Some((raw_at(ahead), error_ns))
     }
 }
@@ -150,9 +157,9 @@ mod tests {
         let arrived = 9 * S + 400_000_000;
         let there = raw(-7 * S, -20, arrived);
         let wire_ns = there.0 + 5 * S;
-        let claim = theirs.claim(there, wire_ns).unwrap();
+        let hardware_clock = theirs.hardware_clock(there, wire_ns).unwrap();
         let about = raw(40 * S, 30, arrived + 50_000_000);
-        let (moment, error_ns) = ours.moment_of(&claim, wire_ns, about).unwrap();
+        let (moment, error_ns) = ours.moment_of(&hardware_clock, wire_ns, about).unwrap();
         let off_ns = moment.since(raw(40 * S, 30, arrived));
         assert!(
             off_ns.unsigned_abs() <= error_ns && error_ns < 5_000,
@@ -163,10 +170,13 @@ mod tests {
     #[test]
     fn clocks_of_different_keepers_are_not_compared_and_none_claims_nothing() {
         let (ours, theirs) = (standing(0, 0, Keeper::Kvm), standing(0, 0, Keeper::Amazon));
-        let claim = theirs.claim(RawTime(9 * S), 9 * S).unwrap();
-        assert_eq!(ours.moment_of(&claim, 9 * S, RawTime(9 * S)), None);
+        let hardware_clock = theirs.hardware_clock(RawTime(9 * S), 9 * S).unwrap();
+        assert_eq!(ours.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)), None);
         let nothing = Standing::default();
-        assert_eq!(nothing.claim(RawTime(0), 0), None);
-        assert_eq!(nothing.moment_of(&claim, 9 * S, RawTime(9 * S)), None);
+        assert_eq!(nothing.hardware_clock(RawTime(0), 0), None);
+        assert_eq!(
+            nothing.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)),
+            None
+        );
     }
 }

@@ -23,9 +23,9 @@ impl Exchanger {
             match received.message {
                 Some(message)
                     if received.by == Port::Event
-                        && matches!(message.body, Body::DelayReq | Body::LeanReq { .. }) =>
+                        && matches!(message.body, Body::DelayReq | Body::CompactReq { .. }) =>
                 {
-                    self.consider(&message, &received);
+                    self.handle_request(&message, &received);
                 }
                 Some(Message {
                     source,
@@ -53,21 +53,21 @@ impl Exchanger {
 
     /// Compares the hardware clocks of both ends, if both have one.
     fn compare(&mut self, message: &Message, received: &Received) {
-        let (receive_ns, claim) = match message.body {
+        let (receive_ns, hardware_clock) = match message.body {
             Body::DelayResp {
                 receive_ns,
-                claim: Some(claim),
+                hardware_clock: Some(hardware_clock),
                 ..
-            } => (receive_ns, claim),
-            Body::Answer {
-                reply,
-                claim: Some(claim),
+            } => (receive_ns, hardware_clock),
+            Body::CompactResp {
+                response_tlv,
+                hardware_clock: Some(hardware_clock),
                 ..
-            } => (reply.receive_ns, claim),
+            } => (response_tlv.receive_ns, hardware_clock),
             _ => return,
         };
         let about = received.arrival.at;
-        if let Some((at, error_ns)) = self.standing.moment_of(&claim, receive_ns, about) {
+        if let Some((at, error_ns)) = self.standing.moment_of(&hardware_clock, receive_ns, about) {
             self.client
                 .anchored(received.from, at, receive_ns, error_ns);
         }
@@ -82,7 +82,9 @@ impl Exchanger {
         }
         add(&self.counters.exchanges_completed, heard.completed);
         let counter = match heard.verdict {
-            None | Some(Verdict::Foreign | Verdict::Absurd) => &self.counters.packets_rejected,
+            None | Some(Verdict::Unsolicited | Verdict::Implausible) => {
+                &self.counters.packets_rejected
+            }
             Some(Verdict::Duplicate) => &self.counters.duplicates,
             Some(Verdict::Late) => &self.counters.responses_late,
             Some(Verdict::Taken | Verdict::Complete(..)) => return,

@@ -3,34 +3,35 @@
 use super::exchanger::{ANSWER_PACKETS, Exchanger, add};
 use super::sockets::packet::{Departure, Received};
 use crate::ptp::{
-    Answer, Body, Correction, Form, Message, NoDelayResp, PortIdentity, Refusal, Service, Tlvs, Way,
+    Body, ClientAddress, Correction, Message, NoDelayResp, PortIdentity, Refusal, Response,
+    ResponseForm, Service, Tlvs,
 };
 use crate::timestamp::raw_now;
 
 /// Packets that leave for one answered request.
-fn packets(form: Form) -> u32 {
+fn packets(form: ResponseForm) -> u32 {
     match form {
-        Form::Later => 1,
-        Form::Joint | Form::Standard => ANSWER_PACKETS,
+        ResponseForm::Compact => 1,
+        ResponseForm::InDelayResp | ResponseForm::Standard => ANSWER_PACKETS,
     }
 }
 
 impl Exchanger {
     /// Answers a request, or not.
-    pub(super) fn consider(&mut self, message: &Message, received: &Received) {
+    pub(super) fn handle_request(&mut self, message: &Message, received: &Received) {
         let now = self.ports.now();
         let id = (received.from.ip(), message.source);
         match self.serving.grants.delay_resp(id, now) {
-            Ok(way) => return self.respond(message, received, &way),
+            Ok(address) => return self.respond(message, received, &address),
             Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
             Err(NoDelayResp::NotGranted) => {}
         }
-        match self.responder.request(message, received.from, now) {
-            Ok(answer) if self.budget.take(packets(answer.form), now) => {
-                self.answer(Answer {
+        match self.responder.handle_request(message, received.from, now) {
+            Ok(response) if self.budget.take(packets(response.form), now) => {
+                self.queue_response(Response {
                     local: received.to,
                     received: received.arrival.stamp,
-                    ..answer
+                    ..response
                 });
             }
             Ok(_) => self.notices.shed(),
@@ -40,38 +41,39 @@ impl Exchanger {
     }
 
     /// Queues the Sync of an answer.
-    fn answer(&mut self, mut answer: Answer) {
+    fn queue_response(&mut self, mut response: Response) {
         let origin_ns = self.ports.on_the_wire(self.ports.now());
-        self.responder.synced(&answer);
-        let whole = match (answer.form, answer.received) {
-            (Form::Later, Some(received)) => {
-                let received = received.plus(-answer.correction.nanos());
+        self.responder.count_sync(&response);
+        let whole = match (response.form, response.received) {
+            (ResponseForm::Compact, Some(received)) => {
+                let received = received.plus(-response.correction.nanos());
                 let receive_ns = self.ports.on_the_wire(received);
-                let claim = self.standing.claim(received, receive_ns);
+                let hardware_clock = self.standing.hardware_clock(received, receive_ns);
                 let times = (origin_ns, receive_ns);
-                self.responder.answer(&answer, self.identity, times, claim)
+                self.responder
+                    .compact_resp(&response, self.identity, times, hardware_clock)
             }
             _ => None,
         };
         let sync = whole.unwrap_or_else(|| {
-            answer.form = match answer.form {
+            response.form = match response.form {
                 // Without a stamp of its arrival there is nothing to tell but that it came.
-                Form::Later => Form::Joint,
+                ResponseForm::Compact => ResponseForm::InDelayResp,
                 form => form,
             };
             let body = Body::Sync {
                 two_step: true,
                 origin_ns,
             };
-            self.reply(&answer, body)
+            self.response_message(&response, body)
         });
-        let (to, from) = (answer.client, answer.local);
+        let (to, from) = (response.client, response.local);
         self.ports
-            .queue_event(&sync, to, from, Departure::Sync(answer), 0);
+            .queue_event(&sync, to, from, Departure::Sync(response), 0);
     }
 
     /// Answers the Delay_Req of a client of the standard, which gets its Sync at other times.
-    fn respond(&mut self, message: &Message, received: &Received, way: &Way) {
+    fn respond(&mut self, message: &Message, received: &Received, address: &ClientAddress) {
         let Some(stamp) = received.arrival.stamp else {
             return add(&self.counters.packets_rejected, 1);
         };
@@ -83,14 +85,14 @@ impl Exchanger {
             body: Body::DelayResp {
                 receive_ns: self.ports.on_the_wire(stamp),
                 requester: message.source,
-                tally: None,
+                rx_report: None,
                 sync_left_ns: None,
-                claim: None,
+                hardware_clock: None,
             },
             ..*message
         };
         self.ports
-            .queue_general(&response, way.general(), way.local);
+            .queue_general(&response, address.general(), address.local);
     }
 
     /// Grants what a client asks for.
@@ -101,8 +103,8 @@ impl Exchanger {
         }
         let known = self.responder.event_port_of(received.from);
         let (from, local) = (received.from, received.to);
-        if let Some(answer) = self.serving.negotiate(asked, from, local, known, now) {
-            self.ports.queue_general(&answer, from, local);
+        if let Some(response) = self.serving.negotiate(asked, from, local, known, now) {
+            self.ports.queue_general(&response, from, local);
         }
     }
 
@@ -116,22 +118,23 @@ impl Exchanger {
                 continue;
             }
             let message = self.serving.message(&due, self.ports.on_the_wire(now));
-            let way = due.way;
+            let address = due.address;
             if due.service == Service::Sync {
-                let departure = Departure::Granted(due.sequence_id, way);
+                let departure = Departure::Granted(due.sequence_id, address);
                 self.ports
-                    .queue_event(&message, way.event(), way.local, departure, 0);
+                    .queue_event(&message, address.event(), address.local, departure, 0);
             } else {
-                self.ports.queue_general(&message, way.general(), way.local);
+                self.ports
+                    .queue_general(&message, address.general(), address.local);
             }
         }
     }
 
     /// A message of an answer.
-    pub(super) fn reply(&self, answer: &Answer, body: Body) -> Message {
+    pub(super) fn response_message(&self, response: &Response, body: Body) -> Message {
         Message {
             source: self.identity,
-            sequence_id: answer.sequence_id,
+            sequence_id: response.sequence_id,
             correction: Correction(0),
             body,
         }

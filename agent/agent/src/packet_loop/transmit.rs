@@ -5,10 +5,10 @@ use std::io;
 use super::exchanger::{Exchanger, add};
 use super::sockets::packet::Departure;
 use crate::clock::RawTime;
-use crate::ptp::{Answer, Body, Correction, Form, Message};
+use crate::ptp::{Body, Correction, Message, Response, ResponseForm};
 
 /// An answer whose Delay_Resp is still to be sent, and when its Sync left, if that is known.
-type Half = (Answer, Option<RawTime>);
+type Half = (Response, Option<RawTime>);
 
 impl Exchanger {
     /// Sends all that is queued: event messages first, then what their departure stamps are needed for.
@@ -24,12 +24,12 @@ impl Exchanger {
             match packet.token {
                 Departure::Request(id) if left.is_err() => client.refused(&id),
                 Departure::Request(_) | Departure::Granted(..) => {}
-                Departure::Sync(answer) => {
+                Departure::Sync(response) => {
                     if left.is_err() {
-                        responder.withdraw(&answer);
+                        responder.uncount_sync(&response);
                     }
-                    if answer.form != Form::Later {
-                        halves.push((answer, None));
+                    if response.form != ResponseForm::Compact {
+                        halves.push((response, None));
                     }
                 }
             }
@@ -39,22 +39,22 @@ impl Exchanger {
         }
         self.depart(&mut halves, backend_ns);
         // After all Syncs of the batch, so that the counts they carry are of one moment.
-        for (answer, left) in halves {
-            let Some(received) = answer.received else {
+        for (response, left) in halves {
+            let Some(received) = response.received else {
                 continue;
             };
             let receive_ns = self.ports.on_the_wire(received);
             let left_ns = left.map(|t1| self.ports.on_the_wire(t1));
-            let claim = self.standing.claim(received, receive_ns);
+            let hardware_clock = self.standing.hardware_clock(received, receive_ns);
             if let Some(message) = self.responder.delay_resp(
-                &answer,
+                &response,
                 self.identity,
                 receive_ns,
                 left_ns,
-                claim.filter(|_| answer.form != Form::Standard),
+                hardware_clock.filter(|_| response.form != ResponseForm::Standard),
             ) {
                 self.ports
-                    .queue_general(&message, answer.general(), answer.local);
+                    .queue_general(&message, response.general(), response.local);
             }
         }
         sent += self.ports.send_generals(self.serves_soon());
@@ -74,26 +74,27 @@ impl Exchanger {
                     let heard = self.client.departed(&id, t3);
                     self.note(heard, id.to, backend_ns(t3));
                 }
-                (Departure::Sync(answer), Some(t1)) if answer.form == Form::Later => {
+                (Departure::Sync(response), Some(t1)) if response.form == ResponseForm::Compact => {
                     let left_ns = self.ports.on_the_wire(t1);
-                    self.responder.left(&answer, left_ns);
+                    self.responder.record_departure(&response, left_ns);
                 }
-                (Departure::Sync(answer), Some(t1)) => {
+                (Departure::Sync(response), Some(t1)) => {
                     // Stamps come in the order of sending, so the search ends where it begins.
                     let rest = halves.get(next..).unwrap_or_default();
-                    let joint = answer.form == Form::Joint && answer.received.is_some();
-                    let place = rest.iter().position(|(of, _)| joint && *of == answer);
+                    let joint =
+                        response.form == ResponseForm::InDelayResp && response.received.is_some();
+                    let place = rest.iter().position(|(of, _)| joint && *of == response);
                     if let Some(place) = place {
                         halves[next + place].1 = Some(t1);
                         next += place + 1;
                         continue;
                     }
                     let origin_ns = self.ports.on_the_wire(t1);
-                    let message = self.reply(&answer, Body::FollowUp { origin_ns });
+                    let message = self.response_message(&response, Body::FollowUp { origin_ns });
                     self.ports
-                        .queue_general(&message, answer.general(), answer.local);
+                        .queue_general(&message, response.general(), response.local);
                 }
-                (Departure::Granted(sequence_id, way), Some(t1)) => {
+                (Departure::Granted(sequence_id, address), Some(t1)) => {
                     let message = Message {
                         source: self.identity,
                         sequence_id,
@@ -105,9 +106,10 @@ impl Exchanger {
                     // One whose stamp came late must not wait any longer.
                     if t1 >= self.ports.now() {
                         self.ports
-                            .queue_follow_up(&message, way.general(), way.local);
+                            .queue_follow_up(&message, address.general(), address.local);
                     } else {
-                        self.ports.queue_general(&message, way.general(), way.local);
+                        self.ports
+                            .queue_general(&message, address.general(), address.local);
                     }
                 }
                 (_, None) => {}

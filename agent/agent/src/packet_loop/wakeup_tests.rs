@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::*;
 use crate::plan::{Caps, MeshPlan, Peer};
-use crate::ptp::{Grants, PortIdentity, Service, Way};
+use crate::ptp::{ClientAddress, Grants, PortIdentity, Service};
 
 const MS: i64 = 1_000_000;
 
@@ -60,7 +60,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
     const INTERVAL: f64 = 1e9 / 128.0;
     let mut grants = Grants::default();
     for last in 0..20 {
-        let way = Way {
+        let address = ClientAddress {
             client: [10, 0, 0, last].into(),
             event_port: 319,
             general_port: 320,
@@ -68,7 +68,12 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
         };
         let identity = PortIdentity { clock: 1, port: 1 };
         for service in [Service::Sync, Service::DelayResp] {
-            grants.request((way.client, identity), way, (service, -7, 300), RawTime(0));
+            grants.request(
+                (address.client, identity),
+                address,
+                (service, -7, 300),
+                RawTime(0),
+            );
         }
     }
     let pace = Pace::idle().serving(grants.messages_hz());
@@ -76,7 +81,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
     let (mut near, mut all) = (0, 0);
     while began.0 < 20_000 * MS {
         while let Some(due) = grants.next_due(began) {
-            if let Some(before) = left.insert(due.way.client, began) {
+            if let Some(before) = left.insert(due.address.client, began) {
                 let interval = began.since(before) as f64;
                 near += u32::from((interval / INTERVAL - 1.0).abs() <= 0.3);
                 all += 1;

@@ -34,10 +34,10 @@ impl Path {
 
     /// When the answer to its next request will have told what the one to a request that leaves `now` cannot; `None` when
     /// that is too late to wait for.
-    pub fn told_until(&self, now: RawTime) -> Option<RawTime> {
+    pub fn t1_deadline(&self, now: RawTime) -> Option<RawTime> {
         let next = self.slots.iter().map(Slots::next).min()?;
-        let told_until = next.max(now).plus(READ_NS);
-        (told_until <= now.plus(self.deadline_ns + LONGER_NS)).then_some(told_until)
+        let t1_deadline = next.max(now).plus(READ_NS);
+        (t1_deadline <= now.plus(self.deadline_ns + LONGER_NS)).then_some(t1_deadline)
     }
 }
 
@@ -88,7 +88,7 @@ impl Client {
         }
         self.part_from(&before, now);
         for path in self.paths.values() {
-            let (identity, made) = (self.clock_identity, &mut self.ledgers_made);
+            let (identity, made) = (self.clock_identity, &mut self.sessions_opened);
             self.conversations.entry(path.peer).or_insert_with(|| {
                 *made = made.wrapping_add(1);
                 Conversation::new(PortIdentity {

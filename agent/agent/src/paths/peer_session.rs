@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::schedule::FlowKey;
 use crate::clock::{Change, PeerClock, RawTime};
-use crate::ptp::{Arrival, Body, Ledger, Message, PortIdentity, Settled, Verdict};
+use crate::ptp::{Arrival, Body, ExchangeTable, Message, Outcome, PortIdentity, Verdict};
 use crate::window::{Flow, Ticket, WindowBook};
 
 /// What an exchange is part of.
@@ -19,7 +19,7 @@ pub(crate) struct Tag {
 /// All exchanges with one address; paths of several meshes and all flows share it, as they share its clock. They
 /// share its sequence ids too, so that a Follow_Up, which comes to the one general port, is of one exchange only.
 pub(crate) struct Conversation {
-    pub ledger: Ledger<Tag>,
+    pub exchanges: ExchangeTable<Tag>,
     pub clock: PeerClock,
 }
 
@@ -36,13 +36,13 @@ pub(crate) struct Heard {
 impl Conversation {
     pub fn new(requester: PortIdentity) -> Self {
         Self {
-            ledger: Ledger::new(requester),
+            exchanges: ExchangeTable::new(requester),
             clock: PeerClock::new(),
         }
     }
 
     pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Heard {
-        let verdict = self.ledger.departed(sequence_id, t3);
+        let verdict = self.exchanges.departed(sequence_id, t3);
         let mut heard = Heard::default();
         self.observe(verdict, &mut heard);
         Heard {
@@ -52,15 +52,17 @@ impl Conversation {
     }
 
     pub fn hear(&mut self, message: &Message, arrival: Arrival) -> Heard {
-        let verdict = self.ledger.receive(message, arrival);
-        if self.ledger.take_restarted() {
+        let verdict = self.exchanges.receive(message, arrival);
+        if self.exchanges.take_restarted() {
             self.clock.restart(arrival.at);
         }
         let mut heard = Heard::default();
         self.observe(verdict, &mut heard);
-        if let (Body::Answer { reply, .. }, false) = (message.body, verdict == Verdict::Foreign) {
-            for (sequence_id, t1_ns) in reply.earlier() {
-                let told = self.ledger.synced(sequence_id, t1_ns);
+        if let (Body::CompactResp { response_tlv, .. }, false) =
+            (message.body, verdict == Verdict::Unsolicited)
+        {
+            for (sequence_id, t1_ns) in response_tlv.earlier() {
+                let told = self.exchanges.synced(sequence_id, t1_ns);
                 self.observe(told, &mut heard);
             }
         }
@@ -72,8 +74,8 @@ impl Conversation {
 
     /// Ends open exchanges; what is decided at `now` goes to its window.
     pub fn end(&mut self, now: RawTime, books: &mut Books, which: impl Fn(&Tag) -> bool) {
-        self.ledger.end(now, which, |outcome| match outcome {
-            Ok(settled) => books.file(&settled),
+        self.exchanges.end(now, which, |outcome| match outcome {
+            Ok(outcome) => books.file(&outcome),
             Err(tag) => books.leave(&tag),
         });
     }
@@ -94,15 +96,15 @@ pub(crate) struct Books(pub HashMap<u32, WindowBook>);
 
 impl Books {
     /// Files what became of an exchange.
-    pub fn file(&mut self, settled: &Settled<Tag>) {
-        let Tag { key, flows, ticket } = settled.tag;
+    pub fn file(&mut self, outcome: &Outcome<Tag>) {
+        let Tag { key, flows, ticket } = outcome.tag;
         let (mesh_key, vm_key) = key.path;
         if let Some(book) = self.0.get_mut(&mesh_key) {
             let flow = Flow {
                 number: key.flow,
                 of: flows,
             };
-            book.file(&ticket, vm_key, flow, settled);
+            book.file(&ticket, vm_key, flow, outcome);
         }
     }
 

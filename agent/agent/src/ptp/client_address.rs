@@ -4,7 +4,7 @@ use std::net::{IpAddr, SocketAddr};
 
 /// How messages reach a client. Small, as one is kept for each message whose departure is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Way {
+pub struct ClientAddress {
     pub client: IpAddr,
     pub event_port: u16,
     pub general_port: u16,
@@ -12,7 +12,7 @@ pub struct Way {
     pub local: Option<IpAddr>,
 }
 
-impl Way {
+impl ClientAddress {
     /// Where its event messages go to.
     pub fn event(&self) -> SocketAddr {
         SocketAddr::new(self.client, self.event_port)

@@ -5,7 +5,7 @@ use crate::clock::{Leg, RawTime};
 
 /// A request that is about to leave.
 #[derive(Debug, Clone, Copy)]
-pub struct Opening<T> {
+pub struct PendingRequest<T> {
     pub at: RawTime,
     /// What arrives after this is lost.
     pub deadline: RawTime,
@@ -13,7 +13,7 @@ pub struct Opening<T> {
     pub hold_until: RawTime,
     /// When the answer to the next request will have told when the Sync of this one left, if the round trip took no time;
     /// the deadline where nothing is left to tell.
-    pub told_until: RawTime,
+    pub t1_deadline: RawTime,
     /// Comes back with what became of it.
     pub tag: T,
 }
@@ -29,7 +29,7 @@ pub struct Arrival {
 
 /// What became of a request. `None`: nobody can say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Settled<T> {
+pub struct Outcome<T> {
     pub tag: T,
     /// Whether the Delay_Req reached the responder.
     pub request_arrived: Option<bool>,
@@ -58,9 +58,9 @@ pub enum Verdict {
     /// After its deadline.
     Late,
     /// Answers nothing that was asked.
-    Foreign,
+    Unsolicited,
     /// Complete, but with times that cannot be: it is counted, not measured.
-    Absurd,
+    Implausible,
 }
 
 /// What differs when the responder is a stock one: its Sync does not answer the request.
@@ -72,7 +72,7 @@ pub(super) struct Standard {
 /// A request and what has come back.
 #[derive(Debug)]
 pub(super) struct Exchange<T> {
-    pub opening: Opening<T>,
+    pub pending: PendingRequest<T>,
     pub void: bool,
     t1_ns: Option<i64>,
     t2: Option<RawTime>,
@@ -89,9 +89,9 @@ pub(super) struct Exchange<T> {
 }
 
 impl<T: Copy> Exchange<T> {
-    pub fn new(opening: Opening<T>) -> Self {
+    pub fn new(pending: PendingRequest<T>) -> Self {
         Self {
-            opening,
+            pending,
             void: false,
             t1_ns: None,
             t2: None,
@@ -108,10 +108,10 @@ impl<T: Copy> Exchange<T> {
 
     /// Whether a later answer may still tell, after `now`, when its Sync left.
     pub fn awaits_news(&self, now: RawTime) -> bool {
-        let round_trip_ns = self.t2.map_or(0, |t2| t2.since(self.opening.at));
+        let round_trip_ns = self.t2.map_or(0, |t2| t2.since(self.pending.at));
         self.sync_arrived
             && self.t1_ns.is_none()
-            && now < self.opening.told_until.plus(round_trip_ns)
+            && now < self.pending.t1_deadline.plus(round_trip_ns)
     }
 
     /// The request left at `t3`.
@@ -136,7 +136,7 @@ impl<T: Copy> Exchange<T> {
             self.arrived = Some(true);
         }
         match message.body {
-            Body::Sync { .. } | Body::Answer { .. } if self.sync_arrived => {
+            Body::Sync { .. } | Body::CompactResp { .. } if self.sync_arrived => {
                 return Verdict::Duplicate;
             }
             Body::FollowUp { .. } if self.t1_ns.is_some() => return Verdict::Duplicate,
@@ -152,10 +152,10 @@ impl<T: Copy> Exchange<T> {
                     self.t1_ns = Some(origin_ns);
                 }
             }
-            Body::Answer { reply, .. } => {
+            Body::CompactResp { response_tlv, .. } => {
                 self.sync_arrived = true;
                 self.t2 = stamp;
-                self.t4_ns = Some(reply.receive_ns);
+                self.t4_ns = Some(response_tlv.receive_ns);
                 self.correction_ns += correction_ns;
             }
             Body::FollowUp { origin_ns } => {
@@ -171,10 +171,10 @@ impl<T: Copy> Exchange<T> {
                 self.t1_ns = self.t1_ns.or(sync_left_ns);
             }
             Body::DelayReq
-            | Body::LeanReq { .. }
+            | Body::CompactReq { .. }
             | Body::Announce { .. }
             | Body::Signaling { .. } => {
-                return Verdict::Foreign;
+                return Verdict::Unsolicited;
             }
         }
         self.verdict()
@@ -207,14 +207,14 @@ impl<T: Copy> Exchange<T> {
                     Verdict::Complete(outbound, inbound)
                 } else {
                     (self.t2, self.t3) = (None, None);
-                    Verdict::Absurd
+                    Verdict::Implausible
                 }
             }
             _ => Verdict::Taken,
         }
     }
 
-    pub fn settled(&self) -> Settled<T> {
+    pub fn outcome(&self) -> Outcome<T> {
         let sync_sent = match self.arrived {
             // Which of its Syncs were lost tell their sequence ids.
             _ if self.standard.is_some() => Some(self.sync_arrived),
@@ -222,8 +222,8 @@ impl<T: Copy> Exchange<T> {
             Some(true) if self.perhaps_shed => None,
             other => other,
         };
-        Settled {
-            tag: self.opening.tag,
+        Outcome {
+            tag: self.pending.tag,
             request_arrived: self.arrived,
             sync_sent,
             sync_arrived: self.sync_arrived,

@@ -6,10 +6,10 @@
 
 use std::collections::VecDeque;
 
-use super::exchange::{Arrival, Exchange, Opening, Settled, Standard, Verdict};
+use super::exchange::{Arrival, Exchange, Outcome, PendingRequest, Standard, Verdict};
 use super::field::PortIdentity;
 use super::messages::{Body, Message};
-use super::rx_report_tlv::Tally;
+use super::rx_report_tlv::RxReportTlv;
 use crate::clock::RawTime;
 
 /// Sequence ids are told apart over half their range.
@@ -17,7 +17,7 @@ const MOST_OPEN: usize = 30_000;
 
 /// Open requests towards one responder, by consecutive sequence ids.
 #[derive(Debug)]
-pub struct Ledger<T> {
+pub struct ExchangeTable<T> {
     requester: PortIdentity,
     responder: Option<PortIdentity>,
     restarted: bool,
@@ -25,10 +25,10 @@ pub struct Ledger<T> {
     open: VecDeque<Exchange<T>>,
     /// How many requests in front are known to have arrived.
     known: usize,
-    tally: Option<Tally>,
+    rx_report: Option<RxReportTlv>,
 }
 
-impl<T: Copy> Ledger<T> {
+impl<T: Copy> ExchangeTable<T> {
     /// An empty ledger whose requests carry `requester` as their source.
     pub fn new(requester: PortIdentity) -> Self {
         Self {
@@ -38,7 +38,7 @@ impl<T: Copy> Ledger<T> {
             first: 0,
             open: VecDeque::new(),
             known: 0,
-            tally: None,
+            rx_report: None,
         }
     }
 
@@ -47,18 +47,18 @@ impl<T: Copy> Ledger<T> {
     }
 
     /// Opens an exchange and says the sequence id of its request; `None` when too many are open.
-    pub fn open(&mut self, opening: Opening<T>) -> Option<u16> {
+    pub fn open(&mut self, pending: PendingRequest<T>) -> Option<u16> {
         if self.open.len() == MOST_OPEN {
             return None;
         }
         let sequence_id = self.first.wrapping_add(self.open.len() as u16);
-        self.open.push_back(Exchange::new(opening));
+        self.open.push_back(Exchange::new(pending));
         Some(sequence_id)
     }
 
     /// Opens an exchange with a stock responder, before whose Sync `syncs_missed` others should have come.
-    pub fn open_standard(&mut self, opening: Opening<T>, syncs_missed: i32) -> Option<u16> {
-        let sequence_id = self.open(opening)?;
+    pub fn open_standard(&mut self, pending: PendingRequest<T>, syncs_missed: i32) -> Option<u16> {
+        let sequence_id = self.open(pending)?;
         if let Some(open) = self.find(sequence_id) {
             open.standard = Some(Standard { syncs_missed });
         }
@@ -69,7 +69,7 @@ impl<T: Copy> Ledger<T> {
     pub fn withdraw(&mut self, sequence_id: u16) -> Option<T> {
         let open = self.find(sequence_id)?;
         let first = !std::mem::replace(&mut open.void, true);
-        first.then_some(open.opening.tag)
+        first.then_some(open.pending.tag)
     }
 
     /// Gives the departure of a request, which the kernel tells after the fact, at times after the response.
@@ -82,37 +82,37 @@ impl<T: Copy> Ledger<T> {
 
     /// Files a message that the responder sent.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
-        let tally = match message.body {
+        let rx_report = match message.body {
             Body::DelayReq
-            | Body::LeanReq { .. }
+            | Body::CompactReq { .. }
             | Body::Announce { .. }
             | Body::Signaling { .. } => {
-                return Verdict::Foreign;
+                return Verdict::Unsolicited;
             }
             Body::DelayResp { requester, .. } if requester != self.requester => {
-                return Verdict::Foreign;
+                return Verdict::Unsolicited;
             }
-            Body::Answer { reply, .. } if reply.requester != self.requester => {
-                return Verdict::Foreign;
+            Body::CompactResp { response_tlv, .. } if response_tlv.requester != self.requester => {
+                return Verdict::Unsolicited;
             }
-            Body::DelayResp { tally, .. } => tally,
-            Body::Answer { tally, .. } => Some(tally),
+            Body::DelayResp { rx_report, .. } => rx_report,
+            Body::CompactResp { rx_report, .. } => Some(rx_report),
             Body::Sync { .. } | Body::FollowUp { .. } => None,
         };
         let back = self.first.wrapping_sub(message.sequence_id);
         let verdict = match self.find(message.sequence_id) {
-            Some(open) if arrival.at > open.opening.deadline => Verdict::Late,
+            Some(open) if arrival.at > open.pending.deadline => Verdict::Late,
             Some(open) => open.file(message, arrival.stamp),
             None if back != 0 && usize::from(back) < MOST_OPEN => Verdict::Late,
-            None => return Verdict::Foreign,
+            None => return Verdict::Unsolicited,
         };
         if self.responder.is_some_and(|known| known != message.source) {
             self.restarted = true;
-            self.tally = None;
+            self.rx_report = None;
         }
         self.responder = Some(message.source);
-        if let Some(tally) = tally {
-            self.learn(tally);
+        if let Some(rx_report) = rx_report {
+            self.learn(rx_report);
         }
         verdict
     }
@@ -131,15 +131,15 @@ impl<T: Copy> Ledger<T> {
     }
 
     /// Settles what is due at `now`, oldest first. Everything that arrived before `now` must have been filed.
-    pub fn settle(&mut self, now: RawTime, mut each: impl FnMut(Settled<T>)) {
+    pub fn settle(&mut self, now: RawTime, mut each: impl FnMut(Outcome<T>)) {
         while let Some(open) = self.open.front() {
-            let opening = open.opening;
-            let decided = open.void || open.arrived.is_some() || opening.hold_until <= now;
-            if opening.deadline > now || !decided || !open.void && open.awaits_news(now) {
+            let pending = open.pending;
+            let decided = open.void || open.arrived.is_some() || pending.hold_until <= now;
+            if pending.deadline > now || !decided || !open.void && open.awaits_news(now) {
                 break;
             }
             if !open.void {
-                each(open.settled());
+                each(open.outcome());
             }
             self.open.pop_front();
             self.first = self.first.wrapping_add(1);
@@ -153,16 +153,16 @@ impl<T: Copy> Ledger<T> {
         &mut self,
         now: RawTime,
         which: impl Fn(&T) -> bool,
-        mut each: impl FnMut(Result<Settled<T>, T>),
+        mut each: impl FnMut(Result<Outcome<T>, T>),
     ) {
         let open = self.open.iter_mut().filter(|open| !open.void);
-        for open in open.filter(|open| which(&open.opening.tag)) {
+        for open in open.filter(|open| which(&open.pending.tag)) {
             open.void = true;
-            let over = open.sync_arrived || open.opening.deadline <= now;
+            let over = open.sync_arrived || open.pending.deadline <= now;
             each(if over {
-                Ok(open.settled())
+                Ok(open.outcome())
             } else {
-                Err(open.opening.tag)
+                Err(open.pending.tag)
             });
         }
     }
@@ -173,23 +173,23 @@ impl<T: Copy> Ledger<T> {
     }
 
     /// Takes from a tally which requests arrived.
-    fn learn(&mut self, tally: Tally) {
-        let previous = self.tally.filter(|p| tally.requests >= p.requests);
-        let ahead = previous.map_or(u16::MAX, |p| tally.newest.wrapping_sub(p.newest));
+    fn learn(&mut self, rx_report: RxReportTlv) {
+        let previous = self.rx_report.filter(|p| rx_report.requests >= p.requests);
+        let ahead = previous.map_or(u16::MAX, |p| rx_report.newest.wrapping_sub(p.newest));
         let overtaken = previous.is_some() && ahead > u16::MAX / 2;
-        let unwatched = self.unwatched(&tally, previous.filter(|_| !overtaken));
-        let shed = !overtaken && tally.unanswered() != previous.map_or(0, |p| p.unanswered());
+        let unwatched = self.unwatched(&rx_report, previous.filter(|_| !overtaken));
+        let shed = !overtaken && rx_report.unanswered() != previous.map_or(0, |p| p.unanswered());
 
         for index in self.known..self.open.len() {
             let sequence_id = self.first.wrapping_add(index as u16);
             let open = &mut self.open[index];
-            let back = tally.newest.wrapping_sub(sequence_id);
+            let back = rx_report.newest.wrapping_sub(sequence_id);
             if back > u16::MAX / 2 {
                 break;
             }
             if open.arrived != Some(true) {
-                let told = tally.arrived(sequence_id);
-                let counted = unwatched.filter(|_| back < ahead && back >= tally.watched);
+                let told = rx_report.arrived(sequence_id);
+                let counted = unwatched.filter(|_| back < ahead && back >= rx_report.watched);
                 open.arrived = told.or(counted).or(open.arrived);
             }
             open.perhaps_shed |= shed && back < ahead;
@@ -202,20 +202,20 @@ impl<T: Copy> Ledger<T> {
             self.known += 1;
         }
         if !overtaken {
-            self.tally = Some(tally);
+            self.rx_report = Some(rx_report);
         }
     }
 
     /// For requests after the previous tally that the map of the new one no longer reaches: whether all of them
     /// arrived, or none; `None` when some did.
-    fn unwatched(&self, tally: &Tally, previous: Option<Tally>) -> Option<bool> {
+    fn unwatched(&self, rx_report: &RxReportTlv, previous: Option<RxReportTlv>) -> Option<bool> {
         let previous = previous?;
-        let gap = tally
+        let gap = rx_report
             .newest
             .wrapping_sub(previous.newest)
-            .checked_sub(tally.watched)?;
-        let arrived = tally.requests - previous.requests;
-        match arrived.checked_sub(tally.arrived.count_ones())? {
+            .checked_sub(rx_report.watched)?;
+        let arrived = rx_report.requests - previous.requests;
+        match arrived.checked_sub(rx_report.arrived.count_ones())? {
             0 => Some(false),
             n if n == u32::from(gap) => Some(true),
             _ => None,

@@ -1,5 +1,5 @@
 use super::super::field::Correction;
-use super::super::response_tlv::Reply;
+use super::super::response_tlv::ResponseTlv;
 use super::*;
 
 const US: i64 = 1_000;
@@ -9,7 +9,7 @@ const REQUESTER: PortIdentity = PortIdentity { clock: 7, port: 1 };
 
 /// A client and an idealised responder: what was asked, what came back.
 struct Talk {
-    ledger: Ledger<u16>,
+    exchanges: ExchangeTable<u16>,
     received: Vec<u16>,
     responder: u64,
     unanswered: u32,
@@ -18,7 +18,7 @@ struct Talk {
 impl Talk {
     fn new() -> Self {
         Self {
-            ledger: Ledger::new(REQUESTER),
+            exchanges: ExchangeTable::new(REQUESTER),
             received: Vec::new(),
             responder: 9,
             unanswered: 0,
@@ -32,19 +32,19 @@ impl Talk {
     /// Sends the next request, held for an answer for `hold_s`.
     fn ask(&mut self, hold_s: i64) -> u16 {
         let tag = self
-            .ledger
+            .exchanges
             .first
-            .wrapping_add(self.ledger.open.len() as u16);
+            .wrapping_add(self.exchanges.open.len() as u16);
         let at = Self::sent_at(tag);
-        let opening = Opening {
+        let pending = PendingRequest {
             at,
             deadline: at.plus(DEADLINE),
             hold_until: at.plus(DEADLINE.max(hold_s * 1_000_000_000)),
-            told_until: at.plus(DEADLINE),
+            t1_deadline: at.plus(DEADLINE),
             tag,
         };
-        assert_eq!(self.ledger.open(opening), Some(tag));
-        assert_eq!(self.ledger.departed(tag, at), Verdict::Taken);
+        assert_eq!(self.exchanges.open(pending), Some(tag));
+        assert_eq!(self.exchanges.departed(tag, at), Verdict::Taken);
         tag
     }
 
@@ -59,7 +59,7 @@ impl Talk {
     }
 
     /// What the responder knows: a naive count over everything received.
-    fn tally(&self) -> Tally {
+    fn rx_report(&self) -> RxReportTlv {
         let newest = *self.received.iter().max().unwrap();
         let watched = (newest - self.received[0] + 1).min(128);
         let arrived = (0..watched)
@@ -67,7 +67,7 @@ impl Talk {
             .map(|back| 1 << back)
             .sum();
         let requests = self.received.len() as u32;
-        Tally {
+        RxReportTlv {
             requests,
             syncs: requests - self.unanswered,
             newest,
@@ -87,7 +87,7 @@ impl Talk {
             correction: Correction(0),
             body,
         };
-        self.ledger.receive(
+        self.exchanges.receive(
             &message,
             Arrival {
                 at,
@@ -112,7 +112,7 @@ impl Talk {
         self.hear(id, 310, Body::FollowUp { origin_ns })
     }
 
-    fn delay_resp(&mut self, id: u16, tally: Option<Tally>) -> Verdict {
+    fn delay_resp(&mut self, id: u16, rx_report: Option<RxReportTlv>) -> Verdict {
         let receive_ns = Self::sent_at(id).0 + 100 * US;
         self.hear(
             id,
@@ -120,26 +120,26 @@ impl Talk {
             Body::DelayResp {
                 receive_ns,
                 requester: REQUESTER,
-                tally,
+                rx_report,
                 sync_left_ns: None,
-                claim: None,
+                hardware_clock: None,
             },
         )
     }
 
     /// The whole answer arrives.
-    fn answer(&mut self, id: u16) {
+    fn response(&mut self, id: u16) {
         self.arrives(id);
         self.sync(id);
         self.follow_up(id);
-        let tally = self.tally();
-        self.delay_resp(id, Some(tally));
+        let rx_report = self.rx_report();
+        self.delay_resp(id, Some(rx_report));
     }
 
     /// (request lost, Sync lost) as settled by `at_s`; `?` for what nobody knows.
     fn settle(&mut self, at_s: i64) -> Vec<(u16, String)> {
-        let mut settled = Vec::new();
-        self.ledger.settle(RawTime(at_s * 1_000_000_000), |s| {
+        let mut outcome = Vec::new();
+        self.exchanges.settle(RawTime(at_s * 1_000_000_000), |s| {
             let word = match (s.request_arrived, s.sync_sent, s.sync_arrived) {
                 (Some(true), Some(true), true) => "back",
                 (Some(false), Some(false), false) => "lost out",
@@ -148,14 +148,14 @@ impl Talk {
                 (None, None, false) => "?",
                 other => panic!("{other:?}"),
             };
-            settled.push((s.tag, word.to_owned()));
+            outcome.push((s.tag, word.to_owned()));
         });
-        settled
+        outcome
     }
 
     fn words(&mut self, at_s: i64) -> String {
-        let settled = self.settle(at_s);
-        settled
+        let outcome = self.settle(at_s);
+        outcome
             .into_iter()
             .map(|(_, word)| word)
             .collect::<Vec<_>>()
@@ -207,12 +207,16 @@ fn impossible_times_are_counted_and_not_measured() {
         let body = Body::DelayResp {
             receive_ns: t4_us * US,
             requester: REQUESTER,
-            tally: None,
+            rx_report: None,
             sync_left_ns: None,
-            claim: None,
+            hardware_clock: None,
         };
-        assert_eq!(talk.hear(0, 320, body), Verdict::Absurd, "{t1_us} {t4_us}");
-        talk.ledger.settle(RawTime(2 * DEADLINE), |s| {
+        assert_eq!(
+            talk.hear(0, 320, body),
+            Verdict::Implausible,
+            "{t1_us} {t4_us}"
+        );
+        talk.exchanges.settle(RawTime(2 * DEADLINE), |s| {
             assert_eq!((s.sync_arrived, s.outbound, s.inbound), (true, None, None));
         });
     }
@@ -221,17 +225,17 @@ fn impossible_times_are_counted_and_not_measured() {
 #[test]
 fn the_departure_may_be_known_last() {
     let mut talk = Talk::new();
-    let opening = Opening {
+    let pending = PendingRequest {
         at: RawTime(0),
         deadline: RawTime(DEADLINE),
         hold_until: RawTime(DEADLINE),
-        told_until: RawTime(DEADLINE),
+        t1_deadline: RawTime(DEADLINE),
         tag: 0,
     };
-    let id = talk.ledger.open(opening).unwrap();
-    talk.answer(id);
+    let id = talk.exchanges.open(pending).unwrap();
+    talk.response(id);
     assert!(matches!(
-        talk.ledger.departed(id, RawTime(0)),
+        talk.exchanges.departed(id, RawTime(0)),
         Verdict::Complete(..)
     ));
 }
@@ -240,14 +244,14 @@ fn the_departure_may_be_known_last() {
 fn says_in_which_direction_a_packet_was_lost() {
     let mut talk = Talk::new();
     talk.ask_times(6, 0);
-    talk.answer(0);
+    talk.response(0);
     // 1 is lost on its way out. Of 2 all answers are lost, of 3 the Sync. 4 loses Delay_Resp. 5 tells of all.
     talk.arrives(2);
     talk.arrives(3);
     talk.follow_up(3);
     talk.arrives(4);
     talk.sync(4);
-    talk.answer(5);
+    talk.response(5);
     assert_eq!(
         talk.words(5),
         "back, lost out, lost in, lost in, back, back"
@@ -270,10 +274,10 @@ fn without_counts_silence_has_no_direction() {
 fn what_a_later_answer_tells_is_waited_for() {
     let mut talk = Talk::new();
     talk.ask_times(4, 9);
-    talk.answer(0);
+    talk.response(0);
     assert_eq!(talk.words(2), "back");
     talk.arrives(2);
-    talk.answer(3);
+    talk.response(3);
     assert_eq!(talk.words(2), "lost out, lost in, back");
 
     let mut talk = Talk::new();
@@ -287,27 +291,27 @@ fn an_outage_longer_than_the_map_is_told_by_the_counts() {
     for (arrives, word) in [(true, "lost in"), (false, "lost out")] {
         let mut talk = Talk::new();
         talk.ask_times(400, 30);
-        talk.answer(0);
+        talk.response(0);
         if arrives {
             (1..399).for_each(|id| talk.arrives(id));
         }
-        talk.answer(399);
-        let settled = talk.settle(60);
-        assert_eq!(settled.len(), 400);
+        talk.response(399);
+        let outcome = talk.settle(60);
+        assert_eq!(outcome.len(), 400);
         assert!(
-            settled[1..399].iter().all(|(_, w)| w == word),
-            "{settled:?}"
+            outcome[1..399].iter().all(|(_, w)| w == word),
+            "{outcome:?}"
         );
     }
     let mut talk = Talk::new();
     talk.ask_times(400, 30);
-    talk.answer(0);
+    talk.response(0);
     (1..100).for_each(|id| talk.arrives(id));
-    talk.answer(399);
-    let settled = talk.settle(60);
+    talk.response(399);
+    let outcome = talk.settle(60);
     // Which of those beyond the map arrived, the counts alone cannot tell.
-    assert!(settled[1..272].iter().all(|(_, w)| w == "?"));
-    assert!(settled[272..399].iter().all(|(_, w)| w == "lost out"));
+    assert!(outcome[1..272].iter().all(|(_, w)| w == "?"));
+    assert!(outcome[272..399].iter().all(|(_, w)| w == "lost out"));
 }
 
 #[test]
@@ -316,10 +320,13 @@ fn answers_slower_than_the_next_requests_are_no_loss() {
     talk.ask_times(50, 0);
     // All answers come after the last request, in the wrong order.
     (0..50).for_each(|id| talk.arrives(id));
-    let tally = talk.tally();
+    let rx_report = talk.rx_report();
     for id in (0..50).rev() {
         talk.follow_up(id);
-        assert!(matches!(talk.delay_resp(id, Some(tally)), Verdict::Taken));
+        assert!(matches!(
+            talk.delay_resp(id, Some(rx_report)),
+            Verdict::Taken
+        ));
         assert!(matches!(talk.sync(id), Verdict::Complete(..)));
     }
     assert!(talk.settle(60).iter().all(|(_, word)| word == "back"));
@@ -343,22 +350,22 @@ fn after_the_deadline_it_is_too_late() {
         ),
         Verdict::Late
     );
-    talk.answer(1);
+    talk.response(1);
     assert_eq!(talk.words(5), "lost in, back");
     assert_eq!(talk.sync(0), Verdict::Late);
-    assert_eq!(talk.sync(700), Verdict::Foreign);
+    assert_eq!(talk.sync(700), Verdict::Unsolicited);
 }
 
 #[test]
 fn an_overloaded_responder_is_not_counted_as_loss() {
     let mut talk = Talk::new();
     talk.ask_times(4, 0);
-    talk.answer(0);
+    talk.response(0);
     talk.arrives(1);
     talk.unanswered = 1;
-    talk.answer(2);
+    talk.response(2);
     talk.arrives(3);
-    talk.delay_resp(3, Some(talk.tally()));
+    talk.delay_resp(3, Some(talk.rx_report()));
     assert_eq!(talk.words(5), "back, shed?, back, lost in");
 }
 
@@ -366,15 +373,15 @@ fn an_overloaded_responder_is_not_counted_as_loss() {
 fn a_restarted_responder_is_noticed_and_its_counts_start_anew() {
     let mut talk = Talk::new();
     talk.ask_times(5, 9);
-    talk.answer(0);
-    talk.answer(1);
-    assert!(!talk.ledger.take_restarted());
+    talk.response(0);
+    talk.response(1);
+    assert!(!talk.exchanges.take_restarted());
     talk.responder = 10;
     talk.received.clear();
-    talk.answer(3);
-    assert!(talk.ledger.take_restarted());
-    assert!(!talk.ledger.take_restarted());
-    talk.answer(4);
+    talk.response(3);
+    assert!(talk.exchanges.take_restarted());
+    assert!(!talk.exchanges.take_restarted());
+    talk.response(4);
     // The new process never saw 2, nor could it have.
     assert_eq!(talk.words(12), "back, back, ?, back, back");
 }
@@ -387,33 +394,33 @@ fn answers_to_another_are_foreign() {
     let body = Body::DelayResp {
         receive_ns: 0,
         requester,
-        tally: None,
+        rx_report: None,
         sync_left_ns: None,
-        claim: None,
+        hardware_clock: None,
     };
-    assert_eq!(talk.hear(0, 100, body), Verdict::Foreign);
-    assert_eq!(talk.hear(0, 100, Body::DelayReq), Verdict::Foreign);
+    assert_eq!(talk.hear(0, 100, body), Verdict::Unsolicited);
+    assert_eq!(talk.hear(0, 100, Body::DelayReq), Verdict::Unsolicited);
 }
 
 #[test]
 fn a_request_that_never_left_is_not_settled() {
     let mut talk = Talk::new();
     talk.ask_times(3, 0);
-    talk.ledger.withdraw(1);
-    talk.answer(0);
-    talk.answer(2);
+    talk.exchanges.withdraw(1);
+    talk.response(0);
+    talk.response(2);
     assert_eq!(talk.words(5), "back, back");
     talk.ask(0);
     talk.ask(0);
-    talk.ledger.withdraw(3);
+    talk.exchanges.withdraw(3);
     talk.sync(4);
     talk.ask(0);
     talk.ask(0);
     let mut ended = Vec::new();
-    talk.ledger.end(
+    talk.exchanges.end(
         RawTime(0),
         |tag| *tag < 6,
-        |outcome| ended.push(outcome.map(|settled| settled.tag)),
+        |outcome| ended.push(outcome.map(|outcome| outcome.tag)),
     );
     assert_eq!(ended, [Ok(4), Err(5)]);
     assert_eq!(talk.words(9), "?");
@@ -423,14 +430,14 @@ fn a_request_that_never_left_is_not_settled() {
 #[test]
 fn random_losses_are_told_apart_exactly_over_many_rollovers() {
     losing_at_random(Body::DelayReq);
-    losing_at_random(Body::LeanReq { soon: true });
+    losing_at_random(Body::CompactReq { soon: true });
 }
 
 fn losing_at_random(request: Body) {
-    let mut ledger: Ledger<u32> = Ledger::new(REQUESTER);
+    let mut exchanges: ExchangeTable<u32> = ExchangeTable::new(REQUESTER);
     let mut responder = super::super::Responder::default();
     let client: std::net::SocketAddr = "10.0.0.1:319".parse().unwrap();
-    responder.admit([(client, 320)].into_iter(), RawTime(0));
+    responder.set_peers([(client, 320)].into_iter(), RawTime(0));
     let mut state = 5u64;
     let mut lost = |percent: u64| {
         state = state
@@ -442,14 +449,14 @@ fn losing_at_random(request: Body) {
     let (mut truth, mut told) = ([0u32; 2], [0u32; 3]);
     for n in 0..200_000u32 {
         let at = RawTime(i64::from(n) * INTERVAL);
-        let opening = Opening {
+        let pending = PendingRequest {
             at,
             deadline: at.plus(DEADLINE),
             hold_until: at.plus(5 * DEADLINE),
-            told_until: at.plus(DEADLINE),
+            t1_deadline: at.plus(DEADLINE),
             tag: n,
         };
-        let sequence_id = ledger.open(opening).unwrap();
+        let sequence_id = exchanges.open(pending).unwrap();
         let request = Message {
             source: REQUESTER,
             sequence_id,
@@ -461,18 +468,20 @@ fn losing_at_random(request: Body) {
         if losing && lost(7) {
             truth[0] += 1;
         } else {
-            let answer = responder.request(&request, client, at).unwrap();
-            responder.synced(&answer);
+            let response = responder.handle_request(&request, client, at).unwrap();
+            responder.count_sync(&response);
             let arrival = Arrival {
                 at: at.plus(US),
                 stamp: None,
             };
             if request.body != Body::DelayReq {
-                let whole = responder.answer(&answer, source, (1, 1), None).unwrap();
+                let whole = responder
+                    .compact_resp(&response, source, (1, 1), None)
+                    .unwrap();
                 if losing && lost(12) {
                     truth[1] += 1;
                 } else {
-                    ledger.receive(&whole, arrival);
+                    exchanges.receive(&whole, arrival);
                 }
             } else if losing && lost(12) {
                 truth[1] += 1;
@@ -481,7 +490,7 @@ fn losing_at_random(request: Body) {
                     two_step: true,
                     origin_ns: 1,
                 };
-                ledger.receive(
+                exchanges.receive(
                     &Message {
                         source,
                         body,
@@ -492,12 +501,12 @@ fn losing_at_random(request: Body) {
             }
             if request.body == Body::DelayReq && (!losing || !lost(12)) {
                 let message = responder
-                    .delay_resp(&answer, source, 1, None, None)
+                    .delay_resp(&response, source, 1, None, None)
                     .unwrap();
-                ledger.receive(&message, arrival);
+                exchanges.receive(&message, arrival);
             }
         }
-        ledger.settle(at, |s| {
+        exchanges.settle(at, |s| {
             told[0] += u32::from(s.request_arrived == Some(false));
             told[1] += u32::from(s.sync_sent == Some(true) && !s.sync_arrived);
             told[2] += u32::from(s.request_arrived.is_none() || s.sync_sent.is_none());
@@ -507,17 +516,17 @@ fn losing_at_random(request: Body) {
 }
 
 /// Opens an exchange with a stock responder at 0 and gives its departure.
-fn standard(ledger: &mut Ledger<u16>) -> u16 {
+fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
     let deadline = RawTime(DEADLINE);
-    let opening = Opening {
+    let pending = PendingRequest {
         at: RawTime(0),
         deadline,
         hold_until: deadline,
-        told_until: deadline,
+        t1_deadline: deadline,
         tag: 1,
     };
-    let id = ledger.open_standard(opening, 0).unwrap();
-    ledger.departed(id, RawTime(0));
+    let id = exchanges.open_standard(pending, 0).unwrap();
+    exchanges.departed(id, RawTime(0));
     id
 }
 
@@ -532,8 +541,8 @@ fn told(id: u16, body: Body) -> Message {
 
 #[test]
 fn a_stock_responders_sync_may_leave_before_the_request_and_answers_nothing() {
-    let mut ledger = Ledger::new(REQUESTER);
-    let id = standard(&mut ledger);
+    let mut exchanges = ExchangeTable::new(REQUESTER);
+    let id = standard(&mut exchanges);
     let arrival = |us: i64| Arrival {
         at: RawTime(us * US),
         stamp: Some(RawTime(us * US)),
@@ -543,17 +552,17 @@ fn a_stock_responders_sync_may_leave_before_the_request_and_answers_nothing() {
         origin_ns: -60 * US,
     };
     assert_eq!(
-        ledger.receive(&told(id, sync), arrival(-10)),
+        exchanges.receive(&told(id, sync), arrival(-10)),
         Verdict::Taken
     );
     let response = Body::DelayResp {
         receive_ns: 40 * US,
         requester: REQUESTER,
-        tally: None,
+        rx_report: None,
         sync_left_ns: None,
-        claim: None,
+        hardware_clock: None,
     };
-    let verdict = ledger.receive(&told(id, response), arrival(90));
+    let verdict = exchanges.receive(&told(id, response), arrival(90));
     let Verdict::Complete(outbound, inbound) = verdict else {
         panic!("{verdict:?}");
     };
@@ -562,8 +571,8 @@ fn a_stock_responders_sync_may_leave_before_the_request_and_answers_nothing() {
 
 #[test]
 fn an_unanswered_request_to_a_stock_responder_is_settled_at_its_deadline() {
-    let mut ledger = Ledger::new(REQUESTER);
-    let id = standard(&mut ledger);
+    let mut exchanges = ExchangeTable::new(REQUESTER);
+    let id = standard(&mut exchanges);
     let sync = Body::Sync {
         two_step: true,
         origin_ns: 0,
@@ -572,11 +581,11 @@ fn an_unanswered_request_to_a_stock_responder_is_settled_at_its_deadline() {
         at: RawTime(0),
         stamp: Some(RawTime(0)),
     };
-    ledger.receive(&told(id, sync), arrival);
-    let mut settled = Vec::new();
-    ledger.settle(RawTime(DEADLINE), |s| settled.push(s));
-    assert_eq!(settled.len(), 1);
-    let s = &settled[0];
+    exchanges.receive(&told(id, sync), arrival);
+    let mut outcome = Vec::new();
+    exchanges.settle(RawTime(DEADLINE), |s| outcome.push(s));
+    assert_eq!(outcome.len(), 1);
+    let s = &outcome[0];
     assert_eq!(
         (s.request_arrived, s.answered, s.sync_sent),
         (None, false, Some(true))
@@ -596,9 +605,9 @@ fn a_delay_resp_that_tells_when_the_sync_left_needs_no_follow_up() {
     let joint = Body::DelayResp {
         receive_ns: 40 * US,
         requester: REQUESTER,
-        tally: Some(talk.tally()),
+        rx_report: Some(talk.rx_report()),
         sync_left_ns: Some(60 * US),
-        claim: None,
+        hardware_clock: None,
     };
     let verdict = talk.hear(id, 110, joint);
     let Verdict::Complete(outbound, inbound) = verdict else {
@@ -611,11 +620,11 @@ fn a_delay_resp_that_tells_when_the_sync_left_needs_no_follow_up() {
 
 /// The Sync that is a whole answer, sent 60 us after the request was, which arrived after 40 us.
 fn whole(talk: &Talk, id: u16, requester: PortIdentity) -> Body {
-    Body::Answer {
+    Body::CompactResp {
         origin_ns: 0,
-        reply: Reply::new(Talk::sent_at(id).0 + 40 * US, requester),
-        tally: talk.tally(),
-        claim: None,
+        response_tlv: ResponseTlv::new(Talk::sent_at(id).0 + 40 * US, requester),
+        rx_report: talk.rx_report(),
+        hardware_clock: None,
     }
 }
 
@@ -627,14 +636,14 @@ fn an_answer_of_one_packet_is_complete_when_a_later_one_tells_when_it_left() {
     let body = whole(&talk, id, REQUESTER);
     assert_eq!(talk.hear(id, 100, body), Verdict::Taken);
     assert_eq!(talk.hear(id, 100, body), Verdict::Duplicate);
-    let verdict = talk.ledger.synced(id, 60 * US);
+    let verdict = talk.exchanges.synced(id, 60 * US);
     let Verdict::Complete(outbound, inbound) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
-    assert_eq!(talk.ledger.synced(id, 60 * US), Verdict::Duplicate);
+    assert_eq!(talk.exchanges.synced(id, 60 * US), Verdict::Duplicate);
     assert_eq!(talk.words(2), "back");
-    assert_eq!(talk.ledger.synced(id, 60 * US), Verdict::Late);
+    assert_eq!(talk.exchanges.synced(id, 60 * US), Verdict::Late);
 }
 
 #[test]
@@ -643,7 +652,7 @@ fn an_answer_of_one_packet_counts_although_nobody_tells_when_it_left() {
     talk.ask_times(2, 1);
     talk.arrives(1);
     let body = whole(&talk, 1, PortIdentity { clock: 8, port: 1 });
-    assert_eq!(talk.hear(1, 100, body), Verdict::Foreign);
+    assert_eq!(talk.hear(1, 100, body), Verdict::Unsolicited);
     let body = whole(&talk, 1, REQUESTER);
     assert_eq!(talk.hear(1, 100, body), Verdict::Taken);
     assert_eq!(talk.words(2), "?, back");
@@ -654,25 +663,25 @@ fn an_answer_of_one_packet_waits_for_the_next_one_beyond_its_deadline() {
     for is_told in [true, false] {
         let mut talk = Talk::new();
         let id = talk.ask(1);
-        let told_until = Talk::sent_at(id).plus(DEADLINE + 1_000 * US);
-        talk.ledger.open.back_mut().unwrap().opening.told_until = told_until;
+        let t1_deadline = Talk::sent_at(id).plus(DEADLINE + 1_000 * US);
+        talk.exchanges.open.back_mut().unwrap().pending.t1_deadline = t1_deadline;
         talk.arrives(id);
         let body = whole(&talk, id, REQUESTER);
         assert_eq!(talk.hear(id, 100, body), Verdict::Taken);
-        let mut settled = Vec::new();
-        let mut settle = |ledger: &mut Ledger<u16>, at: RawTime| {
-            ledger.settle(at, |s| settled.push((s.answered, s.inbound.is_some())));
-            settled.clone()
+        let mut outcome = Vec::new();
+        let mut settle = |exchanges: &mut ExchangeTable<u16>, at: RawTime| {
+            exchanges.settle(at, |s| outcome.push((s.answered, s.inbound.is_some())));
+            outcome.clone()
         };
         // The next answer takes as long to come as this one did.
-        let last = told_until.plus(100 * US);
-        assert_eq!(settle(&mut talk.ledger, last.plus(-1)), []);
+        let last = t1_deadline.plus(100 * US);
+        assert_eq!(settle(&mut talk.exchanges, last.plus(-1)), []);
         if is_told {
-            let verdict = talk.ledger.synced(id, 60 * US);
+            let verdict = talk.exchanges.synced(id, 60 * US);
             assert!(matches!(verdict, Verdict::Complete(..)), "{verdict:?}");
-            assert_eq!(settle(&mut talk.ledger, last.plus(-1)), [(true, true)]);
+            assert_eq!(settle(&mut talk.exchanges, last.plus(-1)), [(true, true)]);
         } else {
-            assert_eq!(settle(&mut talk.ledger, last), [(true, false)]);
+            assert_eq!(settle(&mut talk.exchanges, last), [(true, false)]);
         }
     }
 }

@@ -6,9 +6,9 @@ use std::net::IpAddr;
 
 use rustc_hash::FxHashMap;
 
-use super::client_address::Way;
+use super::client_address::ClientAddress;
 use super::field::PortIdentity;
-use super::token_bucket::Budget;
+use super::token_bucket::TokenBucket;
 use super::unicast_tlv::{Service, Tlv};
 use crate::clock::RawTime;
 
@@ -29,10 +29,10 @@ pub type ClientId = (IpAddr, PortIdentity);
 
 /// A message that is due to a client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Due {
+pub struct DueMessage {
     pub service: Service,
     pub sequence_id: u16,
-    pub way: Way,
+    pub address: ClientAddress,
 }
 
 /// Why a Delay_Req gets no Delay_Resp.
@@ -61,9 +61,9 @@ pub struct Grants {
 #[derive(Debug)]
 struct Client {
     id: ClientId,
-    way: Way,
+    address: ClientAddress,
     granted: [Option<Granted>; 3],
-    requests: Budget,
+    requests: TokenBucket,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -79,7 +79,7 @@ impl Grants {
     pub fn request(
         &mut self,
         id: ClientId,
-        way: Way,
+        address: ClientAddress,
         (service, interval, duration_s): (Service, i8, u32),
         now: RawTime,
     ) -> Tlv {
@@ -98,8 +98,8 @@ impl Grants {
                 duration_s: 0,
             };
         }
-        let (nth, client) = self.enter(id, way, now);
-        client.way = way;
+        let (nth, client) = self.enter(id, address, now);
+        client.address = address;
         let interval_ns = interval_ns(interval);
         let until = now.plus(i64::from(duration_s) * 1_000_000_000);
         let place = service.place();
@@ -117,7 +117,7 @@ impl Grants {
             let hz = u32::try_from(2_000_000_000 / interval_ns)
                 .unwrap_or(1)
                 .max(2);
-            client.requests = Budget::new(hz, hz.max(16), now);
+            client.requests = TokenBucket::new(hz, hz.max(16), now);
         } else if before.is_none() {
             self.due.push(Reverse((granted.next, nth, place as u8)));
         }
@@ -141,18 +141,18 @@ impl Grants {
     }
 
     /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get.
-    pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Result<Way, NoDelayResp> {
+    pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Result<ClientAddress, NoDelayResp> {
         let client = self.of(id).ok_or(NoDelayResp::NotGranted)?;
         let granted = client.granted[Service::DelayResp.place()];
         let until = granted.ok_or(NoDelayResp::NotGranted)?.until;
         if now >= until || !client.requests.take(1, now) {
             return Err(NoDelayResp::TooOften);
         }
-        Ok(client.way)
+        Ok(client.address)
     }
 
     /// The next Announce or Sync that is due at `now`.
-    pub fn next_due(&mut self, now: RawTime) -> Option<Due> {
+    pub fn next_due(&mut self, now: RawTime) -> Option<DueMessage> {
         while let Some(&Reverse((at, nth, service))) = self.due.peek() {
             if at > now {
                 return None;
@@ -173,10 +173,10 @@ impl Grants {
             let behind = now.since(at) / granted.interval_ns;
             let left_out = if behind > CATCH_UP { behind } else { 0 };
             granted.next = at.plus((left_out + 1) * granted.interval_ns);
-            let due = Due {
+            let due = DueMessage {
                 service: Service::ALL[place],
                 sequence_id: granted.sequence_id,
-                way: client.way,
+                address: client.address,
             };
             granted.sequence_id = granted.sequence_id.wrapping_add(1);
             let next = granted.next;
@@ -231,7 +231,7 @@ impl Grants {
     }
 
     /// A client, who is served from now on if it was not, and its place.
-    fn enter(&mut self, id: ClientId, way: Way, now: RawTime) -> (u32, &mut Client) {
+    fn enter(&mut self, id: ClientId, address: ClientAddress, now: RawTime) -> (u32, &mut Client) {
         let clients = &mut self.clients;
         let nth = *self.places.entry(id).or_insert_with(|| {
             let left = clients.iter().position(Option::is_none);
@@ -242,9 +242,9 @@ impl Grants {
         });
         let client = clients[nth as usize].get_or_insert_with(|| Client {
             id,
-            way,
+            address,
             granted: [None; 3],
-            requests: Budget::new(0, 0, now),
+            requests: TokenBucket::new(0, 0, now),
         });
         (nth, client)
     }

@@ -11,8 +11,8 @@ fn id(last: u8, clock: u64) -> ClientId {
     )
 }
 
-fn way(last: u8) -> Way {
-    Way {
+fn address(last: u8) -> ClientAddress {
+    ClientAddress {
         client: IpAddr::from([10, 0, 0, last]),
         event_port: 319,
         general_port: 320,
@@ -21,11 +21,16 @@ fn way(last: u8) -> Way {
 }
 
 fn ask(grants: &mut Grants, last: u8, service: Service, interval: i8, s: u32, at: i64) -> Tlv {
-    grants.request(id(last, 1), way(last), (service, interval, s), RawTime(at))
+    grants.request(
+        id(last, 1),
+        address(last),
+        (service, interval, s),
+        RawTime(at),
+    )
 }
 
 /// Messages served in `[from, until)`, in turns of 5 ms.
-fn served(grants: &mut Grants, from: i64, until: i64) -> Vec<Due> {
+fn served(grants: &mut Grants, from: i64, until: i64) -> Vec<DueMessage> {
     let mut all = Vec::new();
     let mut now = from;
     while now < until {
@@ -104,11 +109,11 @@ fn limits_what_is_asked_for() {
 fn a_full_table_denies_until_a_grant_runs_out() {
     let mut grants = Grants::default();
     for clock in 0..MOST_CLIENTS as u64 {
-        grants.request(id(1, clock), way(1), (Service::Sync, 0, 10), RawTime(0));
+        grants.request(id(1, clock), address(1), (Service::Sync, 0, 10), RawTime(0));
     }
     let mut more = |at: i64| {
         let request = (Service::Sync, 0, 10);
-        match grants.request(id(2, 9), way(2), request, RawTime(at)) {
+        match grants.request(id(2, 9), address(2), request, RawTime(at)) {
             Tlv::Grant { duration_s, .. } => duration_s,
             _ => 0,
         }
@@ -124,7 +129,7 @@ fn what_is_cancelled_ends_at_once() {
     assert!(grants.cancel(id(1, 1), Service::Sync));
     assert!(!grants.cancel(id(1, 1), Service::Sync), "only once");
     assert!(served(&mut grants, 0, S).is_empty());
-    assert_eq!(grants.delay_resp(id(1, 1), RawTime(0)), Ok(way(1)));
+    assert_eq!(grants.delay_resp(id(1, 1), RawTime(0)), Ok(address(1)));
     assert!(grants.cancel(id(1, 1), Service::DelayResp));
     let after = grants.delay_resp(id(1, 1), RawTime(0));
     assert_eq!(after, Err(NoDelayResp::NotGranted));
@@ -181,7 +186,7 @@ fn whoever_leaves_the_plan_is_served_no_more() {
     assert!(
         served(&mut grants, 0, S)
             .iter()
-            .all(|due| due.way == way(2))
+            .all(|due| due.address == address(2))
     );
 }
 
@@ -194,6 +199,10 @@ fn who_comes_gets_the_place_of_who_left_and_nothing_that_was_due_to_it() {
     ask(&mut grants, 3, Service::Sync, -2, 100, 0);
     assert_eq!(grants.len(), 2);
     let all = served(&mut grants, 0, 10 * S);
-    let counts = [1, 2, 3].map(|last| all.iter().filter(|due| due.way == way(last)).count());
+    let counts = [1, 2, 3].map(|last| {
+        all.iter()
+            .filter(|due| due.address == address(last))
+            .count()
+    });
     assert_eq!(counts, [0, 160, 40]);
 }

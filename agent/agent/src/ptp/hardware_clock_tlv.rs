@@ -15,7 +15,7 @@ use super::tlv;
 /// 12  8  ahead, ns, at the receive timestamp of the same message
 /// 20  4  what that may be off, ns
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Claim {
+pub struct HardwareClockTlv {
     pub keeper: u8,
     pub ahead_ns: i64,
     pub error_ns: u32,
@@ -25,7 +25,7 @@ const SUBTYPE: [u8; 3] = [0, 0, 2];
 const VALUE_LEN: u16 = 20;
 pub(super) const TLV_LEN: usize = 4 + VALUE_LEN as usize;
 
-impl Claim {
+impl HardwareClockTlv {
     /// Reads the value of an organisation extension; `None` when it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {

@@ -1,9 +1,9 @@
 //! The messages of exchanges and of their negotiation, byte by byte.
 
 use super::field::{Correction, Malformed, PortIdentity, Reader, Writer, read_time, write_time};
-use super::hardware_clock_tlv::{self, Claim};
-use super::response_tlv::{self, Reply};
-use super::rx_report_tlv::{TLV_LEN, Tally};
+use super::hardware_clock_tlv::{self, HardwareClockTlv};
+use super::response_tlv::{self, ResponseTlv};
+use super::rx_report_tlv::{RxReportTlv, TLV_LEN};
 use super::tlv::TLV_TYPE;
 use super::unicast_tlv::Tlvs;
 
@@ -13,7 +13,7 @@ pub const MAX_LEN: usize = 54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock
 /// Sync is followed by a Follow_Up with its exact departure (table 37).
 const TWO_STEP: u16 = 0x0200;
 /// PTP profile specific 2: our own exchange is asked for (table 37).
-const LEAN: u16 = 0x4000;
+const COMPACT: u16 = 0x4000;
 /// PTP profile specific 1, beside the former: its two-packet form (table 37).
 const SOON: u16 = 0x2000;
 /// Sent to one port only (table 37).
@@ -60,19 +60,19 @@ pub enum Body {
     /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
     DelayReq,
     /// A Delay_Req with a flag that asks for our own exchange: the Delay_Resp may carry t1 as well. With a second flag
-    /// another request follows `soon`: then all the answer may be an [`Answer`](Self::Answer).
-    LeanReq { soon: bool },
+    /// another request follows `soon`: then all the answer may be a [`CompactResp`](Self::CompactResp).
+    CompactReq { soon: bool },
     /// A Sync that is all the answer there is, with both flags of the request that asked for it:
     ///
     /// 34 10  origin timestamp, an estimate
     /// 44  …  reply: t4, and t1 of earlier ones
     ///  … 38  tally
     ///  … 24  (optional) claim of a hardware clock
-    Answer {
+    CompactResp {
         origin_ns: i64,
-        reply: Reply,
-        tally: Tally,
-        claim: Option<Claim>,
+        response_tlv: ResponseTlv,
+        rx_report: RxReportTlv,
+        hardware_clock: Option<HardwareClockTlv>,
     },
     /// 13.7, type 0x8:
     ///
@@ -87,11 +87,11 @@ pub enum Body {
     DelayResp {
         receive_ns: i64,
         requester: PortIdentity,
-        tally: Option<Tally>,
+        rx_report: Option<RxReportTlv>,
         /// t1, in the tally's TLV, when the request was ours: no Follow_Up is sent then.
         sync_left_ns: Option<i64>,
         /// What the responder's hardware clock shows, when the request was ours and it has one.
-        claim: Option<Claim>,
+        hardware_clock: Option<HardwareClockTlv>,
     },
     /// 13.5, type 0xb:
     ///
@@ -122,9 +122,9 @@ impl Body {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
             Self::Sync { .. } => (0x0, 0, UNICAST),
             Self::DelayReq => (0x1, 1, UNICAST),
-            Self::LeanReq { soon: false } => (0x1, 1, UNICAST | LEAN),
-            Self::LeanReq { soon: true } => (0x1, 1, UNICAST | LEAN | SOON),
-            Self::Answer { .. } => (0x0, 0, TWO_STEP | UNICAST | LEAN | SOON),
+            Self::CompactReq { soon: false } => (0x1, 1, UNICAST | COMPACT),
+            Self::CompactReq { soon: true } => (0x1, 1, UNICAST | COMPACT | SOON),
+            Self::CompactResp { .. } => (0x0, 0, TWO_STEP | UNICAST | COMPACT | SOON),
             Self::FollowUp { .. } => (0x8, 2, UNICAST),
             Self::DelayResp { .. } => (0x9, 3, UNICAST),
             Self::Announce {
@@ -158,17 +158,17 @@ impl Message {
         let body = match kind & 0x0f {
             0x0 => {
                 let origin_ns = read_time(&mut from)?;
-                let ours = if flags & LEAN == 0 {
+                let ours = if flags & COMPACT == 0 {
                     Ours::default()
                 } else {
                     Ours::find(from)?
                 };
-                match (ours.reply, ours.tally) {
-                    (Some(reply), Some((tally, _))) => Body::Answer {
+                match (ours.response_tlv, ours.rx_report) {
+                    (Some(response_tlv), Some((rx_report, _))) => Body::CompactResp {
                         origin_ns,
-                        reply,
-                        tally,
-                        claim: ours.claim,
+                        response_tlv,
+                        rx_report,
+                        hardware_clock: ours.hardware_clock,
                     },
                     _ => Body::Sync {
                         two_step: flags & TWO_STEP != 0,
@@ -179,10 +179,10 @@ impl Message {
             0x1 => {
                 // Some implementations leave anything in this field; nothing depends on it.
                 from.take::<10>()?;
-                if flags & LEAN == 0 {
+                if flags & COMPACT == 0 {
                     Body::DelayReq
                 } else {
-                    Body::LeanReq {
+                    Body::CompactReq {
                         soon: flags & SOON != 0,
                     }
                 }
@@ -194,13 +194,13 @@ impl Message {
                 let receive_ns = read_time(&mut from)?;
                 let requester = PortIdentity::read(&mut from)?;
                 let ours = Ours::find(from)?;
-                let (tally, sync_left_ns) = ours.tally.unzip();
+                let (rx_report, sync_left_ns) = ours.rx_report.unzip();
                 Body::DelayResp {
                     receive_ns,
                     requester,
-                    tally,
+                    rx_report,
                     sync_left_ns: sync_left_ns.flatten(),
-                    claim: ours.claim,
+                    hardware_clock: ours.hardware_clock,
                 }
             }
             0xb => {
@@ -238,37 +238,37 @@ impl Message {
         to.put(&self.sequence_id.to_be_bytes());
         to.put(&[control, NO_INTERVAL]);
         match self.body {
-            Body::DelayReq | Body::LeanReq { .. } => write_time(0, &mut to),
+            Body::DelayReq | Body::CompactReq { .. } => write_time(0, &mut to),
             Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
                 write_time(origin_ns, &mut to);
             }
-            Body::Answer {
+            Body::CompactResp {
                 origin_ns,
-                reply,
-                tally,
-                claim,
+                response_tlv,
+                rx_report,
+                hardware_clock,
             } => {
                 write_time(origin_ns, &mut to);
-                reply.write(&mut to);
-                tally.write(None, &mut to);
-                if let Some(claim) = claim {
-                    claim.write(&mut to);
+                response_tlv.write(&mut to);
+                rx_report.write(None, &mut to);
+                if let Some(hardware_clock) = hardware_clock {
+                    hardware_clock.write(&mut to);
                 }
             }
             Body::DelayResp {
                 receive_ns,
                 requester,
-                tally,
+                rx_report,
                 sync_left_ns,
-                claim,
+                hardware_clock,
             } => {
                 write_time(receive_ns, &mut to);
                 requester.write(&mut to);
-                if let Some(tally) = tally {
-                    tally.write(sync_left_ns, &mut to);
+                if let Some(rx_report) = rx_report {
+                    rx_report.write(sync_left_ns, &mut to);
                 }
-                if let Some(claim) = claim {
-                    claim.write(&mut to);
+                if let Some(hardware_clock) = hardware_clock {
+                    hardware_clock.write(&mut to);
                 }
             }
             Body::Announce { utc_offset_s } => {
@@ -294,9 +294,9 @@ impl Message {
 #[derive(Default)]
 struct Ours {
     /// With t1 if it is there.
-    tally: Option<(Tally, Option<i64>)>,
-    reply: Option<Reply>,
-    claim: Option<Claim>,
+    rx_report: Option<(RxReportTlv, Option<i64>)>,
+    response_tlv: Option<ResponseTlv>,
+    hardware_clock: Option<HardwareClockTlv>,
 }
 
 impl Ours {
@@ -308,9 +308,9 @@ impl Ours {
             let (kind, length) = (from.u16()?, usize::from(from.u16()?));
             let (value, rest) = from.0.split_at_checked(length).ok_or(Malformed::Tlv)?;
             if kind == TLV_TYPE {
-                ours.tally = ours.tally.or(Tally::read(value)?);
-                ours.reply = ours.reply.or(Reply::read(value)?);
-                ours.claim = ours.claim.or(Claim::read(value)?);
+                ours.rx_report = ours.rx_report.or(RxReportTlv::read(value)?);
+                ours.response_tlv = ours.response_tlv.or(ResponseTlv::read(value)?);
+                ours.hardware_clock = ours.hardware_clock.or(HardwareClockTlv::read(value)?);
             }
             from = Reader(rest);
         }

@@ -9,7 +9,7 @@ const RESPONDER: PortIdentity = PortIdentity {
     clock: 0x0253_4dff_fe00_0009,
     port: 1,
 };
-const TALLY: Tally = Tally {
+const TALLY: RxReportTlv = RxReportTlv {
     requests: 1_000,
     syncs: 999,
     newest: 0x1235,
@@ -27,12 +27,12 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
 }
 
 /// A reply to the client that tells when earlier Syncs left.
-fn reply(receive_ns: i64, earlier: &[(u16, i64)]) -> Reply {
-    let mut reply = Reply::new(receive_ns, CLIENT);
+fn response_tlv(receive_ns: i64, earlier: &[(u16, i64)]) -> ResponseTlv {
+    let mut response_tlv = ResponseTlv::new(receive_ns, CLIENT);
     for (sequence_id, left_ns) in earlier {
-        assert!(reply.tell(*sequence_id, *left_ns));
+        assert!(response_tlv.tell(*sequence_id, *left_ns));
     }
-    reply
+    response_tlv
 }
 
 /// Messages and their bytes, laid out by hand from the tables of the standard.
@@ -77,9 +77,9 @@ fn golden() -> [(Message, String); 13] {
                 Body::DelayResp {
                     receive_ns: 4_294_967_296_000_000_001,
                     requester: CLIENT,
-                    tally: Some(TALLY),
+                    rx_report: Some(TALLY),
                     sync_left_ns: None,
-                    claim: None,
+                    hardware_clock: None,
                 },
             ),
             "09 12 005c 00 00 0400 ffffffffffffffff 00000000 02534dfffe000009 0001 1234 03 7f \
@@ -88,13 +88,13 @@ fn golden() -> [(Message, String); 13] {
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::LeanReq { soon: false }),
+            message(CLIENT, 0, Body::CompactReq { soon: false }),
             "01 12 002c 00 00 4400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              0000 00000000 00000000"
                 .into(),
         ),
         (
-            message(CLIENT, 0, Body::LeanReq { soon: true }),
+            message(CLIENT, 0, Body::CompactReq { soon: true }),
             "01 12 002c 00 00 6400 0000000000000000 00000000 02534dfffe000007 0003 1234 01 7f \
              0000 00000000 00000000"
                 .into(),
@@ -103,14 +103,14 @@ fn golden() -> [(Message, String); 13] {
             message(
                 RESPONDER,
                 0,
-                Body::Answer {
+                Body::CompactResp {
                     origin_ns: 999_999_999,
-                    reply: reply(
+                    response_tlv: response_tlv(
                         1_000_000_001,
                         &[(0x1233, 999_900_000), (0x1232, 1_000_000_002)],
                     ),
-                    tally: TALLY,
-                    claim: None,
+                    rx_report: TALLY,
+                    hardware_clock: None,
                 },
             ),
             "00 12 007c 00 00 6600 0000000000000000 00000000 02534dfffe000009 0001 1234 00 7f \
@@ -127,9 +127,9 @@ fn golden() -> [(Message, String); 13] {
                 Body::DelayResp {
                     receive_ns: 1,
                     requester: CLIENT,
-                    tally: Some(TALLY),
+                    rx_report: Some(TALLY),
                     sync_left_ns: Some(1_500_000_000_000_000_005),
-                    claim: None,
+                    hardware_clock: None,
                 },
             ),
             "09 12 0066 00 00 0400 0000000000000000 00000000 02534dfffe000009 0001 1234 03 7f \
@@ -145,9 +145,9 @@ fn golden() -> [(Message, String); 13] {
                 Body::DelayResp {
                     receive_ns: 1,
                     requester: CLIENT,
-                    tally: Some(TALLY),
+                    rx_report: Some(TALLY),
                     sync_left_ns: None,
-                    claim: Some(Claim {
+                    hardware_clock: Some(HardwareClockTlv {
                         keeper: 1,
                         ahead_ns: -2,
                         error_ns: 20_000,
@@ -386,15 +386,15 @@ impl Random {
             port: r.next() as u16,
         };
         let time = |r: &mut Self| (r.next() >> 1) as i64;
-        let tally = |r: &mut Self| Tally {
+        let rx_report = |r: &mut Self| RxReportTlv {
             requests: r.next() as u32,
             syncs: r.next() as u32,
             newest: r.next() as u16,
             watched: (r.next() % 129) as u16,
             arrived: u128::from(r.next()) << 64 | u128::from(r.next()),
         };
-        let claim = |r: &mut Self| {
-            (r.next() % 3 == 0).then(|| Claim {
+        let hardware_clock = |r: &mut Self| {
+            (r.next() % 3 == 0).then(|| HardwareClockTlv {
                 keeper: r.next() as u8,
                 ahead_ns: r.next() as i64,
                 error_ns: r.next() as u32,
@@ -409,24 +409,24 @@ impl Random {
             2 => Body::FollowUp {
                 origin_ns: time(self),
             },
-            7 => Body::LeanReq {
+            7 => Body::CompactReq {
                 soon: self.next() % 2 == 0,
             },
             8 => {
-                let mut reply = Reply::new(time(self), port(self));
+                let mut response_tlv = ResponseTlv::new(time(self), port(self));
                 for _ in 0..self.next() % 5 {
-                    reply.tell(
+                    response_tlv.tell(
                         self.next() as u16,
-                        reply
+                        response_tlv
                             .receive_ns
                             .saturating_add(i64::from(self.next() as i32 >> 1)),
                     );
                 }
-                Body::Answer {
+                Body::CompactResp {
                     origin_ns: time(self),
-                    reply,
-                    tally: tally(self),
-                    claim: claim(self),
+                    response_tlv,
+                    rx_report: rx_report(self),
+                    hardware_clock: hardware_clock(self),
                 }
             }
             5 => Body::Announce {
@@ -439,9 +439,9 @@ impl Random {
             kind => Body::DelayResp {
                 receive_ns: time(self),
                 requester: port(self),
-                tally: (kind == 3).then(|| tally(self)),
+                rx_report: (kind == 3).then(|| rx_report(self)),
                 sync_left_ns: None,
-                claim: claim(self),
+                hardware_clock: hardware_clock(self),
             },
         };
         Message {

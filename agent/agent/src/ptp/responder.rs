@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 
 use super::field::{Correction, PortIdentity};
-use super::hardware_clock_tlv::Claim;
+use super::hardware_clock_tlv::HardwareClockTlv;
 use super::messages::{Body, Message};
-use super::response_tlv::{Reply, Untold};
-use super::rx_report_tlv::{MAP_LEN, Tally};
-use super::token_bucket::Budget;
+use super::response_tlv::{ResponseTlv, SyncDepartures};
+use super::rx_report_tlv::{MAP_LEN, RxReportTlv};
+use super::token_bucket::TokenBucket;
 use crate::clock::RawTime;
 
 /// The most a mesh can ask of one peer, 16 flows at 128 per second. Three packets leave for one that comes, so
@@ -31,7 +31,7 @@ pub enum Refusal {
 
 /// What is to be sent for one request: Sync, Follow_Up and Delay_Resp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Answer {
+pub struct Response {
     /// Where the request came from, and the Sync goes to.
     pub client: SocketAddr,
     /// Where Follow_Up and Delay_Resp go to.
@@ -41,13 +41,13 @@ pub struct Answer {
     pub requester: PortIdentity,
     pub sequence_id: u16,
     /// How it may be told when the Sync left.
-    pub form: Form,
+    pub form: ResponseForm,
     pub correction: Correction,
     /// t4; `None` when the request could not be stamped.
     pub received: Option<RawTime>,
 }
 
-impl Answer {
+impl Response {
     /// Where its general messages go to.
     pub fn general(&self) -> SocketAddr {
         SocketAddr::new(self.client.ip(), self.general_port)
@@ -56,55 +56,55 @@ impl Answer {
 
 /// Ways to tell a client when its Sync left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum ResponseForm {
     /// In a Follow_Up, as the standard has it.
     Standard,
     /// In the Delay_Resp.
-    Joint,
+    InDelayResp,
     /// In the answers to its next requests, and no Delay_Resp at all.
-    Later,
+    Compact,
 }
 
 /// The peers of the plan and what each has asked.
 #[derive(Debug, Default)]
 pub struct Responder {
-    peers: HashMap<IpAddr, Vec<Known>>,
+    peers: HashMap<IpAddr, Vec<Peer>>,
 }
 
 #[derive(Debug)]
-struct Known {
+struct Peer {
     event_port: u16,
     general_port: u16,
-    budget: Budget,
+    budget: TokenBucket,
     /// Oldest first.
-    sessions: Vec<Receipts>,
+    sessions: Vec<RequesterState>,
 }
 
 impl Responder {
     /// Takes the peers of a new plan as (event address, general port); what those that stay have asked is kept.
-    pub fn admit(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>, now: RawTime) {
+    pub fn set_peers(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>, now: RawTime) {
         let mut before = std::mem::take(&mut self.peers);
         for (event, general_port) in peers {
             let here = self.peers.entry(event.ip()).or_default();
-            if here.iter().any(|known| known.event_port == event.port()) {
+            if here.iter().any(|peer| peer.event_port == event.port()) {
                 continue;
             }
             let there = before.get_mut(&event.ip());
             let place = there.and_then(|all| {
                 let index = all
                     .iter()
-                    .position(|known| known.event_port == event.port())?;
+                    .position(|peer| peer.event_port == event.port())?;
                 Some(all.swap_remove(index))
             });
             here.push(match place {
-                Some(known) => Known {
+                Some(peer) => Peer {
                     general_port,
-                    ..known
+                    ..peer
                 },
-                None => Known {
+                None => Peer {
                     event_port: event.port(),
                     general_port,
-                    budget: Budget::new(REQUESTS_HZ, REQUESTS_HZ, now),
+                    budget: TokenBucket::new(REQUESTS_HZ, REQUESTS_HZ, now),
                     sessions: Vec::new(),
                 },
             });
@@ -124,42 +124,40 @@ impl Responder {
     /// The event port of the peer whose general address this is.
     pub fn event_port_of(&self, general: SocketAddr) -> Option<u16> {
         let mut here = self.peers.get(&general.ip())?.iter();
-        let known = here.find(|known| known.general_port == general.port())?;
-        Some(known.event_port)
+        let peer = here.find(|peer| peer.general_port == general.port())?;
+        Some(peer.event_port)
     }
 
     /// Forgets what has been received, so that nothing is said about packets that this machine may have dropped.
     pub fn forget(&mut self) {
         let all = self.peers.values_mut().flatten();
-        all.for_each(|known| known.sessions.clear());
+        all.for_each(|peer| peer.sessions.clear());
     }
 
-    /// Takes a Delay_Req. The answer is still to be sent; [`Self::synced`] is called when its Sync is about to leave.
-    pub fn request(
+    /// Takes a Delay_Req. The answer is still to be sent; [`Self::count_sync`] is called when its Sync is about to leave.
+    pub fn handle_request(
         &mut self,
         message: &Message,
         client: SocketAddr,
         now: RawTime,
-    ) -> Result<Answer, Refusal> {
-        let known = self
-            .known(client, message.source)
-            .ok_or(Refusal::Stranger)?;
-        let general_port = known.general_port;
+    ) -> Result<Response, Refusal> {
+        let peer = self.peer(client, message.source).ok_or(Refusal::Stranger)?;
+        let general_port = peer.general_port;
         // Noted also when it will not be answered: it did arrive, and the client must not take it for lost.
-        known.session(message).note(message.sequence_id)?;
-        if !known.budget.take(1, now) {
+        peer.session(message).note(message.sequence_id)?;
+        if !peer.budget.take(1, now) {
             return Err(Refusal::TooMany);
         }
-        Ok(Answer {
+        Ok(Response {
             client,
             general_port,
             local: None,
             requester: message.source,
             sequence_id: message.sequence_id,
             form: match message.body {
-                Body::LeanReq { soon: true } => Form::Later,
-                Body::LeanReq { soon: false } => Form::Joint,
-                _ => Form::Standard,
+                Body::CompactReq { soon: true } => ResponseForm::Compact,
+                Body::CompactReq { soon: false } => ResponseForm::InDelayResp,
+                _ => ResponseForm::Standard,
             },
             correction: message.correction,
             received: None,
@@ -167,46 +165,46 @@ impl Responder {
     }
 
     /// Counts a Sync that is about to leave.
-    pub fn synced(&mut self, answer: &Answer) {
-        if let Some(receipts) = self.find(answer) {
-            receipts.tally.syncs = receipts.tally.syncs.wrapping_add(1);
+    pub fn count_sync(&mut self, response: &Response) {
+        if let Some(state) = self.find(response) {
+            state.rx_report.syncs = state.rx_report.syncs.wrapping_add(1);
         }
     }
 
     /// A Sync did not leave after all.
-    pub fn withdraw(&mut self, answer: &Answer) {
-        if let Some(receipts) = self.find(answer) {
-            receipts.tally.syncs = receipts.tally.syncs.wrapping_sub(1);
+    pub fn uncount_sync(&mut self, response: &Response) {
+        if let Some(state) = self.find(response) {
+            state.rx_report.syncs = state.rx_report.syncs.wrapping_sub(1);
         }
     }
 
     /// A Sync left at `left_ns`, which the next answers tell.
-    pub fn left(&mut self, answer: &Answer, left_ns: i64) {
-        if let Some(receipts) = self.find(answer) {
-            receipts.untold.add(answer.sequence_id, left_ns);
+    pub fn record_departure(&mut self, response: &Response, left_ns: i64) {
+        if let Some(state) = self.find(response) {
+            state.departures.add(response.sequence_id, left_ns);
         }
     }
 
     /// The Sync that is the whole of an answer, with the counts as they stand; `None` when the peer has gone from the plan.
-    pub fn answer(
+    pub fn compact_resp(
         &mut self,
-        answer: &Answer,
+        response: &Response,
         source: PortIdentity,
         (origin_ns, receive_ns): (i64, i64),
-        claim: Option<Claim>,
+        hardware_clock: Option<HardwareClockTlv>,
     ) -> Option<Message> {
-        let receipts = self.find(answer)?;
-        let mut reply = Reply::new(receive_ns, answer.requester);
-        receipts.untold.tell(&mut reply);
+        let state = self.find(response)?;
+        let mut response_tlv = ResponseTlv::new(receive_ns, response.requester);
+        state.departures.tell(&mut response_tlv);
         Some(Message {
             source,
-            sequence_id: answer.sequence_id,
+            sequence_id: response.sequence_id,
             correction: Correction(0),
-            body: Body::Answer {
+            body: Body::CompactResp {
                 origin_ns,
-                reply,
-                tally: receipts.tally,
-                claim,
+                response_tlv,
+                rx_report: state.rx_report,
+                hardware_clock,
             },
         })
     }
@@ -214,64 +212,64 @@ impl Responder {
     /// The Delay_Resp of an answer with the counts as they stand; `None` when the peer has gone from the plan.
     pub fn delay_resp(
         &mut self,
-        answer: &Answer,
+        response: &Response,
         source: PortIdentity,
         receive_ns: i64,
         sync_left_ns: Option<i64>,
-        claim: Option<Claim>,
+        hardware_clock: Option<HardwareClockTlv>,
     ) -> Option<Message> {
-        let tally = self.find(answer)?.tally;
+        let rx_report = self.find(response)?.rx_report;
         Some(Message {
             source,
-            sequence_id: answer.sequence_id,
-            correction: answer.correction,
+            sequence_id: response.sequence_id,
+            correction: response.correction,
             body: Body::DelayResp {
                 receive_ns,
-                requester: answer.requester,
-                tally: Some(tally),
+                requester: response.requester,
+                rx_report: Some(rx_report),
                 sync_left_ns,
-                claim,
+                hardware_clock,
             },
         })
     }
 
     /// The peer behind an address: the one of that port, or the one that asks from another port, another flow of its
     /// path: the only one there, or the one that is known to ask by this name.
-    fn known(&mut self, client: SocketAddr, requester: PortIdentity) -> Option<&mut Known> {
+    fn peer(&mut self, client: SocketAddr, requester: PortIdentity) -> Option<&mut Peer> {
         let here = self.peers.get_mut(&client.ip())?;
         let index = match here
             .iter()
-            .position(|known| known.event_port == client.port())
+            .position(|peer| peer.event_port == client.port())
         {
             Some(index) => index,
             None if here.len() == 1 => 0,
-            None => here.iter().position(|known| {
-                let mut sessions = known.sessions.iter();
-                sessions.any(|receipts| receipts.requester == requester)
+            None => here.iter().position(|peer| {
+                let mut sessions = peer.sessions.iter();
+                sessions.any(|state| state.requester == requester)
             })?,
         };
         here.get_mut(index)
     }
 
-    fn find(&mut self, answer: &Answer) -> Option<&mut Receipts> {
-        let sessions = &mut self.known(answer.client, answer.requester)?.sessions;
+    fn find(&mut self, response: &Response) -> Option<&mut RequesterState> {
+        let sessions = &mut self.peer(response.client, response.requester)?.sessions;
         sessions
             .iter_mut()
             .rev()
-            .find(|receipts| receipts.requester == answer.requester)
+            .find(|state| state.requester == response.requester)
     }
 }
 
-impl Known {
+impl Peer {
     /// What has been received from the sender of a message; the oldest gives way to a new one.
-    fn session(&mut self, message: &Message) -> &mut Receipts {
+    fn session(&mut self, message: &Message) -> &mut RequesterState {
         let mut sessions = self.sessions.iter();
-        let index = sessions.rposition(|receipts| receipts.requester == message.source);
+        let index = sessions.rposition(|state| state.requester == message.source);
         let index = index.unwrap_or_else(|| {
             if self.sessions.len() == SESSIONS {
                 self.sessions.remove(0);
             }
-            self.sessions.push(Receipts::start(message));
+            self.sessions.push(RequesterState::start(message));
             self.sessions.len() - 1
         });
         &mut self.sessions[index]
@@ -280,47 +278,47 @@ impl Known {
 
 /// What has been received from one process of a client, from all its source ports: they share its sequence ids.
 #[derive(Debug)]
-struct Receipts {
+struct RequesterState {
     requester: PortIdentity,
-    tally: Tally,
-    untold: Untold,
+    rx_report: RxReportTlv,
+    departures: SyncDepartures,
 }
 
-impl Receipts {
+impl RequesterState {
     /// Nothing received yet; `message` will be the first.
     fn start(message: &Message) -> Self {
         Self {
             requester: message.source,
-            tally: Tally {
+            rx_report: RxReportTlv {
                 requests: 0,
                 syncs: 0,
                 newest: message.sequence_id.wrapping_sub(1),
                 watched: 0,
                 arrived: 0,
             },
-            untold: Untold::default(),
+            departures: SyncDepartures::default(),
         }
     }
 
     fn note(&mut self, sequence_id: u16) -> Result<(), Refusal> {
-        let tally = &mut self.tally;
-        let ahead = sequence_id.wrapping_sub(tally.newest);
-        let back = tally.newest.wrapping_sub(sequence_id);
+        let rx_report = &mut self.rx_report;
+        let ahead = sequence_id.wrapping_sub(rx_report.newest);
+        let back = rx_report.newest.wrapping_sub(sequence_id);
         let bit = if ahead != 0 && ahead <= u16::MAX / 2 {
-            tally.newest = sequence_id;
-            tally.arrived = tally.arrived.checked_shl(u32::from(ahead)).unwrap_or(0);
-            tally.watched = tally.watched.saturating_add(ahead).min(MAP_LEN);
+            rx_report.newest = sequence_id;
+            rx_report.arrived = rx_report.arrived.checked_shl(u32::from(ahead)).unwrap_or(0);
+            rx_report.watched = rx_report.watched.saturating_add(ahead).min(MAP_LEN);
             1
-        } else if back < tally.watched {
+        } else if back < rx_report.watched {
             1 << back
         } else {
             return Err(Refusal::Duplicate);
         };
-        if tally.arrived & bit != 0 {
+        if rx_report.arrived & bit != 0 {
             return Err(Refusal::Duplicate);
         }
-        tally.arrived |= bit;
-        tally.requests = tally.requests.wrapping_add(1);
+        rx_report.arrived |= bit;
+        rx_report.requests = rx_report.requests.wrapping_add(1);
         Ok(())
     }
 }

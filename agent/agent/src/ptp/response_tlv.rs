@@ -18,15 +18,15 @@ pub(super) const MOST_EARLIER: usize = 4;
 /// 30  2  (repeated) sequence id of an earlier Sync to the same requester
 /// 32  4  (repeated) its t1 less the receive timestamp, ns
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reply {
+pub struct ResponseTlv {
     pub receive_ns: i64,
     pub requester: PortIdentity,
-    pub earlier: Earlier,
+    pub earlier: EarlierDepartures,
 }
 
 /// When Syncs before this one left: their t1 by sequence id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Earlier {
+pub struct EarlierDepartures {
     departures: [(u16, i32); MOST_EARLIER],
     count: usize,
 }
@@ -36,13 +36,13 @@ const VALUE_LEN: usize = 26;
 const EACH_LEN: usize = 6;
 pub(super) const TLV_LEN: usize = 4 + VALUE_LEN + EACH_LEN * MOST_EARLIER;
 
-impl Reply {
+impl ResponseTlv {
     /// A reply to a request that arrived at `receive_ns`.
     pub fn new(receive_ns: i64, requester: PortIdentity) -> Self {
         Self {
             receive_ns,
             requester,
-            earlier: Earlier::default(),
+            earlier: EarlierDepartures::default(),
         }
     }
 
@@ -61,7 +61,7 @@ impl Reply {
 
     /// Sequence ids and t1 of the earlier Syncs that it tells of.
     pub fn earlier(&self) -> impl Iterator<Item = (u16, i64)> + use<> {
-        let (Earlier { departures, count }, receive_ns) = (self.earlier, self.receive_ns);
+        let (EarlierDepartures { departures, count }, receive_ns) = (self.earlier, self.receive_ns);
         let told = departures.into_iter().take(count);
         told.map(move |(id, since_ns)| (id, receive_ns.saturating_add(since_ns.into())))
     }
@@ -71,19 +71,19 @@ impl Reply {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);
         };
-        let mut reply = Self::new(read_time(&mut from)?, PortIdentity::read(&mut from)?);
-        let earlier = &mut reply.earlier;
+        let mut response_tlv = Self::new(read_time(&mut from)?, PortIdentity::read(&mut from)?);
+        let earlier = &mut response_tlv.earlier;
         while let (Some(place), false) =
             (earlier.departures.get_mut(earlier.count), from.0.is_empty())
         {
             *place = (from.u16()?, i32::from_be_bytes(from.take()?));
             earlier.count += 1;
         }
-        Ok(Some(reply))
+        Ok(Some(response_tlv))
     }
 
     pub(super) fn write(&self, to: &mut Writer<'_>) {
-        let Earlier { departures, count } = self.earlier;
+        let EarlierDepartures { departures, count } = self.earlier;
         let length = VALUE_LEN + EACH_LEN * count;
         tlv::begin(SUBTYPE, length as u16, to);
         write_time(self.receive_ns, to);
@@ -103,12 +103,12 @@ const KEPT: usize = 64;
 
 /// Departures of Syncs to one requester that the next replies tell.
 #[derive(Debug, Default)]
-pub(super) struct Untold {
+pub(super) struct SyncDepartures {
     /// Sequence id, t1 and how often it was told, the next to be told first.
     waiting: std::collections::VecDeque<(u16, i64, u8)>,
 }
 
-impl Untold {
+impl SyncDepartures {
     /// A Sync left at `left_ns`.
     pub fn add(&mut self, sequence_id: u16, left_ns: i64) {
         if self.waiting.len() == KEPT {
@@ -117,13 +117,13 @@ impl Untold {
         self.waiting.push_back((sequence_id, left_ns, 0));
     }
 
-    /// Tells what `reply` has room for.
-    pub fn tell(&mut self, reply: &mut Reply) {
+    /// Tells what `response_tlv` has room for.
+    pub fn tell(&mut self, response_tlv: &mut ResponseTlv) {
         for _ in 0..self.waiting.len() {
             let Some(&(sequence_id, left_ns, times)) = self.waiting.front() else {
                 return;
             };
-            if !reply.tell(sequence_id, left_ns) {
+            if !response_tlv.tell(sequence_id, left_ns) {
                 return;
             }
             self.waiting.pop_front();
@@ -138,42 +138,42 @@ impl Untold {
 mod tests {
     use super::*;
 
-    fn told(untold: &mut Untold) -> Vec<u16> {
-        let mut reply = Reply::new(1_000, PortIdentity::ANY);
-        untold.tell(&mut reply);
-        reply.earlier().map(|(id, _)| id).collect()
+    fn told(departures: &mut SyncDepartures) -> Vec<u16> {
+        let mut response_tlv = ResponseTlv::new(1_000, PortIdentity::ANY);
+        departures.tell(&mut response_tlv);
+        response_tlv.earlier().map(|(id, _)| id).collect()
     }
 
     #[test]
     fn each_departure_is_told_by_the_next_reply_and_four_times() {
-        let mut untold = Untold::default();
+        let mut departures = SyncDepartures::default();
         let mut times = [0; 100];
         for id in 0..100 {
-            let ids = told(&mut untold);
+            let ids = told(&mut departures);
             assert!(id == 0 || ids.contains(&(id - 1)), "{id}: {ids:?}");
             ids.iter().for_each(|id| times[usize::from(*id)] += 1);
-            untold.add(id, id.into());
+            departures.add(id, id.into());
         }
         assert!(times[..96].iter().all(|times| *times == 4), "{times:?}");
     }
 
     #[test]
     fn many_that_left_together_are_all_told() {
-        let mut untold = Untold::default();
-        (0..30).for_each(|id| untold.add(id, 5));
-        let mut ids: Vec<u16> = (0..8).flat_map(|_| told(&mut untold)).collect();
+        let mut departures = SyncDepartures::default();
+        (0..30).for_each(|id| departures.add(id, 5));
+        let mut ids: Vec<u16> = (0..8).flat_map(|_| told(&mut departures)).collect();
         ids.sort_unstable();
         ids.dedup();
         assert_eq!(ids, (0..30).collect::<Vec<_>>());
-        (0..1000).for_each(|id| untold.add(id, 5));
-        assert_eq!(untold.waiting.len(), KEPT);
+        (0..1000).for_each(|id| departures.add(id, 5));
+        assert_eq!(departures.waiting.len(), KEPT);
     }
 
     #[test]
     fn what_left_long_ago_is_not_told() {
-        let mut untold = Untold::default();
-        untold.add(1, 1_000 - (1 << 32));
-        untold.add(2, 900);
-        assert_eq!(told(&mut untold), [2]);
+        let mut departures = SyncDepartures::default();
+        departures.add(1, 1_000 - (1 << 32));
+        departures.add(2, 900);
+        assert_eq!(told(&mut departures), [2]);
     }
 }

@@ -19,7 +19,7 @@ pub const MAP_LEN: u16 = 128;
 /// 22 16  arrived: bit i, from the least significant, says that `newest - i` arrived
 /// 38 10  (optional) t1 of the Sync of the same sequence id
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Tally {
+pub struct RxReportTlv {
     pub requests: u32,
     pub syncs: u32,
     pub newest: u16,
@@ -33,7 +33,7 @@ const VALUE_LEN: u16 = 34;
 const LONG_LEN: u16 = VALUE_LEN + 10;
 pub(super) const TLV_LEN: usize = 4 + LONG_LEN as usize;
 
-impl Tally {
+impl RxReportTlv {
     /// Whether `sequence_id` arrived; `None` when the map does not reach it.
     pub fn arrived(&self, sequence_id: u16) -> Option<bool> {
         let back = self.newest.wrapping_sub(sequence_id);
@@ -50,14 +50,14 @@ impl Tally {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);
         };
-        let tally = Self {
+        let rx_report = Self {
             requests: from.u32()?,
             syncs: from.u32()?,
             newest: from.u16()?,
             watched: from.u16()?,
             arrived: from.u128()?,
         };
-        if tally.watched > MAP_LEN {
+        if rx_report.watched > MAP_LEN {
             return Err(Malformed::Tlv);
         }
         let left_ns = if value.len() < LONG_LEN.into() {
@@ -65,7 +65,7 @@ impl Tally {
         } else {
             Some(read_time(&mut from)?)
         };
-        Ok(Some((tally, left_ns)))
+        Ok(Some((rx_report, left_ns)))
     }
 
     pub(super) fn write(&self, left_ns: Option<i64>, to: &mut Writer<'_>) {

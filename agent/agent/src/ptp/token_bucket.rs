@@ -4,14 +4,14 @@ use crate::clock::RawTime;
 
 /// Allows `rate_hz` packets per second on average and a burst of `burst` after a pause.
 #[derive(Debug, Clone)]
-pub struct Budget {
+pub struct TokenBucket {
     rate_hz: u32,
     burst: u32,
     left: f64,
     at: RawTime,
 }
 
-impl Budget {
+impl TokenBucket {
     /// A full bucket.
     pub fn new(rate_hz: u32, burst: u32, now: RawTime) -> Self {
         Self {
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn allows_the_rate_and_one_burst_on_top() {
-        let mut budget = Budget::new(100, 10, RawTime(0));
+        let mut budget = TokenBucket::new(100, 10, RawTime(0));
         let taken = (0..10_000)
             .filter(|ms| budget.take(1, RawTime(ms * 1_000_000)))
             .count();
@@ -56,7 +56,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_stands_earns_nothing() {
-        let mut budget = Budget::new(100, 3, RawTime(5));
+        let mut budget = TokenBucket::new(100, 3, RawTime(5));
         assert!(budget.take(3, RawTime(5)));
         assert!(!budget.take(1, RawTime(5)));
         assert!(!budget.take(1, RawTime(0)));

@@ -3,7 +3,7 @@
 use super::unicast_tlv::{Service, Tlv, Tlvs};
 use crate::clock::RawTime;
 
-/// How long we ask for, s: a responder that we vanish from goes on no longer than this. Asked again at half time.
+/// How long we ask for, s: a responder that we vanish from goes on no longer than this. ServiceState again at half time.
 const DURATION_S: u32 = 60;
 /// Announce every 2 s: it is only listened to for the time scale (log2 s).
 const ANNOUNCE_INTERVAL: i8 = 1;
@@ -15,34 +15,34 @@ const NANOS_PER_S: i64 = 1_000_000_000;
 
 /// What one responder has granted.
 #[derive(Debug)]
-pub struct Subscription {
+pub struct UnicastSession {
     /// Of Sync and Delay_Resp, log2 s.
     interval: i8,
-    services: [Asked; 3],
+    services: [ServiceState; 3],
     announced: bool,
     utc_offset_s: i16,
     refused: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Asked {
+struct ServiceState {
     /// The granted interval, and until when.
     granted: Option<(i8, RawTime)>,
     ask_at: RawTime,
     retry_ns: i64,
 }
 
-impl Subscription {
+impl UnicastSession {
     /// Nothing granted yet; to be asked for at once.
     pub fn new(interval: i8, now: RawTime) -> Self {
-        let asked = Asked {
+        let state = ServiceState {
             granted: None,
             ask_at: now,
             retry_ns: RETRY_NS,
         };
         Self {
             interval,
-            services: [asked; 3],
+            services: [state; 3],
             announced: false,
             utc_offset_s: 0,
             refused: false,
@@ -50,7 +50,7 @@ impl Subscription {
     }
 
     /// Asks for another interval from now on.
-    pub fn want(&mut self, interval: i8, now: RawTime) {
+    pub fn set_interval(&mut self, interval: i8, now: RawTime) {
         if self.interval != interval {
             self.interval = interval;
             self.ask_again(now);
@@ -58,16 +58,16 @@ impl Subscription {
     }
 
     /// What to ask for at `now`. Announce comes first: until the time scale is known, times cannot be read.
-    pub fn due(&mut self, now: RawTime) -> Tlvs {
+    pub fn due_requests(&mut self, now: RawTime) -> Tlvs {
         let mut tlvs = Tlvs::default();
         for service in Service::ALL {
-            let asked = &mut self.services[service.place()];
+            let state = &mut self.services[service.place()];
             let ready = service == Service::Announce || self.announced;
-            if asked.ask_at > now || !ready {
+            if state.ask_at > now || !ready {
                 continue;
             }
-            asked.ask_at = now.plus(asked.retry_ns);
-            asked.retry_ns = (2 * asked.retry_ns).min(LONGEST_RETRY_NS);
+            state.ask_at = now.plus(state.retry_ns);
+            state.retry_ns = (2 * state.retry_ns).min(LONGEST_RETRY_NS);
             tlvs.push(Tlv::Request {
                 service,
                 interval: match service {
@@ -81,8 +81,8 @@ impl Subscription {
     }
 
     /// When there is something to ask for.
-    pub fn next(&self) -> RawTime {
-        let [announce, sync, delay_resp] = self.services.map(|asked| asked.ask_at);
+    pub fn next_due(&self) -> RawTime {
+        let [announce, sync, delay_resp] = self.services.map(|state| state.ask_at);
         if self.announced {
             announce.min(sync).min(delay_resp)
         } else {
@@ -91,30 +91,30 @@ impl Subscription {
     }
 
     /// Takes what the responder says. Whether a cancellation has to be acknowledged.
-    pub fn hear(&mut self, tlv: Tlv, now: RawTime) -> bool {
+    pub fn receive(&mut self, tlv: Tlv, now: RawTime) -> bool {
         match tlv {
             Tlv::Grant {
                 service,
                 interval,
                 duration_s,
             } => {
-                let asked = &mut self.services[service.place()];
+                let state = &mut self.services[service.place()];
                 self.refused = duration_s == 0;
                 if self.refused {
-                    asked.granted = None;
-                    asked.ask_at = now.plus(LONGEST_RETRY_NS);
+                    state.granted = None;
+                    state.ask_at = now.plus(LONGEST_RETRY_NS);
                 } else {
                     let lasts_ns = i64::from(duration_s) * NANOS_PER_S;
-                    asked.granted = Some((interval, now.plus(lasts_ns)));
-                    asked.ask_at = now.plus(lasts_ns / 2);
-                    asked.retry_ns = RETRY_NS;
+                    state.granted = Some((interval, now.plus(lasts_ns)));
+                    state.ask_at = now.plus(lasts_ns / 2);
+                    state.retry_ns = RETRY_NS;
                 }
                 false
             }
             Tlv::Cancel { service } => {
-                let asked = &mut self.services[service.place()];
-                asked.granted = None;
-                asked.ask_at = now.plus(RETRY_NS);
+                let state = &mut self.services[service.place()];
+                state.granted = None;
+                state.ask_at = now.plus(RETRY_NS);
                 true
             }
             Tlv::Request { .. } | Tlv::Acknowledge { .. } => false,
@@ -122,7 +122,7 @@ impl Subscription {
     }
 
     /// Takes an Announce: by how many seconds the responder's times are ahead of UTC, if they are TAI.
-    pub fn announced(&mut self, utc_offset_s: Option<i16>) {
+    pub fn receive_announce(&mut self, utc_offset_s: Option<i16>) {
         self.announced = true;
         self.utc_offset_s = utc_offset_s.unwrap_or(0);
     }
@@ -145,13 +145,13 @@ impl Subscription {
 
     /// The responder has fallen silent: it may have forgotten us, so it is asked for everything again.
     pub fn ask_again(&mut self, now: RawTime) {
-        for asked in &mut self.services {
-            asked.ask_at = asked.ask_at.min(now);
+        for state in &mut self.services {
+            state.ask_at = state.ask_at.min(now);
         }
     }
 
     /// What to say before leaving.
-    pub fn farewell(&self) -> Tlvs {
+    pub fn cancellations(&self) -> Tlvs {
         let granted = Service::ALL
             .into_iter()
             .filter(|service| self.services[service.place()].granted.is_some());

@@ -25,83 +25,83 @@ fn grant(service: Service, interval: i8, duration_s: u32) -> Tlv {
 }
 
 /// Everything granted at 0 s for 60 s.
-fn granted() -> Subscription {
-    let mut subscription = Subscription::new(-4, at(0));
-    subscription.announced(None);
-    subscription.due(at(0));
+fn granted() -> UnicastSession {
+    let mut unicast = UnicastSession::new(-4, at(0));
+    unicast.receive_announce(None);
+    unicast.due_requests(at(0));
     for service in Service::ALL {
-        subscription.hear(grant(service, -4, 60), at(0));
+        unicast.receive(grant(service, -4, 60), at(0));
     }
-    subscription
+    unicast
 }
 
 #[test]
 fn announce_is_asked_for_before_the_rest() {
-    let mut subscription = Subscription::new(-4, at(0));
-    assert_eq!(services(&subscription.due(at(0))), [Service::Announce]);
-    subscription.hear(grant(Service::Announce, 1, 60), at(0));
-    assert!(subscription.due(at(5)).is_empty());
-    subscription.announced(Some(37));
-    assert_eq!(subscription.ahead_ns(), 37 * S);
-    let rest = subscription.due(at(5));
+    let mut unicast = UnicastSession::new(-4, at(0));
+    assert_eq!(services(&unicast.due_requests(at(0))), [Service::Announce]);
+    unicast.receive(grant(Service::Announce, 1, 60), at(0));
+    assert!(unicast.due_requests(at(5)).is_empty());
+    unicast.receive_announce(Some(37));
+    assert_eq!(unicast.ahead_ns(), 37 * S);
+    let rest = unicast.due_requests(at(5));
     assert_eq!(services(&rest), [Service::Sync, Service::DelayResp]);
 }
 
 #[test]
 fn silence_is_asked_again_ever_more_seldom() {
-    let mut subscription = Subscription::new(-4, at(0));
-    let asked: Vec<i64> = (0..60)
-        .filter(|s| !subscription.due(at(*s)).is_empty())
+    let mut unicast = UnicastSession::new(-4, at(0));
+    let state: Vec<i64> = (0..60)
+        .filter(|s| !unicast.due_requests(at(*s)).is_empty())
         .collect();
-    assert_eq!(asked, [0, 1, 3, 7, 15, 31, 47]);
+    assert_eq!(state, [0, 1, 3, 7, 15, 31, 47]);
 }
 
 #[test]
 fn grants_are_renewed_at_half_time() {
-    let mut subscription = granted();
-    assert_eq!(subscription.next(), at(30));
-    assert!(subscription.due(at(29)).is_empty());
-    assert_eq!(services(&subscription.due(at(30))), Service::ALL);
+    let mut unicast = granted();
+    assert_eq!(unicast.next_due(), at(30));
+    assert!(unicast.due_requests(at(29)).is_empty());
+    assert_eq!(services(&unicast.due_requests(at(30))), Service::ALL);
 }
 
 #[test]
 fn the_granted_interval_counts_and_not_the_one_asked_for() {
-    let mut subscription = granted();
-    assert_eq!(subscription.interval_ns(), S / 16);
-    subscription.hear(grant(Service::Sync, 0, 60), at(1));
-    assert_eq!(subscription.interval_ns(), S);
-    subscription.hear(grant(Service::Sync, i8::MIN, 60), at(1));
-    assert_eq!(subscription.interval_ns(), S / 128);
+    let mut unicast = granted();
+    assert_eq!(unicast.interval_ns(), S / 16);
+    unicast.receive(grant(Service::Sync, 0, 60), at(1));
+    assert_eq!(unicast.interval_ns(), S);
+    unicast.receive(grant(Service::Sync, i8::MIN, 60), at(1));
+    assert_eq!(unicast.interval_ns(), S / 128);
 }
 
 #[test]
 fn a_cancellation_is_acknowledged_and_asked_about_again() {
-    let mut subscription = granted();
+    let mut unicast = granted();
     let service = Service::Sync;
-    assert!(subscription.hear(Tlv::Cancel { service }, at(10)));
-    assert!(subscription.due(at(10)).is_empty());
-    assert_eq!(services(&subscription.due(at(11))), [service]);
+    assert!(unicast.receive(Tlv::Cancel { service }, at(10)));
+    assert!(unicast.due_requests(at(10)).is_empty());
+    assert_eq!(services(&unicast.due_requests(at(11))), [service]);
 }
 
 #[test]
 fn a_refusal_is_told_and_not_pressed() {
-    let mut subscription = granted();
-    subscription.hear(grant(Service::Sync, -4, 0), at(1));
-    assert!(subscription.refused());
-    assert!(subscription.due(at(16)).is_empty());
-    assert_eq!(services(&subscription.due(at(17))), [Service::Sync]);
-    subscription.hear(grant(Service::Sync, -4, 60), at(18));
-    assert!(!subscription.refused());
+    let mut unicast = granted();
+    unicast.receive(grant(Service::Sync, -4, 0), at(1));
+    assert!(unicast.refused());
+    assert!(unicast.due_requests(at(16)).is_empty());
+    assert_eq!(services(&unicast.due_requests(at(17))), [Service::Sync]);
+    unicast.receive(grant(Service::Sync, -4, 60), at(18));
+    assert!(!unicast.refused());
 }
 
 #[test]
 fn another_rate_is_asked_for_at_once() {
-    let mut subscription = granted();
-    subscription.want(-4, at(1));
-    assert!(subscription.due(at(1)).is_empty());
-    subscription.want(-7, at(1));
-    let asked = subscription.due(at(1));
-    let sync = asked
+    let mut unicast = granted();
+    unicast.set_interval(-4, at(1));
+    assert!(unicast.due_requests(at(1)).is_empty());
+    unicast.set_interval(-7, at(1));
+    let state = unicast.due_requests(at(1));
+    let sync = state
         .iter()
         .find(|tlv| matches!(tlv, Tlv::Request { service, .. } if *service == Service::Sync));
     assert!(matches!(sync, Some(Tlv::Request { interval: -7, .. })));
@@ -109,8 +109,8 @@ fn another_rate_is_asked_for_at_once() {
 
 #[test]
 fn what_was_granted_is_cancelled_at_the_end() {
-    let mut subscription = Subscription::new(-4, at(0));
-    assert!(subscription.farewell().is_empty());
-    subscription.hear(grant(Service::Announce, 1, 60), at(0));
-    assert_eq!(services(&subscription.farewell()), [Service::Announce]);
+    let mut unicast = UnicastSession::new(-4, at(0));
+    assert!(unicast.cancellations().is_empty());
+    unicast.receive(grant(Service::Announce, 1, 60), at(0));
+    assert_eq!(services(&unicast.cancellations()), [Service::Announce]);
 }

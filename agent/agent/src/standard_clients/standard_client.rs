@@ -9,7 +9,9 @@ use crate::packet_loop::client::{Client, Request};
 use crate::paths::peer_session::{Heard, Tag};
 use crate::paths::schedule::FlowKey;
 use crate::plan::{Plan, Protocol, Role};
-use crate::ptp::{Arrival, Body, Correction, Message, Opening, PortIdentity, Tlv, Tlvs, Verdict};
+use crate::ptp::{
+    Arrival, Body, Correction, Message, PendingRequest, PortIdentity, Tlv, Tlvs, Verdict,
+};
 
 /// Stock responders by their event address, and what waits for the next turn to ask.
 #[derive(Default)]
@@ -74,7 +76,7 @@ impl Stocks {
 
     /// A stock responder that refuses to be measured.
     pub fn refusing(&self) -> Option<SocketAddr> {
-        let mut refusing = self.all.iter().filter(|all| all.1.subscription.refused());
+        let mut refusing = self.all.iter().filter(|all| all.1.unicast.refused());
         refusing.next().map(|(address, _)| *address)
     }
 }
@@ -94,7 +96,7 @@ impl Client {
                     continue;
                 };
                 let deadline_ns = i64::from(mesh.loss_deadline_ms) * 1_000_000;
-                let requester = conversation.ledger.requester();
+                let requester = conversation.exchanges.requester();
                 let kept = before
                     .remove(&address)
                     .filter(|stock| stock.path == key && stock.requester == requester);
@@ -129,7 +131,7 @@ impl Client {
             return Heard::default();
         };
         match message.body {
-            Body::Announce { utc_offset_s } => stock.subscription.announced(utc_offset_s),
+            Body::Announce { utc_offset_s } => stock.unicast.receive_announce(utc_offset_s),
             Body::Sync { .. } | Body::FollowUp { .. } => {
                 self.stocks.heard.push((address, *message, arrival));
             }
@@ -148,7 +150,7 @@ impl Client {
         let Some(stock) = address.and_then(|address| stocks.all.get_mut(&address)) else {
             return false;
         };
-        let cancelled = tlvs.iter().filter(|tlv| stock.subscription.hear(*tlv, now));
+        let cancelled = tlvs.iter().filter(|tlv| stock.unicast.receive(*tlv, now));
         let acknowledged: Tlvs = cancelled
             .filter_map(|tlv| match tlv {
                 Tlv::Cancel { service } => Some(Tlv::Acknowledge { service }),
@@ -201,7 +203,7 @@ impl Client {
             let Some(stock) = self.stocks.all.get_mut(&address) else {
                 continue;
             };
-            let tlvs = stock.subscription.due(now);
+            let tlvs = stock.unicast.due_requests(now);
             if !tlvs.is_empty() && allowed() {
                 let signal = Signal::new(stock.requester, stock.general, tlvs);
                 asked.push(Asked::Signal(signal));
@@ -244,12 +246,12 @@ impl Client {
         let book = self.books.0.get_mut(&stock.path.0)?;
         let ticket = book.enter(backend_ns)?;
         let deadline = now.plus(stock.deadline_ns);
-        let opening = Opening {
+        let pending = PendingRequest {
             at: now,
             deadline,
             // Nobody will tell later whether the request arrived.
             hold_until: deadline,
-            told_until: deadline,
+            t1_deadline: deadline,
             tag: Tag {
                 key: FlowKey {
                     path: stock.path,
@@ -259,8 +261,8 @@ impl Client {
                 ticket,
             },
         };
-        let ledger = &mut self.conversations.get_mut(&address)?.ledger;
-        let open = || ledger.open_standard(opening, missed);
+        let exchanges = &mut self.conversations.get_mut(&address)?.exchanges;
+        let open = || exchanges.open_standard(pending, missed);
         let Some(exchange) = allowed().then(open).flatten() else {
             book.leave(&ticket);
             return None;
@@ -307,6 +309,6 @@ impl Client {
 }
 
 fn farewell(stock: &Stock) -> Option<Signal> {
-    let tlvs = stock.subscription.farewell();
+    let tlvs = stock.unicast.cancellations();
     (!tlvs.is_empty()).then(|| Signal::new(stock.requester, stock.general, tlvs))
 }

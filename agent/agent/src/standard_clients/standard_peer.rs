@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 
 use crate::clock::RawTime;
 use crate::paths::schedule::PathKey;
-use crate::ptp::{Arrival, Body, Message, PortIdentity, Subscription};
+use crate::ptp::{Arrival, Body, Message, PortIdentity, UnicastSession};
 
 /// Syncs whose Follow_Up may still come.
 const REMEMBERED: usize = 256;
@@ -28,7 +28,7 @@ pub(crate) struct Stock {
     pub requester: PortIdentity,
     pub general: SocketAddr,
     pub deadline_ns: i64,
-    pub subscription: Subscription,
+    pub unicast: UnicastSession,
     /// When to ask without a Sync.
     pub next: RawTime,
     heard_at: RawTime,
@@ -51,7 +51,7 @@ impl Stock {
             requester,
             general,
             deadline_ns: 0,
-            subscription: Subscription::new(interval_of(rate_hz), now),
+            unicast: UnicastSession::new(interval_of(rate_hz), now),
             // Long enough for the negotiation, if anybody is there.
             next: now.plus(SILENT_NS),
             heard_at: now,
@@ -64,12 +64,12 @@ impl Stock {
     /// Follows a plan's rate and deadline.
     pub fn follow(&mut self, deadline_ns: i64, rate_hz: u32, now: RawTime) {
         self.deadline_ns = deadline_ns;
-        self.subscription.want(interval_of(rate_hz), now);
+        self.unicast.set_interval(interval_of(rate_hz), now);
     }
 
     /// The same message with times in UTC.
     pub fn in_utc(&self, message: &Message) -> Message {
-        let ahead_ns = self.subscription.ahead_ns();
+        let ahead_ns = self.unicast.ahead_ns();
         let mut message = *message;
         match &mut message.body {
             Body::Sync { origin_ns, .. } | Body::FollowUp { origin_ns } => {
@@ -92,13 +92,13 @@ impl Stock {
 
     /// A request leaves at `now`: the next one waits for a Sync, but not for ever.
     pub fn asked(&mut self, now: RawTime, with_sync: bool) {
-        let interval_ns = self.subscription.interval_ns();
+        let interval_ns = self.unicast.interval_ns();
         let percent = if with_sync { PATIENCE_PERCENT } else { 100 };
         self.next = now.plus(interval_ns / 100 * percent);
         let silent_ns = (SILENT_INTERVALS * interval_ns).max(SILENT_NS);
         if now.since(self.heard_at) > silent_ns {
             self.heard_at = now;
-            self.subscription.ask_again(now);
+            self.unicast.ask_again(now);
         }
     }
 
@@ -131,7 +131,7 @@ impl Stock {
 
     /// When there is something to do.
     pub fn due(&self) -> RawTime {
-        self.next.min(self.subscription.next())
+        self.next.min(self.unicast.next_due())
     }
 }
 

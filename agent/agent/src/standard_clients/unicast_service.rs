@@ -6,7 +6,8 @@ use std::sync::Arc;
 use crate::clock::RawTime;
 use crate::network::Network;
 use crate::ptp::{
-    Body, Correction, Due, Grants, Message, PortIdentity, Responder, Service, Tlv, Tlvs, Way,
+    Body, ClientAddress, Correction, DueMessage, Grants, Message, PortIdentity, Responder, Service,
+    Tlv, Tlvs,
 };
 
 /// Ports of clients that are not in the plan (annex C.2).
@@ -52,7 +53,7 @@ impl Serving {
         now: RawTime,
     ) -> Option<Message> {
         let id = (from.ip(), client);
-        let way = Way {
+        let address = ClientAddress {
             client: from.ip(),
             event_port: known.unwrap_or(EVENT_PORT),
             general_port: from.port(),
@@ -65,7 +66,7 @@ impl Serving {
                 duration_s,
             } => {
                 let wanted = (service, interval, duration_s);
-                Some(self.grants.request(id, way, wanted, now))
+                Some(self.grants.request(id, address, wanted, now))
             }
             Tlv::Cancel { service } => {
                 self.grants.cancel(id, service);
@@ -86,7 +87,7 @@ impl Serving {
     }
 
     /// The message that a grant is due.
-    pub fn message(&self, due: &Due, origin_ns: i64) -> Message {
+    pub fn message(&self, due: &DueMessage, origin_ns: i64) -> Message {
         Message {
             source: self.identity,
             sequence_id: due.sequence_id,

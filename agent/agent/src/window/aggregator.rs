@@ -7,7 +7,7 @@ use sinemora_wire::MeshWindow;
 
 use super::peer_window::{Flow, PeerWindow};
 use crate::clock::PeerClock;
-use crate::ptp::Settled;
+use crate::ptp::Outcome;
 
 const NANOS_PER_S: i64 = 1_000_000_000;
 
@@ -83,14 +83,14 @@ impl WindowBook {
     }
 
     /// Files what became of an exchange.
-    pub fn file<T>(&mut self, ticket: &Ticket, peer_key: u32, flow: Flow, settled: &Settled<T>) {
+    pub fn file<T>(&mut self, ticket: &Ticket, peer_key: u32, flow: Flow, outcome: &Outcome<T>) {
         if let Some(window) = self.find(ticket) {
             window.unsettled = window.unsettled.saturating_sub(1);
             window
                 .peers
                 .entry(peer_key)
                 .or_default()
-                .file(ticket.at_ns, flow, settled);
+                .file(ticket.at_ns, flow, outcome);
         }
     }
 

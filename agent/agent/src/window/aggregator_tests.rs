@@ -4,8 +4,8 @@ use crate::window::Flow;
 
 const S: i64 = NANOS_PER_S;
 
-fn settled(outbound_ns: i64, inbound_ns: i64) -> Settled<()> {
-    Settled {
+fn outcome(outbound_ns: i64, inbound_ns: i64) -> Outcome<()> {
+    Outcome {
         tag: (),
         request_arrived: Some(true),
         sync_sent: Some(true),
@@ -26,9 +26,9 @@ fn settled(outbound_ns: i64, inbound_ns: i64) -> Settled<()> {
 /// A clock that has seen symmetric exchanges with a peer whose clock is ours.
 fn clock() -> PeerClock {
     let mut clock = PeerClock::new();
-    let Settled {
+    let Outcome {
         outbound, inbound, ..
-    } = settled(50_000, 50_000);
+    } = outcome(50_000, 50_000);
     clock.observe(outbound.unwrap(), inbound.unwrap());
     clock
 }
@@ -36,7 +36,7 @@ fn clock() -> PeerClock {
 /// Enters, files and reports which windows close.
 fn filed(book: &mut WindowBook, backend_ns: i64) -> Option<i64> {
     let ticket = book.enter(backend_ns)?;
-    book.file(&ticket, 3, Flow::ONLY, &settled(50_000, 50_000));
+    book.file(&ticket, 3, Flow::ONLY, &outcome(50_000, 50_000));
     Some(ticket.started_at_s)
 }
 
@@ -75,7 +75,7 @@ fn a_window_waits_for_its_last_exchange() {
     let ticket = book.enter(19 * S).unwrap();
     assert!(closed(&mut book, 20 * S).is_empty());
     assert_eq!(filed(&mut book, 20 * S), Some(20));
-    book.file(&ticket, 3, Flow::ONLY, &settled(1, 1));
+    book.file(&ticket, 3, Flow::ONLY, &outcome(1, 1));
     assert_eq!(closed(&mut book, 20 * S + 1), [10]);
     assert!(closed(&mut book, 20 * S + 2).is_empty(), "never twice");
 }
@@ -145,37 +145,37 @@ fn a_new_length_starts_where_no_window_was() {
 fn the_summary_holds_every_peer_in_order_and_each_direction() {
     let mut book = WindowBook::new(7, 10);
     let ticket = book.enter(11 * S).unwrap();
-    let lost_out = Settled {
+    let lost_out = Outcome {
         request_arrived: Some(false),
         sync_sent: Some(false),
         sync_arrived: false,
         answered: false,
         outbound: None,
         inbound: None,
-        ..settled(0, 0)
+        ..outcome(0, 0)
     };
-    let lost_in = Settled {
+    let lost_in = Outcome {
         sync_arrived: false,
         answered: false,
         inbound: None,
-        ..settled(40_000, 0)
+        ..outcome(40_000, 0)
     };
-    let silent = Settled {
+    let silent = Outcome {
         request_arrived: None,
         sync_sent: None,
         ..lost_out
     };
-    let filings: [(u32, Settled<()>); 6] = [
-        (9, settled(50_000, 52_000)),
+    let filings: [(u32, Outcome<()>); 6] = [
+        (9, outcome(50_000, 52_000)),
         (9, lost_out),
         (9, lost_in),
-        (9, settled(50_000, 900_000)),
-        (3, settled(50_000, 50_000)),
+        (9, outcome(50_000, 900_000)),
+        (3, outcome(50_000, 50_000)),
         (3, silent),
     ];
-    for (peer_key, settled) in &filings {
+    for (peer_key, outcome) in &filings {
         book.enter(12 * S).unwrap();
-        book.file(&ticket, *peer_key, Flow::ONLY, settled);
+        book.file(&ticket, *peer_key, Flow::ONLY, outcome);
     }
     book.leave(&ticket);
     let window = book.close(30 * S).pop().unwrap();
@@ -233,16 +233,16 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
     let flow = |number| Flow { number, of: 3 };
     // Flow 2 goes the long way out; nothing came back by flow 1.
     let filings = [
-        (3, Flow::ONLY, settled(50_000, 50_000)),
-        (9, flow(0), settled(50_000, 52_000)),
-        (9, flow(2), settled(350_000, 52_000)),
-        (9, flow(0), settled(60_000, 90_000)),
-        (9, flow(2), settled(370_000, 54_000)),
-        (9, flow(2), settled(360_000, 53_000)),
+        (3, Flow::ONLY, outcome(50_000, 50_000)),
+        (9, flow(0), outcome(50_000, 52_000)),
+        (9, flow(2), outcome(350_000, 52_000)),
+        (9, flow(0), outcome(60_000, 90_000)),
+        (9, flow(2), outcome(370_000, 54_000)),
+        (9, flow(2), outcome(360_000, 53_000)),
     ];
-    for (peer_key, flow, settled) in &filings {
+    for (peer_key, flow, outcome) in &filings {
         let ticket = book.enter(12 * S).unwrap();
-        book.file(&ticket, *peer_key, *flow, settled);
+        book.file(&ticket, *peer_key, *flow, outcome);
     }
     let window = book.close(30 * S).pop().unwrap();
     let clock = clock();
@@ -261,30 +261,30 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
 #[test]
 fn syncs_of_a_stock_responder_are_counted_beside_round_trips() {
     let mut book = WindowBook::new(7, 10);
-    let whole = settled(50_000, 52_000);
-    let alone = Settled {
+    let whole = outcome(50_000, 52_000);
+    let alone = Outcome {
         sync_sent: Some(false),
         sync_arrived: false,
         inbound: None,
         ..whole
     };
-    let after_two_lost = Settled {
+    let after_two_lost = Outcome {
         syncs_missed: 2,
         ..whole
     };
-    let late = Settled {
+    let late = Outcome {
         syncs_missed: -1,
         ..whole
     };
-    let unanswered = Settled {
+    let unanswered = Outcome {
         request_arrived: None,
         answered: false,
         outbound: None,
         ..whole
     };
-    for settled in [whole, alone, after_two_lost, late, unanswered] {
+    for outcome in [whole, alone, after_two_lost, late, unanswered] {
         let ticket = book.enter(12 * S).unwrap();
-        book.file(&ticket, 3, Flow::ONLY, &settled);
+        book.file(&ticket, 3, Flow::ONLY, &outcome);
     }
     let window = book.close(30 * S).pop().unwrap();
     let clock = clock();

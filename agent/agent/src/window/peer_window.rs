@@ -5,7 +5,7 @@ use sinemora_wire::MeshWindow;
 use super::evidence::{Measured, around_spike};
 use super::statistics::{Loss, append, append_flow};
 use crate::clock::{Leg, PeerClock};
-use crate::ptp::Settled;
+use crate::ptp::Outcome;
 
 /// What delays stand on, as reports have it.
 const ASSUMED: u32 = 0;
@@ -60,28 +60,28 @@ struct Read {
 
 impl PeerWindow {
     /// Takes a settled exchange that started `at_ns` after the window did.
-    pub fn file<T>(&mut self, at_ns: u64, flow: Flow, settled: &Settled<T>) {
+    pub fn file<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
         self.flows = self.flows.max(flow.of);
         self.requests += 1;
-        match settled.request_arrived {
+        match outcome.request_arrived {
             Some(arrived) => self.requests_lost += u32::from(!arrived),
             None => self.request_unknown = true,
         }
-        match settled.sync_sent {
+        match outcome.sync_sent {
             Some(sent) => {
                 self.syncs += u32::from(sent);
-                self.syncs_lost += u32::from(sent && !settled.sync_arrived);
+                self.syncs_lost += u32::from(sent && !outcome.sync_arrived);
             }
             None => self.sync_unknown = true,
         }
         // A late Sync takes back what an earlier window may have counted.
-        let missed = settled.syncs_missed;
+        let missed = outcome.syncs_missed;
         self.syncs = self.syncs.saturating_add_signed(missed.max(0));
         self.syncs_lost = self.syncs_lost.saturating_add_signed(missed);
         // Without its answer a round trip is not made. A lost Follow_Up or Delay_Resp costs a measurement, but is
         // not a second chance for the network to lose it.
-        self.round_trips_lost += u32::from(!settled.answered);
-        let (outbound, inbound) = (settled.outbound, settled.inbound);
+        self.round_trips_lost += u32::from(!outcome.answered);
+        let (outbound, inbound) = (outcome.outbound, outcome.inbound);
         if outbound.is_some() || inbound.is_some() {
             self.raw.push(Raw {
                 flow: flow.number,

@@ -11,7 +11,7 @@ use sinemora_agent::packet_loop::Listen;
 
 /// Which way a packet goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum ClientAddress {
     /// From the client to the responder.
     Out,
     In,
@@ -20,7 +20,7 @@ pub enum Way {
 /// A packet as the relay sees it: the n-th of its type, 0x0 Sync, 0x1 Delay_Req, 0x8 Follow_Up, 0x9 Delay_Resp.
 #[derive(Debug, Clone, Copy)]
 pub struct Passing {
-    pub way: Way,
+    pub address: ClientAddress,
     pub kind: u8,
     pub nth: u32,
 }
@@ -83,28 +83,28 @@ impl Relay {
         let to = |address: IpAddr, port: u16| SocketAddr::new(address, port);
         let routes = [
             (
-                Way::Out,
+                ClientAddress::Out,
                 &near_event,
                 &far_event,
                 to(responder.address, responder.event_port),
             ),
             (
-                Way::In,
+                ClientAddress::In,
                 &far_event,
                 &near_event,
                 to(client.address, client.event_port),
             ),
             // The responder answers to the ports of its plan, which are those of the relay.
             (
-                Way::In,
+                ClientAddress::In,
                 &far_general,
                 &near_general,
                 to(client.address, client.general_port),
             ),
         ];
-        let threads = routes.map(|(way, from, through, to)| {
+        let threads = routes.map(|(address, from, through, to)| {
             let pump = Pump {
-                way,
+                address,
                 from: from.try_clone().unwrap(),
                 through: through.try_clone().unwrap(),
                 to,
@@ -138,7 +138,7 @@ impl Drop for Relay {
 }
 
 struct Pump {
-    way: Way,
+    address: ClientAddress,
     from: UdpSocket,
     through: UdpSocket,
     to: SocketAddr,
@@ -175,7 +175,7 @@ impl Pump {
         let mut log = self.log.lock().unwrap();
         let seen = &mut log.fates[usize::from(kind)];
         let fate = decide(Passing {
-            way: self.way,
+            address: self.address,
             kind,
             nth: seen.len() as u32,
         });

@@ -52,10 +52,10 @@ impl Generals {
 
     /// Queues the Follow_Ups that do not wait any longer.
     fn join(&mut self, soon: bool, now: RawTime) {
-        let (answers, mut nth) = (self.out.len(), 0);
+        let (responses, mut nth) = (self.out.len(), 0);
         self.follow_ups.retain(|packet| {
             let waits = soon && nth >= self.waited && {
-                let mut others = self.out[..answers].iter();
+                let mut others = self.out[..responses].iter();
                 others.all(|other| other.to != packet.to)
             };
             nth += 1;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use crate::packet_loop::client::RequestId;
-use crate::ptp::{Answer, Arrival, Form, MAX_LEN, Message, Way};
+use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Message, Response, ResponseForm};
 use crate::timestamp::{ClockMap, Datagram, Outgoing};
 
 /// So many packets in a row without a receive stamp, and the kernel is taken not to give any.
@@ -13,9 +13,9 @@ pub(crate) const GIVE_UP: u32 = 64;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Departure {
     Request(RequestId),
-    Sync(Answer),
+    Sync(Response),
     /// A Sync that was granted: its sequence id, and where its Follow_Up goes.
-    Granted(u16, Way),
+    Granted(u16, ClientAddress),
 }
 
 impl Departure {
@@ -23,7 +23,7 @@ impl Departure {
     pub fn is_awaited(&self) -> bool {
         match self {
             Self::Request(_) => false,
-            Self::Sync(answer) => answer.form != Form::Later,
+            Self::Sync(response) => response.form != ResponseForm::Compact,
             Self::Granted(..) => true,
         }
     }
