@@ -8,13 +8,13 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::clock::Reading;
+use crate::clock::PhcReading;
 use crate::timestamp::{PtpClock, PtpDevice, ptp_devices};
 
 /// Whose time a clock shows, as exchanges carry it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
-pub enum Keeper {
+pub enum ClockDomain {
     /// Amazon Time Sync, through the clock of an ENA network card.
     Amazon = 1,
     /// The host of a virtual machine, through `ptp_kvm`.
@@ -31,20 +31,20 @@ pub enum Keeper {
 pub trait HardwareClock: Send {
     /// By the name of its driver.
     fn name(&self) -> &str;
-    fn keeper(&self) -> Keeper;
+    fn clock_domain(&self) -> ClockDomain;
     /// What it shows; the error is all that it may be off its keeper's time.
-    fn read(&mut self) -> io::Result<Reading>;
+    fn read(&mut self) -> io::Result<PhcReading>;
 }
 
 /// What the settings say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Wanted {
+pub enum DeviceChoice {
     Any,
     None,
     Device(PathBuf),
 }
 
-impl Keeper {
+impl ClockDomain {
     /// By the name of a driver.
     fn of(name: &str) -> Self {
         match name {
@@ -61,17 +61,17 @@ impl Keeper {
 /// or a host's than another one.
 fn choose<T>(
     clocks: Vec<(T, PtpDevice, Option<u64>)>,
-    wanted: &Wanted,
+    choice: &DeviceChoice,
     stated_ns: Option<u64>,
-) -> Option<(T, Keeper)> {
+) -> Option<(T, ClockDomain)> {
     let known = clocks.into_iter().filter_map(|(clock, device, bound_ns)| {
-        let is_wanted = match wanted {
-            Wanted::Any => true,
-            Wanted::None => false,
-            Wanted::Device(path) => *path == device.path,
+        let is_chosen = match choice {
+            DeviceChoice::Any => true,
+            DeviceChoice::None => false,
+            DeviceChoice::Device(path) => *path == device.path,
         };
-        let keeper = Keeper::of(&device.name);
-        if is_wanted && stated_ns.or(bound_ns).is_none() {
+        let clock_domain = ClockDomain::of(&device.name);
+        if is_chosen && stated_ns.or(bound_ns).is_none() {
             tracing::info!(
                 device = %device.path.display(),
                 driver = device.name,
@@ -79,34 +79,34 @@ fn choose<T>(
             );
             return None;
         }
-        is_wanted.then_some((clock, keeper))
+        is_chosen.then_some((clock, clock_domain))
     });
-    known.min_by_key(|(_, keeper)| *keeper)
+    known.min_by_key(|(_, clock_domain)| *clock_domain)
 }
 
 /// A device and what it may be off.
-struct Kept {
+struct BoundedClock {
     clock: PtpClock,
-    keeper: Keeper,
+    clock_domain: ClockDomain,
     stated_ns: Option<u64>,
 }
 
-impl HardwareClock for Kept {
+impl HardwareClock for BoundedClock {
     fn name(&self) -> &str {
         self.clock.name()
     }
 
-    fn keeper(&self) -> Keeper {
-        self.keeper
+    fn clock_domain(&self) -> ClockDomain {
+        self.clock_domain
     }
 
-    fn read(&mut self) -> io::Result<Reading> {
+    fn read(&mut self) -> io::Result<PhcReading> {
         let reading = self.clock.read()?;
         let bound_ns = self.stated_ns.or_else(|| self.clock.bound_ns());
         let bound_ns = bound_ns.ok_or_else(|| {
             io::Error::other("its driver does not know at the moment how far it is off")
         })?;
-        Ok(Reading {
+        Ok(PhcReading {
             error_ns: reading.error_ns.saturating_add(bound_ns),
             ..reading
         })
@@ -114,9 +114,9 @@ impl HardwareClock for Kept {
 }
 
 /// The hardware clock of this machine to stand on. `stated_ns` is what the operator says it may be off.
-pub fn find(wanted: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
-    let devices = match wanted {
-        Wanted::None => Vec::new(),
+pub fn find(choice: &DeviceChoice, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
+    let devices = match choice {
+        DeviceChoice::None => Vec::new(),
         _ => ptp_devices(),
     };
     let open = |device: PtpDevice| match PtpClock::open(&device) {
@@ -130,15 +130,15 @@ pub fn find(wanted: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareC
         }
     };
     let clocks = devices.into_iter().filter_map(open).collect();
-    let (clock, keeper) = choose(clocks, wanted, stated_ns)?;
+    let (clock, clock_domain) = choose(clocks, choice, stated_ns)?;
     tracing::info!(
         driver = clock.name(),
-        ?keeper,
+        ?clock_domain,
         "standing on a hardware clock"
     );
-    Some(Box::new(Kept {
+    Some(Box::new(BoundedClock {
         clock,
-        keeper,
+        clock_domain,
         stated_ns,
     }))
 }
@@ -161,17 +161,17 @@ mod tests {
     #[test]
     fn a_clock_is_used_if_somebody_says_what_it_may_be_off() {
         let kvm = [("KVM virtual PTP", None)];
-        assert_eq!(choose(clocks(&kvm), &Wanted::Any, None), None);
+        assert_eq!(choose(clocks(&kvm), &DeviceChoice::Any, None), None);
         assert_eq!(
-            choose(clocks(&kvm), &Wanted::Any, Some(50_000)),
-            Some(("KVM virtual PTP", Keeper::Kvm))
+            choose(clocks(&kvm), &DeviceChoice::Any, Some(50_000)),
+            Some(("KVM virtual PTP", ClockDomain::Kvm))
         );
         let ena = [("ena-ptp-05", Some(20_000))];
         assert_eq!(
-            choose(clocks(&ena), &Wanted::Any, None),
-            Some(("ena-ptp-05", Keeper::Amazon))
+            choose(clocks(&ena), &DeviceChoice::Any, None),
+            Some(("ena-ptp-05", ClockDomain::Amazon))
         );
-        assert_eq!(choose(clocks(&ena), &Wanted::None, None), None);
+        assert_eq!(choose(clocks(&ena), &DeviceChoice::None, None), None);
     }
 
     #[test]
@@ -181,17 +181,23 @@ mod tests {
             ("KVM virtual PTP", None),
             ("ena-ptp-05", Some(20_000)),
         ];
-        let chosen = |wanted, stated| choose(clocks(&all), &wanted, stated).map(|found| found.1);
-        assert_eq!(chosen(Wanted::Any, Some(1_000)), Some(Keeper::Amazon));
-        let first = Wanted::Device("/dev/ptp0".into());
-        assert_eq!(chosen(first.clone(), Some(1_000)), Some(Keeper::Operator));
+        let chosen = |choice, stated| choose(clocks(&all), &choice, stated).map(|found| found.1);
+        assert_eq!(
+            chosen(DeviceChoice::Any, Some(1_000)),
+            Some(ClockDomain::Amazon)
+        );
+        let first = DeviceChoice::Device("/dev/ptp0".into());
+        assert_eq!(
+            chosen(first.clone(), Some(1_000)),
+            Some(ClockDomain::Operator)
+        );
         assert_eq!(chosen(first, None), None);
     }
 
     #[test]
     fn a_machine_is_searched_without_harm() {
-        assert!(find(&Wanted::None, Some(1)).is_none());
-        if let Some(mut clock) = find(&Wanted::Any, Some(1_000)) {
+        assert!(find(&DeviceChoice::None, Some(1)).is_none());
+        if let Some(mut clock) = find(&DeviceChoice::Any, Some(1_000)) {
             assert!(clock.read().unwrap().error_ns >= 1_000, "{}", clock.name());
         }
     }

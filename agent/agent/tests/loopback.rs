@@ -13,8 +13,8 @@ use std::net::UdpSocket;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sinemora_agent::clock::Reading;
-use sinemora_agent::hardware::{HardwareClock, Keeper};
+use sinemora_agent::clock::PhcReading;
+use sinemora_agent::hardware::{ClockDomain, HardwareClock};
 use sinemora_agent::packet_loop::Means;
 use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
@@ -417,13 +417,13 @@ impl HardwareClock for Shared {
         "shared"
     }
 
-    fn keeper(&self) -> Keeper {
-        Keeper::Operator
+    fn clock_domain(&self) -> ClockDomain {
+        ClockDomain::Operator
     }
 
-    fn read(&mut self) -> std::io::Result<Reading> {
+    fn read(&mut self) -> std::io::Result<PhcReading> {
         let now = sight();
-        Ok(Reading {
+        Ok(PhcReading {
             at: now.raw,
             shows_ns: now.real.0,
             error_ns: 5_000,

@@ -31,34 +31,34 @@ const TOGETHER: f64 = 3.0;
 struct Seen {
     at_s: f64,
     least_ns: [f64; 2],
-    known: Known,
+    known: ClockState,
 }
 
 /// What was known of clock and routes at a time.
 #[derive(Debug, Clone)]
-pub struct Known {
+pub struct ClockState {
     pub filter: Filter,
     pub base_ns: [f64; 2],
 }
 
 /// One direction has become longer, or shorter, than it was known to be.
 #[derive(Debug)]
-pub struct Found {
+pub struct Changepoint {
     pub way: usize,
     pub by_ns: f64,
     /// What was known when it did.
-    pub before: Known,
+    pub before: ClockState,
 }
 
 /// The latest bins, oldest first.
 #[derive(Debug, Default)]
-pub struct Stretches {
+pub struct ChangepointDetector {
     seen: VecDeque<Seen>,
 }
 
-impl Stretches {
+impl ChangepointDetector {
     /// Takes in a bin of which `excess_ns` lies above what is `known` (inbound, outbound). Whether it counts.
-    pub fn add(&mut self, at_s: f64, excess_ns: [f64; 2], known: Known) -> bool {
+    pub fn add(&mut self, at_s: f64, excess_ns: [f64; 2], known: ClockState) -> bool {
         let last = self.seen.back();
         if last.is_some_and(|last| at_s - last.at_s < APART_S) {
             return false;
@@ -86,7 +86,7 @@ impl Stretches {
     }
 
     /// What the newest stretch differs in from the one before, if that is between `least_ns` and `most_ns`.
-    pub fn compare(&self, least_ns: f64, most_ns: f64) -> Option<Found> {
+    pub fn compare(&self, least_ns: f64, most_ns: f64) -> Option<Changepoint> {
         let newest_s = self.seen.back()?.at_s;
         let in_late = self
             .seen
@@ -139,7 +139,7 @@ impl Stretches {
         if moved[1 - way].abs().max(clock_ns) > SHARE * change_ns.abs() {
             return None;
         }
-        Some(Found {
+        Some(Changepoint {
             way,
             by_ns: moved[way],
             before: before.clone(),

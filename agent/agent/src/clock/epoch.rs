@@ -16,12 +16,12 @@ const REDRAW_S: f64 = 1.0;
 
 /// A clock that runs on: first a line through all that is known, then a filter that goes on from it.
 #[derive(Debug)]
-pub struct Era {
+pub struct Epoch {
     origin: Origin,
     stage: Stage,
     history: History,
     /// What earlier eras have shown of the difference between the routes: inbound minus outbound, ns.
-    lean_ns: f64,
+    asymmetry_ns: f64,
 }
 
 #[derive(Debug)]
@@ -34,9 +34,9 @@ enum Stage {
     Tracking(Tracker),
 }
 
-impl Era {
+impl Epoch {
     /// An era that starts with an exchange.
-    pub fn new(outbound: Leg, inbound: Leg, lean_ns: f64) -> Self {
+    pub fn new(outbound: Leg, inbound: Leg, asymmetry_ns: f64) -> Self {
         let origin = Origin::of(outbound, inbound);
         let mut envelope = Envelope::default();
         envelope.add(&origin.sample(outbound, inbound));
@@ -49,7 +49,7 @@ impl Era {
                 stale: false,
             },
             history: History::default(),
-            lean_ns,
+            asymmetry_ns,
         }
     }
 
@@ -99,7 +99,7 @@ impl Era {
     pub fn estimate_at(&self, at: RawTime) -> Estimate {
         let at_s = self.origin.seconds(at);
         match &self.stage {
-            Stage::Acquiring { line, .. } => leaning(line, self.lean_ns, at_s),
+            Stage::Acquiring { line, .. } => with_asymmetry(line, self.asymmetry_ns, at_s),
             Stage::Tracking(tracker) => {
                 let known = self.history.at(at_s);
                 known.unwrap_or_else(|| tracker.estimate_at(at_s))
@@ -130,37 +130,40 @@ impl Era {
     }
 
     /// By how much the inbound way is longer than the outbound one, as far as is known.
-    pub fn lean_ns(&self) -> f64 {
+    pub fn asymmetry_ns(&self) -> f64 {
         match &self.stage {
-            Stage::Acquiring { .. } => self.lean_ns,
-            Stage::Tracking(tracker) => tracker.lean_ns(),
+            Stage::Acquiring { .. } => self.asymmetry_ns,
+            Stage::Tracking(tracker) => tracker.asymmetry_ns(),
         }
     }
 
     fn track(&mut self, line: &Line) {
-        let start = leaning(line, self.lean_ns, 0.0);
-        let end = leaning(line, self.lean_ns, line.last_s);
-        let half_lean = lean_of(line, self.lean_ns) / 2.0;
+        let start = with_asymmetry(line, self.asymmetry_ns, 0.0);
+        let end = with_asymmetry(line, self.asymmetry_ns, line.last_s);
+        let half_asymmetry = bounded_asymmetry(line, self.asymmetry_ns) / 2.0;
         self.history.push(start);
         self.history.push(end);
-        let base_ns = [line.half_gap_ns + half_lean, line.half_gap_ns - half_lean];
+        let base_ns = [
+            line.half_gap_ns + half_asymmetry,
+            line.half_gap_ns - half_asymmetry,
+        ];
         self.stage = Stage::Tracking(Tracker::new(&end, line.skew_error, line.noise_ns, base_ns));
     }
 }
 
 /// The middle between the envelopes, moved by what is known of the difference between the routes.
-fn leaning(line: &Line, lean_ns: f64, at_s: f64) -> Estimate {
-    let half_lean = lean_of(line, lean_ns) / 2.0;
+fn with_asymmetry(line: &Line, asymmetry_ns: f64, at_s: f64) -> Estimate {
+    let half_asymmetry = bounded_asymmetry(line, asymmetry_ns) / 2.0;
     let middle = line.estimate_at(at_s);
     Estimate {
-        offset_ns: middle.offset_ns - half_lean,
-        hidden_ns: middle.hidden_ns + half_lean.abs(),
+        offset_ns: middle.offset_ns - half_asymmetry,
+        hidden_ns: middle.hidden_ns + half_asymmetry.abs(),
         ..middle
     }
 }
 
 /// No way is shorter than nothing.
-fn lean_of(line: &Line, lean_ns: f64) -> f64 {
+fn bounded_asymmetry(line: &Line, asymmetry_ns: f64) -> f64 {
     let most = 2.0 * line.half_gap_ns;
-    lean_ns.clamp(-most, most)
+    asymmetry_ns.clamp(-most, most)
 }

@@ -15,12 +15,12 @@ const STALE_NS: i64 = 60_000_000_000;
 
 /// The latest differences, newest last.
 #[derive(Debug, Default)]
-pub struct Shift {
+pub struct HardwareOffset {
     latest: VecDeque<f64>,
     newest: Option<(RawTime, u64)>,
 }
 
-impl Shift {
+impl HardwareOffset {
     /// Takes in that the offset lies `shift_ns` above the line at a time, by clocks that may be off `error_ns` together.
     pub fn take(&mut self, at: RawTime, shift_ns: f64, error_ns: u64) {
         if self.latest.len() == KEPT {
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn the_middle_moves_the_line_and_the_spread_is_admitted() {
-        let mut shift = Shift::default();
+        let mut shift = HardwareOffset::default();
         assert_eq!(shift.at(RawTime(0)), None);
         for (at, ns) in [500.0, 100.0, 300.0].into_iter().enumerate() {
             shift.take(RawTime(at as i64), ns, 1_000);

@@ -21,6 +21,6 @@ mod simulated;
 mod tracker;
 
 pub use peer_clock::{Change, Offset, PeerClock};
-pub use phc_tracker::{Ahead, Anchoring, Reading};
+pub use phc_tracker::{PhcOffset, PhcReading, PhcTracker};
 pub use raw_time::{Leg, RawTime};
 pub use tracker::RouteChange;

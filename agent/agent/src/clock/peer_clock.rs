@@ -2,8 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::epoch::Era;
-use super::hardware_offset::Shift;
+use super::epoch::Epoch;
+use super::hardware_offset::HardwareOffset;
 use super::raw_time::{Leg, RawTime};
 use super::tracker::RouteChange;
 
@@ -22,7 +22,7 @@ const PAST: usize = 4;
 /// An era that is over.
 #[derive(Debug)]
 struct Past {
-    era: Era,
+    epoch: Epoch,
     /// When its newest exchange began, and when it ended itself. Somewhere between the two the clock was stepped.
     fits_until: RawTime,
     until: RawTime,
@@ -56,7 +56,7 @@ pub enum Change {
 /// Offset and skew of a peer's clock, from the first exchange on.
 #[derive(Debug, Default)]
 pub struct PeerClock {
-    era: Option<Era>,
+    epoch: Option<Epoch>,
     /// Eras before a step of the clock, oldest first.
     past: VecDeque<Past>,
     /// When the newest exchange that fits the era began.
@@ -67,9 +67,9 @@ pub struct PeerClock {
     /// By how much the clock may have stepped if they are, ns.
     suspected_ns: f64,
     /// For the next era: what is known of the difference between the routes, ns.
-    lean_ns: f64,
+    asymmetry_ns: f64,
     /// What hardware clocks say of the era.
-    shift: Shift,
+    hardware: HardwareOffset,
 }
 
 impl PeerClock {
@@ -80,12 +80,12 @@ impl PeerClock {
     /// Takes in a complete exchange. What it proves to have changed.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
         match self.look(outbound, inbound) {
-            Look::Stepped { by_ns } => {
+            Appearance::Stepped { by_ns } => {
                 self.proofs += 1;
                 self.suspected_ns = self.suspected_ns.max(by_ns);
             }
-            Look::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
-            Look::Plain => {
+            Appearance::Short { by_ns } => self.suspected_ns = self.suspected_ns.max(by_ns),
+            Appearance::Plain => {
                 let cleared = self.clear();
                 return self.add(outbound, inbound).or(cleared).map(Change::Route);
             }
@@ -112,14 +112,16 @@ impl PeerClock {
         self.suspects.clear();
         let step_ns = std::mem::take(&mut self.suspected_ns);
         self.proofs = 0;
-        self.shift.clear();
-        let Some(era) = self.era.take() else { return };
-        self.lean_ns = era.lean_ns();
+        self.hardware.clear();
+        let Some(epoch) = self.epoch.take() else {
+            return;
+        };
+        self.asymmetry_ns = epoch.asymmetry_ns();
         if self.past.len() == PAST {
             self.past.pop_front();
         }
         self.past.push_back(Past {
-            era,
+            epoch,
             fits_until: self.fits_until.min(at),
             until: at,
             step_ns,
@@ -129,21 +131,21 @@ impl PeerClock {
     /// One of the two machines has moved at `at`: neither its clock nor its routes need be what they were.
     pub fn forget(&mut self, at: RawTime) {
         self.restart(at);
-        self.lean_ns = 0.0;
+        self.asymmetry_ns = 0.0;
     }
 
     /// Brings what is known up to date. Worth a few microseconds before many questions.
     pub fn refresh(&mut self) {
-        if let Some(era) = &mut self.era {
-            era.refresh();
+        if let Some(epoch) = &mut self.epoch {
+            epoch.refresh();
         }
     }
 
     /// The offset at a time since the clock was first seen; `None` when no exchange tells of that time.
     pub fn offset_at(&self, at: RawTime) -> Option<Offset> {
         let past = self.past.iter().find(|past| at < past.until);
-        let era = past.map(|past| &past.era).or(self.era.as_ref())?;
-        let estimate = era.estimate_at(at);
+        let epoch = past.map(|past| &past.epoch).or(self.epoch.as_ref())?;
+        let estimate = epoch.estimate_at(at);
         let (fits_until, step_ns) = match (past, self.suspects.first()) {
             (Some(past), _) => (past.fits_until, past.step_ns),
             (None, Some((outbound, _))) => (self.fits_until.min(outbound.local), self.suspected_ns),
@@ -152,13 +154,13 @@ impl PeerClock {
         // Nobody saw when the step was, only that it was not before.
         let suspected_ns = if at > fits_until { step_ns } else { 0.0 };
         let assumed = Offset {
-            offset_ns: era.offset_ns(&estimate),
+            offset_ns: epoch.offset_ns(&estimate),
             error_ns: (estimate.bound_ns() + suspected_ns).ceil() as u64,
             random_ns: (estimate.error_ns + suspected_ns).ceil() as u64,
             skew_ppb: estimate.skew.round() as i32,
             by_hardware: false,
         };
-        let (shift_ns, clocks_ns) = match self.shift.at(at) {
+        let (shift_ns, clocks_ns) = match self.hardware.at(at) {
             Some(found) if past.is_none() && suspected_ns == 0.0 => found,
             _ => return Some(assumed),
         };
@@ -179,20 +181,20 @@ impl PeerClock {
 
     /// Takes in what hardware clocks at both ends say: the offset at a time, and what they may be off together.
     pub fn anchored(&mut self, at: RawTime, offset_ns: i64, error_ns: u64) {
-        if let Some(era) = &self.era {
-            let by_line_ns = era.offset_ns(&era.estimate_at(at));
+        if let Some(epoch) = &self.epoch {
+            let by_line_ns = epoch.offset_ns(&epoch.estimate_at(at));
             let shift_ns = offset_ns.saturating_sub(by_line_ns) as f64;
-            self.shift.take(at, shift_ns, error_ns);
+            self.hardware.take(at, shift_ns, error_ns);
         }
     }
 
     fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
         // Not when it ended: a step between its two legs looks like a queue or a route.
         self.fits_until = self.fits_until.max(outbound.local);
-        match &mut self.era {
-            Some(era) => era.observe(outbound, inbound),
+        match &mut self.epoch {
+            Some(epoch) => epoch.observe(outbound, inbound),
             None => {
-                self.era = Some(Era::new(outbound, inbound, self.lean_ns));
+                self.epoch = Some(Epoch::new(outbound, inbound, self.asymmetry_ns));
                 None
             }
         }
@@ -209,26 +211,26 @@ impl PeerClock {
 
     /// A step takes from one direction what it adds to the other and leaves the round trip alone; a queue only
     /// adds, and a shorter route shortens the round trip.
-    fn look(&self, outbound: Leg, inbound: Leg) -> Look {
-        let Some(era) = &self.era else {
-            return Look::Plain;
+    fn look(&self, outbound: Leg, inbound: Leg) -> Appearance {
+        let Some(epoch) = &self.epoch else {
+            return Appearance::Plain;
         };
-        let (a, b, error_ns) = era.excess(outbound, inbound);
+        let (a, b, error_ns) = epoch.excess(outbound, inbound);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
         // When one way is shorter and the other one as it was, that is a shorter route.
         if low >= -gate_ns || high <= gate_ns {
-            Look::Plain
+            Appearance::Plain
         } else if (low + high).abs() < -low / 2.0 {
-            Look::Stepped { by_ns: -low }
+            Appearance::Stepped { by_ns: -low }
         } else {
-            Look::Short { by_ns: -low }
+            Appearance::Short { by_ns: -low }
         }
     }
 }
 
 /// What an exchange looks like beside the line.
-enum Look {
+enum Appearance {
     /// As it should, delayed or not.
     Plain,
     /// Shorter one way and as much longer the other.

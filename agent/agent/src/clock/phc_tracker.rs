@@ -18,7 +18,7 @@ const WANDER: f64 = 1e-7;
 
 /// What a hardware clock showed at a moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Reading {
+pub struct PhcReading {
     pub at: RawTime,
     pub shows_ns: i64,
     /// What it may be off, ns.
@@ -27,25 +27,25 @@ pub struct Reading {
 
 /// What the clock is ahead of the raw one at a moment, and what that may err by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ahead {
+pub struct PhcOffset {
     pub ahead_ns: i64,
     pub error_ns: u64,
 }
 
 /// The latest readings of one hardware clock.
 #[derive(Debug, Default)]
-pub struct Anchoring(VecDeque<Reading>);
+pub struct PhcTracker(VecDeque<PhcReading>);
 
-impl Reading {
+impl PhcReading {
     fn ahead_ns(&self) -> i64 {
         self.shows_ns.saturating_sub(self.at.0)
     }
 }
 
-impl Anchoring {
+impl PhcTracker {
     /// Takes a reading that is newer than those before. One that cannot be of the same clock running on starts anew:
     /// the clock was set, or this machine has moved.
-    pub fn take(&mut self, reading: Reading) {
+    pub fn take(&mut self, reading: PhcReading) {
         if let Some(last) = self.0.back() {
             let passed_ns = reading.at.since(last.at);
             let moved_ns = reading.ahead_ns().saturating_sub(last.ahead_ns());
@@ -66,7 +66,7 @@ impl Anchoring {
     }
 
     /// What the clock is ahead at a moment near its last reading.
-    pub fn at(&self, at: RawTime) -> Option<Ahead> {
+    pub fn at(&self, at: RawTime) -> Option<PhcOffset> {
         let (first, last) = (self.0.front()?, self.0.back()?);
         let since_ns = at.since(last.at);
         if since_ns.abs() > STALE_NS {
@@ -81,7 +81,7 @@ impl Anchoring {
             (0.0, FASTEST)
         };
         let since_ns = since_ns as f64;
-        Some(Ahead {
+        Some(PhcOffset {
             ahead_ns: last
                 .ahead_ns()
                 .saturating_add((rate * since_ns).round() as i64),
@@ -101,8 +101,8 @@ mod tests {
         at + 1_000 * S + at / 50_000
     }
 
-    fn read(at: i64) -> Reading {
-        Reading {
+    fn read(at: i64) -> PhcReading {
+        PhcReading {
             at: RawTime(at),
             shows_ns: shows(at) + if at % (2 * S) == 0 { 50 } else { -50 },
             error_ns: 50,
@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn between_readings_it_runs_on_within_what_is_admitted() {
-        let mut anchoring = Anchoring::default();
+        let mut anchoring = PhcTracker::default();
         assert_eq!(anchoring.at(RawTime(0)), None);
         for second in 0..40 {
             anchoring.take(read(second * S));
@@ -131,9 +131,9 @@ mod tests {
 
     #[test]
     fn a_clock_that_was_set_starts_anew() {
-        let mut anchoring = Anchoring::default();
+        let mut anchoring = PhcTracker::default();
         (0..10).for_each(|second| anchoring.take(read(second * S)));
-        let set = Reading {
+        let set = PhcReading {
             shows_ns: read(10 * S).shows_ns + 5_000_000,
             ..read(10 * S)
         };

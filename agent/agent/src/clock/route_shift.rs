@@ -11,12 +11,12 @@ const STEADY: f64 = 0.25;
 
 /// How far a direction lay above its base in each bin since it left it, ns.
 #[derive(Debug, Default)]
-pub struct Streak {
+pub struct RouteShiftDetector {
     since_s: f64,
     excesses: Vec<f64>,
 }
 
-impl Streak {
+impl RouteShiftDetector {
     pub fn end(&mut self) {
         self.excesses.clear();
     }
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn rise(excess: impl Fn(u32) -> f64) -> Option<(u32, f64)> {
-        let mut streak = Streak::default();
+        let mut streak = RouteShiftDetector::default();
         (0..100).find_map(|i| Some((i, streak.add(f64::from(i), excess(i), 3.0)?)))
     }
 
@@ -62,7 +62,7 @@ mod tests {
 
     #[test]
     fn a_way_back_to_the_base_ends_it() {
-        let mut streak = Streak::default();
+        let mut streak = RouteShiftDetector::default();
         for i in 0..60 {
             assert_eq!(streak.add(f64::from(i), 100.0, 3.0), None);
             if i % 15 == 14 {

@@ -6,10 +6,10 @@
 //! A clock is continuous: what jumps in one direction alone is the route of that direction, also where no single bin
 //! shows it, see [`super::changepoint`].
 
-use super::changepoint::{Found, Known, Stretches};
+use super::changepoint::{Changepoint, ChangepointDetector, ClockState};
 use super::estimate::Estimate;
 use super::filter::Filter;
-use super::route_shift::Streak;
+use super::route_shift::RouteShiftDetector;
 use super::sample::Sample;
 
 /// A bin is judged when it has so many exchanges and is so long, s, or when it is so long.
@@ -67,8 +67,8 @@ pub struct Tracker {
     deviations: Vec<f64>,
     judged: usize,
     bin: Option<Bin>,
-    raised: [Streak; 2],
-    stretches: Stretches,
+    shifts: [RouteShiftDetector; 2],
+    changepoints: ChangepointDetector,
     /// Bins in a row that fit nothing.
     puzzling: u32,
 }
@@ -93,8 +93,8 @@ impl Tracker {
             deviations: vec![noise_ns / LEAST_OF_THREE; MEMORY],
             judged: 0,
             bin: None,
-            raised: [Streak::default(), Streak::default()],
-            stretches: Stretches::default(),
+            shifts: [RouteShiftDetector::default(), RouteShiftDetector::default()],
+            changepoints: ChangepointDetector::default(),
             puzzling: 0,
         }
     }
@@ -136,7 +136,7 @@ impl Tracker {
     }
 
     /// By how much the inbound way is longer than the outbound one as far as changes of either have shown, ns.
-    pub fn lean_ns(&self) -> f64 {
+    pub fn asymmetry_ns(&self) -> f64 {
         self.base_ns[0] - self.base_ns[1]
     }
 
@@ -163,7 +163,7 @@ impl Tracker {
         let (clean, other) = (bin.least[cleaner], bin.least[1 - cleaner]);
         if clean.abs() <= gate {
             self.puzzling = 0;
-            self.raised[cleaner].end();
+            self.shifts[cleaner].end();
             self.filter.update(
                 if cleaner == 0 { clean } else { -clean },
                 self.noise_ns.powi(2),
@@ -189,26 +189,26 @@ impl Tracker {
     }
 
     /// Compares this stretch of time with the one before: a route may have changed by as little as bins wander.
-    fn compare(&mut self, bin: &Bin, both_gate: f64, at_s: f64) -> Option<Found> {
-        let known = Known {
+    fn compare(&mut self, bin: &Bin, both_gate: f64, at_s: f64) -> Option<Changepoint> {
+        let known = ClockState {
             filter: self.filter.clone(),
             base_ns: self.base_ns,
         };
-        let is_new = self.stretches.add(at_s, bin.least, known);
+        let is_new = self.changepoints.add(at_s, bin.least, known);
         // What lies further out, single bins tell.
         let most_ns = 2.0 * both_gate;
         (is_new && most_ns > LEAST_CHANGE_NS)
-            .then(|| self.stretches.compare(LEAST_CHANGE_NS, most_ns))?
+            .then(|| self.changepoints.compare(LEAST_CHANGE_NS, most_ns))?
     }
 
     /// A route changed some time ago and was taken for the clock since: all goes on from what was known before.
-    fn moved(&mut self, found: Found, at_s: f64) -> Option<RouteChange> {
-        let Found { way, by_ns, before } = found;
+    fn moved(&mut self, found: Changepoint, at_s: f64) -> Option<RouteChange> {
+        let Changepoint { way, by_ns, before } = found;
         self.filter = before.filter;
         self.filter.predict(at_s);
         self.base_ns = before.base_ns;
         self.puzzling = 0;
-        self.raised.iter_mut().for_each(Streak::end);
+        self.shifts.iter_mut().for_each(RouteShiftDetector::end);
         if by_ns > 0.0 {
             self.lengthen(way, by_ns);
         } else {
@@ -220,7 +220,7 @@ impl Tracker {
     /// The round trip is at its base: both directions measure the clock.
     fn both_clean(&mut self, inbound: f64, outbound: f64, passed_s: f64) {
         self.puzzling = 0;
-        self.raised.iter_mut().for_each(Streak::end);
+        self.shifts.iter_mut().for_each(RouteShiftDetector::end);
         let innovation = (inbound - outbound) / 2.0;
         let variance = self.noise_ns.powi(2) / 2.0;
         if innovation.abs() > GATE * (variance + self.filter.variance()).sqrt() {
@@ -243,11 +243,11 @@ impl Tracker {
     /// One direction is off its base while the other one is on it.
     fn off(&mut self, way: usize, excess: f64, gate: f64, at_s: f64) -> Option<RouteChange> {
         if excess < 0.0 {
-            self.raised[way].end();
+            self.shifts[way].end();
             self.shorten(way, excess);
             return change(way, excess);
         }
-        let by_ns = self.raised[way].add(at_s, excess, gate)?;
+        let by_ns = self.shifts[way].add(at_s, excess, gate)?;
         self.lengthen(way, by_ns);
         change(way, by_ns)
     }
@@ -255,7 +255,7 @@ impl Tracker {
     /// Both are off: the clock runs unseen, and only what lasts is believed. What both ways have in common is followed and
     /// not told of one.
     fn both_off(&mut self, least: [f64; 2], gate: f64, at_s: f64) -> Option<RouteChange> {
-        let rises = [0, 1].map(|way| self.raised[way].add(at_s, least[way], gate));
+        let rises = [0, 1].map(|way| self.shifts[way].add(at_s, least[way], gate));
         for (way, by_ns) in rises.iter().enumerate() {
             by_ns.iter().for_each(|by_ns| self.lengthen(way, *by_ns));
         }
@@ -267,14 +267,14 @@ impl Tracker {
     }
 
     fn lengthen(&mut self, way: usize, by_ns: f64) {
-        self.stretches.clear();
+        self.changepoints.clear();
         self.base_ns[way] += by_ns;
         self.lengthened_ns[way] += by_ns;
         self.hide(self.filter.variance().sqrt() + self.noise_ns);
     }
 
     fn shorten(&mut self, way: usize, by_ns: f64) {
-        self.stretches.clear();
+        self.changepoints.clear();
         if self.base_ns[way] + by_ns < 0.0 {
             let mut least = [0.0; 2];
             least[way] = by_ns;
@@ -287,14 +287,14 @@ impl Tracker {
 
     /// The shortest round trip was not the shortest: as at the start, both ways are taken to be equally long.
     fn centre(&mut self, least: [f64; 2]) {
-        self.stretches.clear();
+        self.changepoints.clear();
         let base = [self.base_ns[0] + least[0], self.base_ns[1] + least[1]];
         let half = (base[0] + base[1]).max(0.0) / 2.0;
         self.filter.shift((base[0] - base[1]) / 2.0);
         self.base_ns = [half, half];
         self.lengthened_ns = [0.0; 2];
         self.hidden_ns = half;
-        self.raised.iter_mut().for_each(Streak::end);
+        self.shifts.iter_mut().for_each(RouteShiftDetector::end);
     }
 
     /// An unknown asymmetry may now hide `more_ns`, but never so much that a delay would be negative.

@@ -7,11 +7,11 @@ use sinemora_wire::MeshWindow;
 
 use crate::clock::RawTime;
 use crate::paths::path_table::Path;
-use crate::paths::peer_session::{Books, Conversation, Heard, Tag};
+use crate::paths::peer_session::{Aggregators, Conversation, Heard, Tag};
 use crate::paths::schedule::{FlowKey, PathKey, Schedule};
 use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, PortIdentity};
 use crate::standard_clients::standard_client::Stocks;
-use crate::window::{Ended, Window, WindowBook, append_clocks};
+use crate::window::{Window, WindowAggregator, WindowEnd, append_clocks};
 
 /// Exchanges are settled so often, ns, and sooner when a window that is over waits for its last ones: to look at each
 /// conversation costs more than what is found there.
@@ -29,7 +29,7 @@ pub(crate) struct Client {
     /// Event address of the peer behind any of its two addresses.
     pub(crate) senders: HashMap<SocketAddr, SocketAddr>,
     pub(crate) stocks: Stocks,
-    pub(crate) books: Books,
+    pub(crate) aggregators: Aggregators,
     pub(crate) spike_threshold_ns: u64,
     /// What our stamps are ahead of the raw clock on the wire.
     time_scale_ns: i64,
@@ -91,7 +91,7 @@ impl Client {
             conversations: HashMap::new(),
             senders: HashMap::new(),
             stocks: Stocks::default(),
-            books: Books::default(),
+            aggregators: Aggregators::default(),
             spike_threshold_ns: u64::MAX,
             time_scale_ns,
             settle_at: RawTime(i64::MIN),
@@ -115,8 +115,8 @@ impl Client {
         let (key, slots, left_out) = self.schedule.pop(now, find)?;
         let path = self.paths.get_mut(&key.path)?;
         *path.slots.get_mut(key.flow as usize)? = slots;
-        let (book, peer) = (self.books.0.get_mut(&key.path.0)?, path.peer);
-        let Some(ticket) = book.enter(backend_ns) else {
+        let (aggregator, peer) = (self.aggregators.0.get_mut(&key.path.0)?, path.peer);
+        let Some(slot) = aggregator.take_slot(backend_ns) else {
             return Some(Slot {
                 request: None,
                 left_out,
@@ -127,17 +127,17 @@ impl Client {
         let pending = PendingRequest {
             at: now,
             deadline,
-            hold_until: deadline.plus(ticket.left_ns),
+            hold_until: deadline.plus(slot.left_ns),
             t1_deadline: t1_deadline.unwrap_or(deadline),
             tag: Tag {
                 key,
                 flows: path.slots.len() as u8,
-                ticket,
+                slot,
             },
         };
         let exchanges = &mut self.conversations.get_mut(&peer)?.exchanges;
         let Some(sequence_id) = allowed().then(|| exchanges.open(pending)).flatten() else {
-            book.leave(&ticket);
+            aggregator.release_slot(&slot);
             return Some(Slot {
                 request: None,
                 left_out: left_out + 1,
@@ -165,7 +165,7 @@ impl Client {
             .of(id)
             .and_then(|conversation| conversation.exchanges.withdraw(id.sequence_id));
         if let Some(tag) = tag {
-            self.books.leave(&tag);
+            self.aggregators.release(&tag);
         }
     }
 
@@ -200,33 +200,38 @@ impl Client {
     /// are over `now`, which is `backend_ns` in the backend's time.
     pub fn settle(&mut self, heard_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
-        let books = &mut self.books;
-        if heard_until < self.settle_at && !books.0.values().any(|book| book.waits(backend_ns)) {
+        let aggregators = &mut self.aggregators;
+        if heard_until < self.settle_at
+            && !aggregators
+                .0
+                .values()
+                .any(|aggregator| aggregator.has_due_window(backend_ns))
+        {
             return settlement;
         }
         self.settle_at = heard_until.plus(SETTLE_NS);
         for conversation in self.conversations.values_mut() {
             conversation.exchanges.settle(heard_until, |outcome| {
                 settlement.lost += u64::from(!outcome.answered);
-                books.file(&outcome);
+                aggregators.record(&outcome);
             });
         }
         let time_scale_ns = self.time_scale_ns;
         let ended = |end_s: i64| {
             let since_ns = backend_ns.saturating_sub(end_s.saturating_mul(1_000_000_000));
-            Some(Ended {
+            Some(WindowEnd {
                 at: now.plus(since_ns.saturating_neg()),
                 time_scale_ns,
             })
         };
-        settlement.windows = self.close(|book| book.close(backend_ns), ended);
+        settlement.windows = self.close(|aggregator| aggregator.close(backend_ns), ended);
         settlement
     }
 
     /// This machine has dropped packets unread: what is unanswered now is not counted.
     pub fn disregard_unanswered(&mut self, now: RawTime) {
         for conversation in self.conversations.values_mut() {
-            conversation.end(now, &mut self.books, |_| true);
+            conversation.end(now, &mut self.aggregators, |_| true);
         }
     }
 
@@ -247,7 +252,7 @@ impl Client {
     pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
         self.disregard_unanswered(now);
         // Windows that are cut short have no end yet that clocks could be told at.
-        self.close(WindowBook::close_all, |_| None)
+        self.close(WindowAggregator::close_all, |_| None)
     }
 
     /// When the next request is due.
@@ -258,12 +263,12 @@ impl Client {
 
     fn close(
         &mut self,
-        mut close: impl FnMut(&mut WindowBook) -> Vec<Window>,
-        ended: impl Fn(i64) -> Option<Ended>,
+        mut close: impl FnMut(&mut WindowAggregator) -> Vec<Window>,
+        ended: impl Fn(i64) -> Option<WindowEnd>,
     ) -> Vec<MeshWindow> {
         let mut summaries = Vec::new();
-        for (&mesh_key, book) in &mut self.books.0 {
-            for window in close(book) {
+        for (&mesh_key, aggregator) in &mut self.aggregators.0 {
+            for window in close(aggregator) {
                 for vm_key in window.peers() {
                     if let Some(path) = self.paths.get(&(mesh_key, vm_key)) {
                         if let Some(conversation) = self.conversations.get_mut(&path.peer) {
@@ -278,7 +283,7 @@ impl Client {
                         .map(|conversation| &conversation.clock)
                 };
                 let ended = ended(window.ends_at_s());
-                let mut summary = book.summarise(window, clock, self.spike_threshold_ns);
+                let mut summary = aggregator.summarise(window, clock, self.spike_threshold_ns);
                 if let (Some(summary), Some(ended)) = (&mut summary, ended) {
                     append_clocks(summary, ended, clock);
                 }

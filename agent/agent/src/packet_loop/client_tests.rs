@@ -17,7 +17,7 @@ fn peer(vm_key: u32, port: u16) -> Peer {
         event_port: port,
         general_port: port + 1,
         role: Role::Client,
-        protocol: Protocol::Lean,
+        protocol: Protocol::Compact,
         flows: 1,
     }
 }

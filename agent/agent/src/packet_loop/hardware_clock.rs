@@ -1,6 +1,6 @@
 //! What this agent's stamps are behind the hardware clock that it stands on, if it has one.
 
-use crate::clock::{Ahead, Anchoring, RawTime};
+use crate::clock::{PhcOffset, PhcTracker, RawTime};
 use crate::hardware::HardwareClock;
 use crate::ptp::HardwareClockTlv;
 
@@ -11,7 +11,7 @@ const READ_NS: i64 = 1_000_000_000;
 #[derive(Default)]
 pub(super) struct Standing {
     clock: Option<Box<dyn HardwareClock>>,
-    anchoring: Anchoring,
+    anchoring: PhcTracker,
     next: Option<RawTime>,
     refused: bool,
 }
@@ -66,7 +66,7 @@ impl Standing {
         let ahead = self.anchoring.at(at)?;
         let shows_ns = at.0.saturating_add(ahead.ahead_ns);
         Some(HardwareClockTlv {
-            keeper: self.clock.as_deref()?.keeper() as u8,
+            clock_domain: self.clock.as_deref()?.clock_domain() as u8,
             ahead_ns: shows_ns.saturating_sub(wire_ns),
             error_ns: u32::try_from(ahead.error_ns).ok()?,
         })
@@ -80,11 +80,11 @@ impl Standing {
         wire_ns: i64,
         about: RawTime,
     ) -> Option<(RawTime, u64)> {
-        if self.clock.as_deref()?.keeper() as u8 != hardware_clock.keeper {
+        if self.clock.as_deref()?.clock_domain() as u8 != hardware_clock.clock_domain {
             return None;
         }
         let shows_ns = wire_ns.checked_add(hardware_clock.ahead_ns)?;
-        let raw_at = |ahead: Ahead| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
+        let raw_at = |ahead: PhcOffset| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
         let first = raw_at(self.anchoring.at(about)?);
         let ahead = self.anchoring.at(first)?;
         let error_ns = ahead
@@ -99,8 +99,8 @@ mod tests {
     use std::io;
 
     use super::*;
-    use crate::clock::Reading;
-    use crate::hardware::Keeper;
+    use crate::clock::PhcReading;
+    use crate::hardware::ClockDomain;
 
     const S: i64 = 1_000_000_000;
 
@@ -109,7 +109,7 @@ mod tests {
         ahead_ns: i64,
         skew_ppm: i64,
         now_ns: i64,
-        keeper: Keeper,
+        clock_domain: ClockDomain,
     }
 
     fn raw(ahead_ns: i64, skew_ppm: i64, true_ns: i64) -> RawTime {
@@ -121,12 +121,12 @@ mod tests {
             "true"
         }
 
-        fn keeper(&self) -> Keeper {
-            self.keeper
+        fn clock_domain(&self) -> ClockDomain {
+            self.clock_domain
         }
 
-        fn read(&mut self) -> io::Result<Reading> {
-            let reading = Reading {
+        fn read(&mut self) -> io::Result<PhcReading> {
+            let reading = PhcReading {
                 at: raw(self.ahead_ns, self.skew_ppm, self.now_ns),
                 shows_ns: self.now_ns,
                 error_ns: 500,
@@ -136,12 +136,12 @@ mod tests {
         }
     }
 
-    fn standing(ahead_ns: i64, skew_ppm: i64, keeper: Keeper) -> Standing {
+    fn standing(ahead_ns: i64, skew_ppm: i64, clock_domain: ClockDomain) -> Standing {
         let mut standing = Standing::on(Some(Box::new(True {
             ahead_ns,
             skew_ppm,
             now_ns: 0,
-            keeper,
+            clock_domain,
         })));
         (0..10).for_each(|second| standing.look(raw(ahead_ns, skew_ppm, second * S)));
         standing
@@ -150,8 +150,8 @@ mod tests {
     #[test]
     fn two_ends_agree_on_the_moment_a_packet_arrived() {
         let (ours, theirs) = (
-            standing(40 * S, 30, Keeper::Amazon),
-            standing(-7 * S, -20, Keeper::Amazon),
+            standing(40 * S, 30, ClockDomain::Amazon),
+            standing(-7 * S, -20, ClockDomain::Amazon),
         );
         // It arrived there 9.4 s into true time; their stamps are 5 s ahead of their raw clock.
         let arrived = 9 * S + 400_000_000;
@@ -169,7 +169,10 @@ mod tests {
 
     #[test]
     fn clocks_of_different_keepers_are_not_compared_and_none_claims_nothing() {
-        let (ours, theirs) = (standing(0, 0, Keeper::Kvm), standing(0, 0, Keeper::Amazon));
+        let (ours, theirs) = (
+            standing(0, 0, ClockDomain::Kvm),
+            standing(0, 0, ClockDomain::Amazon),
+        );
         let hardware_clock = theirs.hardware_clock(RawTime(9 * S), 9 * S).unwrap();
         assert_eq!(ours.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)), None);
         let nothing = Standing::default();

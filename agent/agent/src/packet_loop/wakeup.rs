@@ -76,8 +76,8 @@ impl Pace {
                     Role::Responder => ANSWERING,
                 };
                 let interval_ns = match peer.protocol {
-                    Protocol::Lean => rhythm(mesh.rate_hz).0,
-                    Protocol::Ieee => 1_000_000_000 / i64::from(mesh.rate_hz),
+                    Protocol::Compact => rhythm(mesh.rate_hz).0,
+                    Protocol::Ieee1588 => 1_000_000_000 / i64::from(mesh.rate_hz),
                 };
                 let share_ns = (share * interval_ns as f64) as i64;
                 longest_ns = longest_ns.min(share_ns);
@@ -86,7 +86,7 @@ impl Pace {
                     longest_ns = longest_ns.min((WAITING * deadline_ns) as i64);
                 }
                 // Who asks waits for answers, and a stock responder's Sync for its request.
-                if peer.role == Role::Responder || peer.protocol == Protocol::Ieee {
+                if peer.role == Role::Responder || peer.protocol == Protocol::Ieee1588 {
                     listen_ns = listen_ns.min(share_ns);
                 }
             }

@@ -24,7 +24,7 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
         event_port: 319,
         general_port: 320,
         role,
-        protocol: Protocol::Lean,
+        protocol: Protocol::Compact,
         flows,
     };
     Plan {

@@ -9,7 +9,7 @@ use crate::clock::RawTime;
 use crate::packet_loop::client::Client;
 use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::PortIdentity;
-use crate::window::WindowBook;
+use crate::window::WindowAggregator;
 
 /// The answer to the next request takes along what this one cannot tell, if it is there and read so soon after that
 /// request, ns, beyond the round trip ...
@@ -49,8 +49,9 @@ impl Client {
         let mut before = std::mem::take(&mut self.paths);
         self.senders.clear();
         for mesh in &plan.meshes {
-            let book = self.books.0.entry(mesh.key);
-            book.or_insert_with(|| WindowBook::new(mesh.key, mesh.window_s))
+            let aggregator = self.aggregators.0.entry(mesh.key);
+            aggregator
+                .or_insert_with(|| WindowAggregator::new(mesh.key, mesh.window_s))
                 .set_window_s(mesh.window_s);
             for peer in mesh.peers.iter().filter(|peer| peer.role == Role::Client) {
                 let key = (mesh.key, peer.vm_key);
@@ -58,9 +59,9 @@ impl Client {
                 self.senders.insert(address, address);
                 self.senders.insert(peer.general_address(), address);
                 let flows = match peer.protocol {
-                    Protocol::Lean => most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX)),
+                    Protocol::Compact => most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX)),
                     // Its Syncs set the pace, not slots of ours.
-                    Protocol::Ieee => 0,
+                    Protocol::Ieee1588 => 0,
                 };
                 let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
                 let slots = kept.map(|path| path.slots.clone());
@@ -107,12 +108,12 @@ impl Client {
                 continue;
             };
             // Exchanges still open with an old address must not be read against the clock of the new one.
-            conversation.end(now, &mut self.books, |tag| {
+            conversation.end(now, &mut self.aggregators, |tag| {
                 tag.key.path == (mesh_key, vm_key)
             });
             conversation.clock.refresh();
-            if let Some(book) = self.books.0.get_mut(&mesh_key) {
-                book.read(vm_key, &conversation.clock);
+            if let Some(aggregator) = self.aggregators.0.get_mut(&mesh_key) {
+                aggregator.resolve_delays(vm_key, &conversation.clock);
             }
             if self.senders.get(&path.peer) != Some(&path.peer) {
                 self.conversations.remove(&path.peer);

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::schedule::FlowKey;
 use crate::clock::{Change, PeerClock, RawTime};
 use crate::ptp::{Arrival, Body, ExchangeTable, Message, Outcome, PortIdentity, Verdict};
-use crate::window::{Flow, Ticket, WindowBook};
+use crate::window::{Flow, WindowAggregator, WindowSlot};
 
 /// What an exchange is part of.
 #[derive(Debug, Clone, Copy)]
@@ -13,7 +13,7 @@ pub(crate) struct Tag {
     pub key: FlowKey,
     /// Source ports of its path when it set out.
     pub flows: u8,
-    pub ticket: Ticket,
+    pub slot: WindowSlot,
 }
 
 /// All exchanges with one address; paths of several meshes and all flows share it, as they share its clock. They
@@ -73,10 +73,15 @@ impl Conversation {
     }
 
     /// Ends open exchanges; what is decided at `now` goes to its window.
-    pub fn end(&mut self, now: RawTime, books: &mut Books, which: impl Fn(&Tag) -> bool) {
+    pub fn end(
+        &mut self,
+        now: RawTime,
+        aggregators: &mut Aggregators,
+        which: impl Fn(&Tag) -> bool,
+    ) {
         self.exchanges.end(now, which, |outcome| match outcome {
-            Ok(outcome) => books.file(&outcome),
-            Err(tag) => books.leave(&tag),
+            Ok(outcome) => aggregators.record(&outcome),
+            Err(tag) => aggregators.release(&tag),
         });
     }
 
@@ -92,26 +97,26 @@ impl Conversation {
 /// The windows of every mesh by its key. Meshes are never removed, so that no window of one that comes back is
 /// handed over twice.
 #[derive(Default)]
-pub(crate) struct Books(pub HashMap<u32, WindowBook>);
+pub(crate) struct Aggregators(pub HashMap<u32, WindowAggregator>);
 
-impl Books {
+impl Aggregators {
     /// Files what became of an exchange.
-    pub fn file(&mut self, outcome: &Outcome<Tag>) {
-        let Tag { key, flows, ticket } = outcome.tag;
+    pub fn record(&mut self, outcome: &Outcome<Tag>) {
+        let Tag { key, flows, slot } = outcome.tag;
         let (mesh_key, vm_key) = key.path;
-        if let Some(book) = self.0.get_mut(&mesh_key) {
+        if let Some(aggregator) = self.0.get_mut(&mesh_key) {
             let flow = Flow {
                 number: key.flow,
                 of: flows,
             };
-            book.file(&ticket, vm_key, flow, outcome);
+            aggregator.record(&slot, vm_key, flow, outcome);
         }
     }
 
     /// The exchange never took place.
-    pub fn leave(&mut self, tag: &Tag) {
-        if let Some(book) = self.0.get_mut(&tag.key.path.0) {
-            book.leave(&tag.ticket);
+    pub fn release(&mut self, tag: &Tag) {
+        if let Some(aggregator) = self.0.get_mut(&tag.key.path.0) {
+            aggregator.release_slot(&tag.slot);
         }
     }
 }

@@ -75,13 +75,14 @@ pub enum Role {
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
 pub enum Protocol {
-    /// Our own exchange, with an agent: the Delay_Req is answered by Sync, Follow_Up and Delay_Resp.
+    /// The compact exchange between two agents: a Sync carries the whole response to a Delay_Req.
     #[default]
-    Lean,
-    /// Unicast negotiation with a stock IEEE 1588 responder, which has no agent.
-    Ieee,
+    #[serde(rename = "lean")]
+    Compact,
+    /// Unicast negotiation (IEEE 1588-2019, 16.1) with a standard responder, which has no agent.
+    #[serde(rename = "ieee")]
+    Ieee1588,
 }
 
 /// Why a plan is not acted on; the plan before it stays in force.

@@ -16,7 +16,7 @@ use super::tlv;
 /// 20  4  what that may be off, ns
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HardwareClockTlv {
-    pub keeper: u8,
+    pub clock_domain: u8,
     pub ahead_ns: i64,
     pub error_ns: u32,
 }
@@ -31,9 +31,9 @@ impl HardwareClockTlv {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);
         };
-        let [keeper, _reserved] = from.take()?;
+        let [clock_domain, _reserved] = from.take()?;
         Ok(Some(Self {
-            keeper,
+            clock_domain,
             ahead_ns: i64::from_be_bytes(from.take()?),
             error_ns: from.u32()?,
         }))
@@ -41,7 +41,7 @@ impl HardwareClockTlv {
 
     pub(super) fn write(&self, to: &mut Writer<'_>) {
         tlv::begin(SUBTYPE, VALUE_LEN, to);
-        to.put(&[self.keeper, 0]);
+        to.put(&[self.clock_domain, 0]);
         to.put(&self.ahead_ns.to_be_bytes());
         to.put(&self.error_ns.to_be_bytes());
     }

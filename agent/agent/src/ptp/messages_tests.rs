@@ -148,7 +148,7 @@ fn golden() -> [(Message, String); 13] {
                     rx_report: Some(TALLY),
                     sync_left_ns: None,
                     hardware_clock: Some(HardwareClockTlv {
-                        keeper: 1,
+                        clock_domain: 1,
                         ahead_ns: -2,
                         error_ns: 20_000,
                     }),
@@ -395,7 +395,7 @@ impl Random {
         };
         let hardware_clock = |r: &mut Self| {
             (r.next() % 3 == 0).then(|| HardwareClockTlv {
-                keeper: r.next() as u8,
+                clock_domain: r.next() as u8,
                 ahead_ns: r.next() as i64,
                 error_ns: r.next() as u32,
             })

@@ -3,7 +3,7 @@
 use super::unicast_tlv::{Service, Tlv, Tlvs};
 use crate::clock::RawTime;
 
-/// How long we ask for, s: a responder that we vanish from goes on no longer than this. ServiceState again at half time.
+/// How long we ask for, s: a responder that we vanish from goes on no longer than this. Asked again at half time.
 const DURATION_S: u32 = 60;
 /// Announce every 2 s: it is only listened to for the time scale (log2 s).
 const ANNOUNCE_INTERVAL: i8 = 1;

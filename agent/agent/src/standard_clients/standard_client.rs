@@ -89,7 +89,7 @@ impl Client {
         for mesh in &plan.meshes {
             for peer in &mesh.peers {
                 let (key, address) = ((mesh.key, peer.vm_key), peer.event_address());
-                if peer.role != Role::Client || peer.protocol != Protocol::Ieee {
+                if peer.role != Role::Client || peer.protocol != Protocol::Ieee1588 {
                     continue;
                 }
                 let Some(conversation) = self.conversations.get(&address) else {
@@ -243,8 +243,8 @@ impl Client {
             missed = count;
         }
         stock.asked(now, sync.is_some());
-        let book = self.books.0.get_mut(&stock.path.0)?;
-        let ticket = book.enter(backend_ns)?;
+        let aggregator = self.aggregators.0.get_mut(&stock.path.0)?;
+        let slot = aggregator.take_slot(backend_ns)?;
         let deadline = now.plus(stock.deadline_ns);
         let pending = PendingRequest {
             at: now,
@@ -258,13 +258,13 @@ impl Client {
                     flow: 0,
                 },
                 flows: 1,
-                ticket,
+                slot,
             },
         };
         let exchanges = &mut self.conversations.get_mut(&address)?.exchanges;
         let open = || exchanges.open_standard(pending, missed);
         let Some(exchange) = allowed().then(open).flatten() else {
-            book.leave(&ticket);
+            aggregator.release_slot(&slot);
             return None;
         };
         asked.push(Asked::Request(Request {

@@ -1,4 +1,4 @@
-//! Reading the clocks.
+//! Reads of the kernel clocks.
 
 use crate::clock::RawTime;
 

@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 
 use super::clock::{RealTime, sight};
-use crate::clock::{RawTime, Reading};
+use crate::clock::{PhcReading, RawTime};
 
 const CLASS: &str = "/sys/class/ptp";
 
@@ -138,7 +138,7 @@ impl PtpClock {
     }
 
     /// What it shows; `error_ns` is what the reading alone may err by.
-    pub fn read(&self) -> io::Result<Reading> {
+    pub fn read(&self) -> io::Result<PhcReading> {
         if self.is_precise {
             let mut precise = Precise::default();
             call(&self.device, OFFSET_PRECISE, &mut precise)?;
@@ -166,8 +166,8 @@ fn bound(text: &str) -> Option<u64> {
     (ns < u64::from(u32::MAX)).then_some(ns)
 }
 
-fn of_precise(precise: &Precise) -> Option<Reading> {
-    Some(Reading {
+fn of_precise(precise: &Precise) -> Option<PhcReading> {
+    Some(PhcReading {
         at: RawTime(precise.sys_monoraw.ns()?),
         shows_ns: precise.device.ns()?,
         error_ns: 0,
@@ -175,13 +175,13 @@ fn of_precise(precise: &Precise) -> Option<Reading> {
 }
 
 /// The narrowest of the samples, the device read in its middle.
-fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option<Reading> {
+fn of_extended(extended: &Extended, raw: impl Fn(RealTime) -> RawTime) -> Option<PhcReading> {
     let count = (extended.n_samples as usize).min(MOST_SAMPLES);
     let readings = extended.samples[..count].iter().filter_map(|sample| {
         let [before, device, after] = sample.map(Time::ns);
         let (before, after) = (before?, after?);
         let width = u64::try_from(after.checked_sub(before)?).ok()?;
-        Some(Reading {
+        Some(PhcReading {
             at: raw(RealTime(before + width as i64 / 2)),
             shows_ns: device?,
             error_ns: width.div_ceil(2),

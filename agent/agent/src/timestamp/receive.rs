@@ -1,4 +1,4 @@
-//! Reading packets in batches.
+//! Batched packet reception.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};

@@ -17,7 +17,7 @@ const SPANS: usize = 64;
 
 /// A place in a window, taken by an exchange when it starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ticket {
+pub struct WindowSlot {
     pub started_at_s: i64,
     /// Since the window started, ns.
     pub at_ns: u64,
@@ -27,12 +27,12 @@ pub struct Ticket {
 
 /// Open windows of one mesh.
 #[derive(Debug)]
-pub struct WindowBook {
+pub struct WindowAggregator {
     mesh_key: u32,
     window_s: u32,
     open: Vec<Window>,
     /// What open and closed windows cover, seconds: nothing is summarised twice.
-    taken: Vec<Range<i64>>,
+    covered_s: Vec<Range<i64>>,
 }
 
 /// One window being filled.
@@ -44,13 +44,13 @@ pub struct Window {
     peers: BTreeMap<u32, PeerWindow>,
 }
 
-impl WindowBook {
+impl WindowAggregator {
     pub fn new(mesh_key: u32, window_s: u32) -> Self {
         Self {
             mesh_key,
             window_s,
             open: Vec::new(),
-            taken: Vec::new(),
+            covered_s: Vec::new(),
         }
     }
 
@@ -62,7 +62,7 @@ impl WindowBook {
     /// Takes a place for an exchange that starts at `backend_ns` (Unix ns, backend's time). `None` when that
     /// moment was summarised before, which happens after a step back of the backend's time, or would share a
     /// window of a new length with one of the old: such moments are left out rather than counted twice.
-    pub fn enter(&mut self, backend_ns: i64) -> Option<Ticket> {
+    pub fn take_slot(&mut self, backend_ns: i64) -> Option<WindowSlot> {
         let now_s = backend_ns.div_euclid(NANOS_PER_S);
         let index = match self
             .open
@@ -75,7 +75,7 @@ impl WindowBook {
         let window = &mut self.open[index];
         window.unsettled += 1;
         let since_ns = backend_ns - window.span_s.start * NANOS_PER_S;
-        Some(Ticket {
+        Some(WindowSlot {
             started_at_s: window.span_s.start,
             at_ns: since_ns.unsigned_abs(),
             left_ns: window.span_s.end * NANOS_PER_S - backend_ns,
@@ -83,34 +83,40 @@ impl WindowBook {
     }
 
     /// Files what became of an exchange.
-    pub fn file<T>(&mut self, ticket: &Ticket, peer_key: u32, flow: Flow, outcome: &Outcome<T>) {
-        if let Some(window) = self.find(ticket) {
+    pub fn record<T>(
+        &mut self,
+        slot: &WindowSlot,
+        peer_key: u32,
+        flow: Flow,
+        outcome: &Outcome<T>,
+    ) {
+        if let Some(window) = self.find(slot) {
             window.unsettled = window.unsettled.saturating_sub(1);
             window
                 .peers
                 .entry(peer_key)
                 .or_default()
-                .file(ticket.at_ns, flow, outcome);
+                .record(slot.at_ns, flow, outcome);
         }
     }
 
     /// Gives a place back: the exchange never took place.
-    pub fn leave(&mut self, ticket: &Ticket) {
-        if let Some(window) = self.find(ticket) {
+    pub fn release_slot(&mut self, slot: &WindowSlot) {
+        if let Some(window) = self.find(slot) {
             window.unsettled = window.unsettled.saturating_sub(1);
         }
     }
 
     /// Reads everything filed for a peer against its clock, which is about to go.
-    pub fn read(&mut self, peer_key: u32, clock: &PeerClock) {
+    pub fn resolve_delays(&mut self, peer_key: u32, clock: &PeerClock) {
         let windows = self.open.iter_mut();
         windows
             .filter_map(|window| window.peers.get_mut(&peer_key))
-            .for_each(|peer| peer.read(clock));
+            .for_each(|peer| peer.resolve_delays(clock));
     }
 
     /// Whether a window is over at `backend_ns` and not handed over yet.
-    pub fn waits(&self, backend_ns: i64) -> bool {
+    pub fn has_due_window(&self, backend_ns: i64) -> bool {
         self.open
             .iter()
             .any(|window| is_over(&window.span_s, backend_ns))
@@ -148,7 +154,7 @@ impl WindowBook {
         };
         for (&peer_key, peer) in &mut window.peers {
             if let Some(clock) = clock(peer_key) {
-                peer.read(clock);
+                peer.resolve_delays(clock);
             }
             peer.append_to(&mut summary, peer_key, spike_threshold_ns);
         }
@@ -166,18 +172,18 @@ impl WindowBook {
         let start = now_s.div_euclid(length) * length;
         let span_s = start..start + length;
         if self
-            .taken
+            .covered_s
             .iter()
             .any(|t| t.start < span_s.end && span_s.start < t.end)
         {
             return None;
         }
-        match self.taken.iter_mut().find(|t| t.end == span_s.start) {
+        match self.covered_s.iter_mut().find(|t| t.end == span_s.start) {
             Some(before) => before.end = span_s.end,
-            None => self.taken.push(span_s.clone()),
+            None => self.covered_s.push(span_s.clone()),
         }
-        if self.taken.len() > SPANS {
-            self.taken.remove(0);
+        if self.covered_s.len() > SPANS {
+            self.covered_s.remove(0);
         }
         self.open.push(Window {
             span_s,
@@ -187,10 +193,10 @@ impl WindowBook {
         Some(self.open.len() - 1)
     }
 
-    fn find(&mut self, ticket: &Ticket) -> Option<&mut Window> {
+    fn find(&mut self, slot: &WindowSlot) -> Option<&mut Window> {
         self.open
             .iter_mut()
-            .find(|window| window.span_s.start == ticket.started_at_s)
+            .find(|window| window.span_s.start == slot.started_at_s)
     }
 }
 

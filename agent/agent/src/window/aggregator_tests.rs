@@ -34,14 +34,15 @@ fn clock() -> PeerClock {
 }
 
 /// Enters, files and reports which windows close.
-fn filed(book: &mut WindowBook, backend_ns: i64) -> Option<i64> {
-    let ticket = book.enter(backend_ns)?;
-    book.file(&ticket, 3, Flow::ONLY, &outcome(50_000, 50_000));
-    Some(ticket.started_at_s)
+fn filed(aggregator: &mut WindowAggregator, backend_ns: i64) -> Option<i64> {
+    let slot = aggregator.take_slot(backend_ns)?;
+    aggregator.record(&slot, 3, Flow::ONLY, &outcome(50_000, 50_000));
+    Some(slot.started_at_s)
 }
 
-fn closed(book: &mut WindowBook, backend_ns: i64) -> Vec<i64> {
-    book.close(backend_ns)
+fn closed(aggregator: &mut WindowAggregator, backend_ns: i64) -> Vec<i64> {
+    aggregator
+        .close(backend_ns)
         .iter()
         .map(|window| window.span_s.start)
         .collect()
@@ -49,65 +50,74 @@ fn closed(book: &mut WindowBook, backend_ns: i64) -> Vec<i64> {
 
 #[test]
 fn a_window_waits_from_its_end_until_it_is_handed_over() {
-    let mut book = WindowBook::new(1, 10);
-    let ticket = book.enter(9 * S).unwrap();
-    assert_eq!([9, 10].map(|at_s| book.waits(at_s * S)), [false, true]);
-    assert!(closed(&mut book, 11 * S).is_empty());
-    book.leave(&ticket);
-    assert!(book.waits(11 * S));
-    assert_eq!(closed(&mut book, 11 * S), [0]);
-    assert!(!book.waits(11 * S));
+    let mut aggregator = WindowAggregator::new(1, 10);
+    let slot = aggregator.take_slot(9 * S).unwrap();
+    assert_eq!(
+        [9, 10].map(|at_s| aggregator.has_due_window(at_s * S)),
+        [false, true]
+    );
+    assert!(closed(&mut aggregator, 11 * S).is_empty());
+    aggregator.release_slot(&slot);
+    assert!(aggregator.has_due_window(11 * S));
+    assert_eq!(closed(&mut aggregator, 11 * S), [0]);
+    assert!(!aggregator.has_due_window(11 * S));
 }
 
 #[test]
 fn windows_are_half_open_and_aligned() {
-    let mut book = WindowBook::new(1, 10);
-    assert_eq!(filed(&mut book, 1_000_000 * S + 3 * S), Some(1_000_000));
-    assert_eq!(filed(&mut book, 1_000_010 * S - 1), Some(1_000_000));
-    assert_eq!(filed(&mut book, 1_000_010 * S), Some(1_000_010));
-    let ticket = book.enter(1_000_017 * S + 5).unwrap();
-    assert_eq!((ticket.at_ns, ticket.left_ns), (7_000_000_005, 3 * S - 5));
+    let mut aggregator = WindowAggregator::new(1, 10);
+    assert_eq!(
+        filed(&mut aggregator, 1_000_000 * S + 3 * S),
+        Some(1_000_000)
+    );
+    assert_eq!(filed(&mut aggregator, 1_000_010 * S - 1), Some(1_000_000));
+    assert_eq!(filed(&mut aggregator, 1_000_010 * S), Some(1_000_010));
+    let slot = aggregator.take_slot(1_000_017 * S + 5).unwrap();
+    assert_eq!((slot.at_ns, slot.left_ns), (7_000_000_005, 3 * S - 5));
 }
 
 #[test]
 fn a_window_waits_for_its_last_exchange() {
-    let mut book = WindowBook::new(1, 10);
-    let ticket = book.enter(19 * S).unwrap();
-    assert!(closed(&mut book, 20 * S).is_empty());
-    assert_eq!(filed(&mut book, 20 * S), Some(20));
-    book.file(&ticket, 3, Flow::ONLY, &outcome(1, 1));
-    assert_eq!(closed(&mut book, 20 * S + 1), [10]);
-    assert!(closed(&mut book, 20 * S + 2).is_empty(), "never twice");
+    let mut aggregator = WindowAggregator::new(1, 10);
+    let slot = aggregator.take_slot(19 * S).unwrap();
+    assert!(closed(&mut aggregator, 20 * S).is_empty());
+    assert_eq!(filed(&mut aggregator, 20 * S), Some(20));
+    aggregator.record(&slot, 3, Flow::ONLY, &outcome(1, 1));
+    assert_eq!(closed(&mut aggregator, 20 * S + 1), [10]);
+    assert!(
+        closed(&mut aggregator, 20 * S + 2).is_empty(),
+        "never twice"
+    );
 }
 
 #[test]
 fn an_exchange_that_never_took_place_leaves_no_trace() {
-    let mut book = WindowBook::new(1, 10);
-    let ticket = book.enter(12 * S).unwrap();
-    book.leave(&ticket);
-    let window = book.close(20 * S).pop().unwrap();
-    assert_eq!(book.summarise(window, |_| None, 1), None);
+    let mut aggregator = WindowAggregator::new(1, 10);
+    let slot = aggregator.take_slot(12 * S).unwrap();
+    aggregator.release_slot(&slot);
+    let window = aggregator.close(20 * S).pop().unwrap();
+    assert_eq!(aggregator.summarise(window, |_| None, 1), None);
 }
 
 #[test]
 fn after_a_step_of_time_no_moment_is_summarised_twice() {
-    let mut book = WindowBook::new(1, 10);
+    let mut aggregator = WindowAggregator::new(1, 10);
     let mut emitted = Vec::new();
-    let mut visit = |book: &mut WindowBook, range: Range<i64>| {
+    let mut visit = |aggregator: &mut WindowAggregator, range: Range<i64>| {
         let mut filed_in = 0;
         for now in range {
-            filed_in += i32::from(filed(book, now * S).is_some());
-            emitted.extend(closed(book, now * S));
+            filed_in += i32::from(filed(aggregator, now * S).is_some());
+            emitted.extend(closed(aggregator, now * S));
         }
         filed_in
     };
-    assert_eq!(visit(&mut book, 100..125), 25);
+    assert_eq!(visit(&mut aggregator, 100..125), 25);
     // Five seconds back: 120 is still open, what lies before it is over.
-    assert_eq!(visit(&mut book, 117..163), 43);
+    assert_eq!(visit(&mut aggregator, 117..163), 43);
     // An hour ahead, by error, and back to where it was.
-    assert_eq!(visit(&mut book, 3760..3785), 25);
+    assert_eq!(visit(&mut aggregator, 3760..3785), 25);
     assert_eq!(
-        visit(&mut book, 165..200),
+        visit(&mut aggregator, 165..200),
         30,
         "the rest of the window begun before the error is lost"
     );
@@ -117,25 +127,25 @@ fn after_a_step_of_time_no_moment_is_summarised_twice() {
 
 #[test]
 fn jitter_at_an_edge_neither_loses_nor_splits_a_window() {
-    let mut book = WindowBook::new(1, 10);
-    assert_eq!(filed(&mut book, 20 * S + 1_000_000), Some(20));
-    assert!(closed(&mut book, 20 * S - 1_000_000).is_empty());
-    assert_eq!(filed(&mut book, 21 * S), Some(20));
+    let mut aggregator = WindowAggregator::new(1, 10);
+    assert_eq!(filed(&mut aggregator, 20 * S + 1_000_000), Some(20));
+    assert!(closed(&mut aggregator, 20 * S - 1_000_000).is_empty());
+    assert_eq!(filed(&mut aggregator, 21 * S), Some(20));
 }
 
 #[test]
 fn a_new_length_starts_where_no_window_was() {
-    let mut book = WindowBook::new(1, 10);
-    assert_eq!(filed(&mut book, 103 * S), Some(100));
-    book.set_window_s(4);
-    assert_eq!(filed(&mut book, 109 * S), Some(100));
+    let mut aggregator = WindowAggregator::new(1, 10);
+    assert_eq!(filed(&mut aggregator, 103 * S), Some(100));
+    aggregator.set_window_s(4);
+    assert_eq!(filed(&mut aggregator, 109 * S), Some(100));
     // 108..112 would share two seconds with the window before.
-    assert_eq!(filed(&mut book, 111 * S), None);
-    assert_eq!(filed(&mut book, 112 * S), Some(112));
-    let windows = book.close(120 * S);
+    assert_eq!(filed(&mut aggregator, 111 * S), None);
+    assert_eq!(filed(&mut aggregator, 112 * S), Some(112));
+    let windows = aggregator.close(120 * S);
     let lengths: Vec<_> = windows
         .into_iter()
-        .map(|window| book.summarise(window, |_| None, 1).unwrap())
+        .map(|window| aggregator.summarise(window, |_| None, 1).unwrap())
         .map(|summary| (summary.started_at_s, summary.window_s))
         .collect();
     assert_eq!(lengths, [(100, 10), (112, 4)]);
@@ -143,8 +153,8 @@ fn a_new_length_starts_where_no_window_was() {
 
 #[test]
 fn the_summary_holds_every_peer_in_order_and_each_direction() {
-    let mut book = WindowBook::new(7, 10);
-    let ticket = book.enter(11 * S).unwrap();
+    let mut aggregator = WindowAggregator::new(7, 10);
+    let slot = aggregator.take_slot(11 * S).unwrap();
     let lost_out = Outcome {
         request_arrived: Some(false),
         sync_sent: Some(false),
@@ -174,13 +184,15 @@ fn the_summary_holds_every_peer_in_order_and_each_direction() {
         (3, silent),
     ];
     for (peer_key, outcome) in &filings {
-        book.enter(12 * S).unwrap();
-        book.file(&ticket, *peer_key, Flow::ONLY, outcome);
+        aggregator.take_slot(12 * S).unwrap();
+        aggregator.record(&slot, *peer_key, Flow::ONLY, outcome);
     }
-    book.leave(&ticket);
-    let window = book.close(30 * S).pop().unwrap();
+    aggregator.release_slot(&slot);
+    let window = aggregator.close(30 * S).pop().unwrap();
     let clock = clock();
-    let summary = book.summarise(window, |_| Some(&clock), 500_000).unwrap();
+    let summary = aggregator
+        .summarise(window, |_| Some(&clock), 500_000)
+        .unwrap();
     assert_eq!(
         (summary.mesh_key, summary.started_at_s, summary.window_s),
         (7, 10, 10)
@@ -217,19 +229,19 @@ fn the_summary_holds_every_peer_in_order_and_each_direction() {
 
 #[test]
 fn what_a_peer_was_measured_with_outlives_its_clock() {
-    let mut book = WindowBook::new(7, 10);
-    filed(&mut book, 11 * S);
-    book.read(3, &clock());
-    filed(&mut book, 12 * S);
-    let window = book.close_all().pop().unwrap();
-    let summary = book.summarise(window, |_| None, 1).unwrap();
+    let mut aggregator = WindowAggregator::new(7, 10);
+    filed(&mut aggregator, 11 * S);
+    aggregator.resolve_delays(3, &clock());
+    filed(&mut aggregator, 12 * S);
+    let window = aggregator.close_all().pop().unwrap();
+    let summary = aggregator.summarise(window, |_| None, 1).unwrap();
     let outbound = summary.outbound.unwrap();
     assert_eq!((outbound.count, outbound.sent), (vec![1], vec![2]));
 }
 
 #[test]
 fn flows_are_told_apart_where_there_is_more_than_one() {
-    let mut book = WindowBook::new(7, 10);
+    let mut aggregator = WindowAggregator::new(7, 10);
     let flow = |number| Flow { number, of: 3 };
     // Flow 2 goes the long way out; nothing came back by flow 1.
     let filings = [
@@ -241,12 +253,14 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
         (9, flow(2), outcome(360_000, 53_000)),
     ];
     for (peer_key, flow, outcome) in &filings {
-        let ticket = book.enter(12 * S).unwrap();
-        book.file(&ticket, *peer_key, *flow, outcome);
+        let slot = aggregator.take_slot(12 * S).unwrap();
+        aggregator.record(&slot, *peer_key, *flow, outcome);
     }
-    let window = book.close(30 * S).pop().unwrap();
+    let window = aggregator.close(30 * S).pop().unwrap();
     let clock = clock();
-    let summary = book.summarise(window, |_| Some(&clock), 500_000).unwrap();
+    let summary = aggregator
+        .summarise(window, |_| Some(&clock), 500_000)
+        .unwrap();
     assert_eq!(summary.flows, [1, 3]);
     let [outbound, inbound] = [summary.outbound_flows, summary.inbound_flows].map(Option::unwrap);
     assert_eq!(outbound.count, [1, 2, 0, 3]);
@@ -260,7 +274,7 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
 /// A stock responder's Syncs are no answers: their own sequence ids tell what was lost.
 #[test]
 fn syncs_of_a_stock_responder_are_counted_beside_round_trips() {
-    let mut book = WindowBook::new(7, 10);
+    let mut aggregator = WindowAggregator::new(7, 10);
     let whole = outcome(50_000, 52_000);
     let alone = Outcome {
         sync_sent: Some(false),
@@ -283,12 +297,14 @@ fn syncs_of_a_stock_responder_are_counted_beside_round_trips() {
         ..whole
     };
     for outcome in [whole, alone, after_two_lost, late, unanswered] {
-        let ticket = book.enter(12 * S).unwrap();
-        book.file(&ticket, 3, Flow::ONLY, &outcome);
+        let slot = aggregator.take_slot(12 * S).unwrap();
+        aggregator.record(&slot, 3, Flow::ONLY, &outcome);
     }
-    let window = book.close(30 * S).pop().unwrap();
+    let window = aggregator.close(30 * S).pop().unwrap();
     let clock = clock();
-    let summary = book.summarise(window, |_| Some(&clock), 500_000).unwrap();
+    let summary = aggregator
+        .summarise(window, |_| Some(&clock), 500_000)
+        .unwrap();
     let [outbound, inbound, round_trip] =
         [summary.outbound, summary.inbound, summary.round_trip].map(Option::unwrap);
     assert_eq!((outbound.sent[0], outbound.lost[0]), (5, -1));

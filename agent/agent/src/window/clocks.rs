@@ -6,7 +6,7 @@ use crate::clock::{Offset, PeerClock, RawTime};
 
 /// When a window ended by our stamps, and what our stamps are ahead of the raw clock on the wire, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Ended {
+pub struct WindowEnd {
     pub at: RawTime,
     pub time_scale_ns: i64,
 }
@@ -14,7 +14,7 @@ pub struct Ended {
 /// Appends offset and skew of every peer's clock against ours, both as they stamp messages.
 pub fn append_clocks<'a>(
     window: &mut MeshWindow,
-    ended: Ended,
+    ended: WindowEnd,
     clock: impl Fn(u32) -> Option<&'a PeerClock>,
 ) {
     for &peer_key in &window.peer_keys {
@@ -64,7 +64,7 @@ mod tests {
             peer_keys: vec![3, 4],
             ..MeshWindow::default()
         };
-        let ended = Ended {
+        let ended = WindowEnd {
             at: RawTime(2_000_000_000),
             time_scale_ns: 1_000_000_000,
         };

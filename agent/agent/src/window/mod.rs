@@ -6,6 +6,6 @@ mod evidence;
 mod peer_window;
 mod statistics;
 
-pub use aggregator::{Ticket, Window, WindowBook};
-pub use clocks::{Ended, append_clocks};
+pub use aggregator::{Window, WindowAggregator, WindowSlot};
+pub use clocks::{WindowEnd, append_clocks};
 pub use peer_window::{Flow, PeerWindow};

@@ -28,8 +28,8 @@ impl Flow {
 pub struct PeerWindow {
     flows: u8,
     /// Not yet read against the peer's clock, which is known better the later one asks.
-    raw: Vec<Raw>,
-    read: Vec<Read>,
+    unresolved: Vec<Stamps>,
+    resolved: Vec<Delays>,
     clock_error_ns: u64,
     /// Some delay stands on routes being taken for equally long.
     assumed: bool,
@@ -43,7 +43,7 @@ pub struct PeerWindow {
 }
 
 #[derive(Debug)]
-struct Raw {
+struct Stamps {
     flow: u8,
     at_ns: u64,
     outbound: Option<Leg>,
@@ -51,7 +51,7 @@ struct Raw {
 }
 
 #[derive(Debug)]
-struct Read {
+struct Delays {
     flow: u8,
     at_ns: u64,
     outbound_ns: Option<i64>,
@@ -60,7 +60,7 @@ struct Read {
 
 impl PeerWindow {
     /// Takes a settled exchange that started `at_ns` after the window did.
-    pub fn file<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
+    pub fn record<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
         self.flows = self.flows.max(flow.of);
         self.requests += 1;
         match outcome.request_arrived {
@@ -83,7 +83,7 @@ impl PeerWindow {
         self.round_trips_lost += u32::from(!outcome.answered);
         let (outbound, inbound) = (outcome.outbound, outcome.inbound);
         if outbound.is_some() || inbound.is_some() {
-            self.raw.push(Raw {
+            self.unresolved.push(Stamps {
                 flow: flow.number,
                 at_ns,
                 outbound,
@@ -93,7 +93,7 @@ impl PeerWindow {
     }
 
     /// Turns stamps into delays by the clock as it is known now.
-    pub fn read(&mut self, clock: &PeerClock) {
+    pub fn resolve_delays(&mut self, clock: &PeerClock) {
         let (mut error_ns, mut assumed) = (self.clock_error_ns, self.assumed);
         let mut delay = |leg: Leg, sign: i64| {
             let offset = clock.offset_at(leg.local)?;
@@ -105,8 +105,8 @@ impl PeerWindow {
                     .saturating_mul(sign),
             )
         };
-        for raw in self.raw.drain(..) {
-            self.read.push(Read {
+        for raw in self.unresolved.drain(..) {
+            self.resolved.push(Delays {
                 flow: raw.flow,
                 at_ns: raw.at_ns,
                 outbound_ns: raw.outbound.and_then(|leg| delay(leg, -1)),
@@ -116,11 +116,11 @@ impl PeerWindow {
         (self.clock_error_ns, self.assumed) = (error_ns, assumed);
     }
 
-    /// Appends the peer to its window. Exchanges that were not [`read`](Self::read) are only counted.
+    /// Appends the peer to its window. Exchanges that were not [`resolve_delays`](Self::resolve_delays) are only counted.
     pub fn append_to(&self, window: &mut MeshWindow, peer_key: u32, spike_threshold_ns: u64) {
-        let measured: Vec<Measured> = self.read.iter().filter_map(Read::measured).collect();
-        let outbound: Vec<i64> = self.read.iter().filter_map(|r| r.outbound_ns).collect();
-        let inbound: Vec<i64> = self.read.iter().filter_map(|r| r.inbound_ns).collect();
+        let measured: Vec<Measured> = self.resolved.iter().filter_map(Delays::measured).collect();
+        let outbound: Vec<i64> = self.resolved.iter().filter_map(|r| r.outbound_ns).collect();
+        let inbound: Vec<i64> = self.resolved.iter().filter_map(|r| r.inbound_ns).collect();
         let round_trip: Vec<i64> = measured
             .iter()
             .map(|m| m.outbound_ns.saturating_add(m.inbound_ns))
@@ -129,11 +129,11 @@ impl PeerWindow {
         let unless = |unknown: bool, count: u32| (!unknown).then_some(count);
         window.peer_keys.push(peer_key);
         window.flows.push(self.flows.into());
-        let by_hardware = !self.assumed && !self.read.is_empty();
+        let by_hardware = !self.assumed && !self.resolved.is_empty();
         let source = if by_hardware { HARDWARE } else { ASSUMED };
         window.asymmetry_source.push(source);
-        let measured_flows = |delay: fn(&Read) -> Option<i64>| {
-            let of = |flow| self.read.iter().filter(move |read| read.flow == flow);
+        let measured_flows = |delay: fn(&Delays) -> Option<i64>| {
+            let of = |flow| self.resolved.iter().filter(move |read| read.flow == flow);
             (0..self.flows).map(move |flow| of(flow).filter_map(delay).collect())
         };
         let [outbound_flows, inbound_flows] =
@@ -179,7 +179,7 @@ impl PeerWindow {
     }
 }
 
-impl Read {
+impl Delays {
     fn measured(&self) -> Option<Measured> {
         Some(Measured {
             at_ns: self.at_ns,

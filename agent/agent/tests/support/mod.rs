@@ -43,7 +43,7 @@ pub fn peer(vm_key: u32, listen: Listen, role: Role) -> Peer {
         event_port: listen.event_port,
         general_port: listen.general_port,
         role,
-        protocol: Protocol::Lean,
+        protocol: Protocol::Compact,
         flows: 1,
     }
 }
