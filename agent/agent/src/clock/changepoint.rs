@@ -1,113 +1,117 @@
-//! Routes that change by less than the shortest delays of a path wander.
+//! Detection of route changes smaller than the noise of a path's minimum delay.
 //!
-//! Where no single bin can tell a longer route from noise, many of them can: two stretches of time are compared by the
-//! middles of their bins. The sum of both directions, which no clock enters, must be another one after than before;
-//! and against the clock as it was known before, one direction alone must be.
+//! Two consecutive segments of bins are compared by their medians. The sum of both directions, which is independent of the
+//! clock, must differ between them. Against the clock as estimated before, exactly one direction must differ.
 
 use std::collections::VecDeque;
 
+use super::direction::Direction;
 use super::filter::Filter;
 
-/// Bins nearer than this to the one before, s, are passed over: what lies closer wanders together.
+/// Bins closer than this to their predecessor, s, are skipped: their noise is correlated.
 const APART_S: f64 = 0.9;
 
-/// A stretch is at least so long, s, and has at least so many bins; the one before may be so much longer.
+/// Shortest length of a segment, s, its fewest bins, and how much longer the earlier segment may be.
 const LONG_S: f64 = 18.0;
 const LEAST_BINS: usize = 8;
 const EARLY: f64 = 1.5;
 
-/// Part of the change that either stretch may drift by within itself, and that is left in the other direction.
+/// Share of the change that either segment may drift by, and that may remain in the other direction.
 const SHARE: f64 = 0.25;
 
-/// Deviations of the middle of a stretch beyond which two of them differ.
+/// Standard errors of the median beyond which two segments differ.
 const GATE: f64 = 4.0;
 
-/// Neighbouring bins wander together: so many count as one.
+/// Neighbouring bins are correlated: this many count as one.
 const TOGETHER: f64 = 3.0;
 
-/// A bin as it was seen: the shortest of each direction, inbound first, as stamps have it, so that estimates that
-/// change later do not change it; and what was known before it.
+/// A bin: the shortest measured value of each direction without the estimates of its time, and the state before it.
 #[derive(Debug)]
-struct Seen {
+struct Observation {
     at_s: f64,
     least_ns: [f64; 2],
-    known: ClockState,
+    state: ClockState,
 }
 
-/// What was known of clock and routes at a time.
+/// Estimates of the clock and of the routes at a time.
 #[derive(Debug, Clone)]
 pub struct ClockState {
     pub filter: Filter,
     pub base_ns: [f64; 2],
 }
 
-/// One direction has become longer, or shorter, than it was known to be.
+/// A change of one direction's route, and the state before it.
 #[derive(Debug)]
 pub struct Changepoint {
-    pub way: usize,
+    pub direction: Direction,
     pub by_ns: f64,
-    /// What was known when it did.
+    /// Estimates of clock and routes before the change.
     pub before: ClockState,
 }
 
 /// The latest bins, oldest first.
 #[derive(Debug, Default)]
 pub struct ChangepointDetector {
-    seen: VecDeque<Seen>,
+    observations: VecDeque<Observation>,
 }
 
 impl ChangepointDetector {
-    /// Takes in a bin of which `excess_ns` lies above what is `known` (inbound, outbound). Whether it counts.
-    pub fn add(&mut self, at_s: f64, excess_ns: [f64; 2], known: ClockState) -> bool {
-        let last = self.seen.back();
+    /// Adds a bin that lies `excess_ns` above `state`. Returns false if it is skipped.
+    pub fn add(&mut self, at_s: f64, excess_ns: [f64; 2], state: ClockState) -> bool {
+        let last = self.observations.back();
         if last.is_some_and(|last| at_s - last.at_s < APART_S) {
             return false;
         }
-        let offset_ns = known.filter.offset_at(at_s);
-        self.seen.push_back(Seen {
+        let offset_ns = state.filter.offset_at(at_s);
+        self.observations.push_back(Observation {
             at_s,
             least_ns: [
-                excess_ns[0] + known.base_ns[0] + offset_ns,
-                excess_ns[1] + known.base_ns[1] - offset_ns,
+                excess_ns[0] + state.base_ns[0] + offset_ns,
+                excess_ns[1] + state.base_ns[1] - offset_ns,
             ],
-            known,
+            state,
         });
-        // Both stretches, whichever of length and number makes them longer.
+        // Keep enough for both segments, by length and by number.
         let long_s = at_s - LONG_S * (1.0 + EARLY);
         let most = (LEAST_BINS as f64 * (1.0 + EARLY)) as usize;
-        while self.seen.len() > most && self.seen.front().is_some_and(|seen| seen.at_s < long_s) {
-            self.seen.pop_front();
+        while self.observations.len() > most
+            && self
+                .observations
+                .front()
+                .is_some_and(|bin| bin.at_s < long_s)
+        {
+            self.observations.pop_front();
         }
         true
     }
 
     pub fn clear(&mut self) {
-        self.seen.clear();
+        self.observations.clear();
     }
 
-    /// What the newest stretch differs in from the one before, if that is between `least_ns` and `most_ns`.
+    /// Returns the difference between the newest segment and the one before, if it is between `least_ns` and `most_ns`.
     pub fn compare(&self, least_ns: f64, most_ns: f64) -> Option<Changepoint> {
-        let newest_s = self.seen.back()?.at_s;
+        let newest_s = self.observations.back()?.at_s;
         let in_late = self
-            .seen
+            .observations
             .iter()
-            .filter(|seen| newest_s - seen.at_s <= LONG_S);
+            .filter(|bin| newest_s - bin.at_s <= LONG_S);
         let split = self
-            .seen
+            .observations
             .len()
             .checked_sub(in_late.count().max(LEAST_BINS))?;
-        let before = &self.seen.get(split)?.known;
-        let oldest_s = self.seen.front()?.at_s;
+        let before = &self.observations.get(split)?.state;
+        let oldest_s = self.observations.front()?.at_s;
         if split < LEAST_BINS || before.filter.at_s - oldest_s < LONG_S / 2.0 {
             return None;
         }
-        let above = |seen: &Seen| {
-            let offset_ns = before.filter.offset_at(seen.at_s);
-            let inbound = seen.least_ns[0] - before.base_ns[0] - offset_ns;
-            let outbound = seen.least_ns[1] - before.base_ns[1] + offset_ns;
+        let above = |bin: &Observation| {
+            let offset_ns = before.filter.offset_at(bin.at_s);
+            let inbound = bin.least_ns[0] - before.base_ns[0] - offset_ns;
+            let outbound = bin.least_ns[1] - before.base_ns[1] + offset_ns;
             [inbound, outbound, inbound + outbound]
         };
-        let rows: Vec<[f64; 3]> = self.seen.iter().map(above).collect();
+        let rows: Vec<[f64; 3]> = self.observations.iter().map(above).collect();
         let (early, late) = rows.split_at(split);
         let column = |rows: &[[f64; 3]], which: usize| rows.iter().map(|row| row[which]).collect();
         let (early_sum, late_sum) = (Spread::of(column(early, 2)), Spread::of(column(late, 2)));
@@ -116,7 +120,7 @@ impl ChangepointDetector {
         if !(least_ns..=most_ns).contains(&change_ns.abs()) || change_ns.abs() < GATE * error_ns {
             return None;
         }
-        // What drifts is no step, and two that overlap are not two.
+        // A drift is no step, and segments that overlap do not differ.
         let drifts = |rows: &[[f64; 3]]| {
             let (first, second) = rows.split_at(rows.len() / 2);
             let [first, second] = [first, second].map(|half| Spread::of(column(half, 2)).middle);
@@ -130,24 +134,29 @@ impl ChangepointDetector {
         if !apart || drifts(early) || drifts(late) {
             return None;
         }
-        let moved = [0, 1].map(|way| {
-            Spread::of(column(late, way)).middle - Spread::of(column(early, way)).middle
+        let moved = [0, 1].map(|place| {
+            Spread::of(column(late, place)).middle - Spread::of(column(early, place)).middle
         });
-        let way = usize::from(moved[1].abs() > moved[0].abs());
-        // The clock may have run off its line by as much, and that must not decide.
+        let direction = if moved[1].abs() > moved[0].abs() {
+            Direction::Outbound
+        } else {
+            Direction::Inbound
+        };
+        // The clock may have left its line by this much, which must not decide the direction.
         let clock_ns = 3.0 * before.filter.deviation_at(newest_s);
-        if moved[1 - way].abs().max(clock_ns) > SHARE * change_ns.abs() {
+        let remaining_ns = moved[direction.other() as usize].abs();
+        if remaining_ns.max(clock_ns) > SHARE * change_ns.abs() {
             return None;
         }
         Some(Changepoint {
-            way,
-            by_ns: moved[way],
+            direction,
+            by_ns: moved[direction as usize],
             before: before.clone(),
         })
     }
 }
 
-/// Numbers by their quantiles: a tenth, a half, nine tenths.
+/// Quantiles of numbers: 10 %, 50 % and 90 %.
 #[derive(Debug)]
 struct Spread {
     low: f64,
@@ -157,7 +166,7 @@ struct Spread {
 }
 
 impl Spread {
-    /// Of at least one number.
+    /// Computes the quantiles of at least one number, interpolated.
     fn of(mut numbers: Vec<f64>) -> Self {
         numbers.sort_unstable_by(f64::total_cmp);
         let quantile = |tenths: usize| {
@@ -174,7 +183,7 @@ impl Spread {
         }
     }
 
-    /// Standard error of the middle: of normal numbers, tenths lie 2.56 deviations apart.
+    /// Returns the standard error of the median. The outer quantiles of normal numbers are 2.56 deviations apart.
     fn error_ns(&self) -> f64 {
         let deviation = (self.high - self.low) / 2.56;
         1.25 * deviation * (TOGETHER / self.count as f64).sqrt()

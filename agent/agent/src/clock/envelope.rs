@@ -1,6 +1,6 @@
 //! The line between the lower envelopes of both directions.
 //!
-//! With `f = t2 - t1` and `b = t4 - t3`, every exchange says `f = delay_in + offset` and `b = delay_out - offset`.
+//! With `f = t2 - t1` and `b = t4 - t3`, every exchange gives `f = delay_in + offset` and `b = delay_out - offset`.
 //! The line `u + s x` below all `f` and `-(v - s x)` above all `-b` that leaves the widest gap `u + v` between them
 //! follows the clock: its slope is the skew, its middle the offset, and half the gap bounds the error that a
 //! constant asymmetry can hide. This is the linear program of Moon, Skelly and Towsley (INFOCOM 1999) for two
@@ -10,19 +10,19 @@ use super::estimate::Estimate;
 use super::hull::{LowerHull, Point};
 use super::sample::Sample;
 
-/// The shortest round trips of blocks of this length, s, are compared.
+/// Length of the blocks whose shortest round trips are compared, s.
 const BLOCK_S: f64 = 4.0;
 
-/// Quartz in cheap machines errs by less, and time daemons slew a clock by no more at a usual setting; ns per s.
+/// Largest skew, ns per s: cheap quartz errs by less, and time daemons usually slew by no more.
 const MAX_SKEW: f64 = 1_000_000.0;
 
-/// What a software stamp alone may err by, ns.
+/// Error of a software timestamp, ns.
 const STAMP_NOISE_NS: f64 = 100.0;
 
-/// How far a clock may wander from a straight line over the blocks kept, ns.
+/// Deviation of a clock from a straight line over the blocks kept, ns.
 const WANDER_NS: f64 = 500.0;
 
-/// And how fast beyond the last exchange, ns per s.
+/// Rate of that deviation after the last exchange, ns per s.
 const WANDER_AHEAD: f64 = 100.0;
 
 /// Offset of our clock against the peer's as a straight line.
@@ -36,11 +36,11 @@ pub struct Line {
     skew: f64,
     pub skew_error: f64,
     pub noise_ns: f64,
-    /// Half the gap between the envelopes: what an unknown asymmetry may hide, at most half the least round trip.
+    /// Half the gap between the envelopes: the bound on the error of an unknown asymmetry, at most half the least round trip.
     pub half_gap_ns: f64,
 }
 
-/// The exchanges since the clock was first seen, reduced to what can touch a line.
+/// The exchanges of an epoch, reduced to those that can touch a line.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
     blocks: Vec<Block>,
@@ -58,7 +58,7 @@ struct Block {
 }
 
 impl Line {
-    /// How far an exchange lies above the envelopes (inbound, outbound), ns, if the clock follows the line.
+    /// Returns the excess of an exchange over the envelopes (inbound, outbound), ns, if the clock follows the line.
     pub fn excess(&self, sample: &Sample) -> (f64, f64) {
         let offset = self.offset_ns + self.skew * (sample.at_s() - self.centre_s);
         (
@@ -67,7 +67,7 @@ impl Line {
         )
     }
 
-    /// What the line says of a time.
+    /// Returns the estimate of the line for a time.
     pub fn estimate_at(&self, at_s: f64) -> Estimate {
         let from_centre_s = at_s - self.centre_s;
         let ahead_s = (at_s - self.last_s).max(0.0);
@@ -91,13 +91,13 @@ impl Envelope {
         if index > newest {
             self.blocks.push(Block::new(index));
         }
-        // A response may come in when its block is already followed by another.
+        // A response may arrive after the next block has begun.
         if let Some(block) = self.blocks.iter_mut().rev().find(|b| b.index == index) {
             block.add(sample);
         }
     }
 
-    /// How many exchanges it holds, and how far apart the first and the last are, s.
+    /// Returns the number of exchanges, and the time from the first to the last, s.
     pub fn size(&self) -> (f64, f64) {
         let count = self.blocks.iter().map(|block| block.count).sum();
         let first = self
@@ -111,7 +111,7 @@ impl Envelope {
         )
     }
 
-    /// Draws the line with the widest gap through everything kept.
+    /// Fits the line with the widest gap to all exchanges kept.
     pub fn fit(&self) -> Line {
         let (mut inbound, mut outbound) = (LowerHull::default(), LowerHull::default());
         for block in &self.blocks {
@@ -161,8 +161,8 @@ impl Envelope {
         }
     }
 
-    /// How far the envelope may lie above the true floor: by how much the shortest round trips of the blocks
-    /// differ, and for few exchanges by how much an average one exceeds the shortest.
+    /// Estimates the distance of the envelope from the true floor: the spread of the shortest round trips of the blocks,
+    /// and for few exchanges the excess of the average over the shortest.
     fn noise_ns(&self, count: f64) -> f64 {
         let mut minima: Vec<f64> = self.blocks.iter().map(|b| b.round_trip_min_ns).collect();
         minima.sort_unstable_by(f64::total_cmp);
@@ -198,7 +198,8 @@ impl Block {
     }
 }
 
-/// The largest skew for which `holds`, which must hold up to some skew and not beyond; to a thousandth of a ppb.
+/// Returns the largest skew for which `holds` is true, to a thousandth of a ppb. It must be true up to some skew and false
+/// beyond.
 fn last_where(holds: impl Fn(f64) -> bool) -> f64 {
     let (mut low, mut high) = (-MAX_SKEW, MAX_SKEW);
     while high - low > 1e-3 {

@@ -1,4 +1,4 @@
-//! The clock of a peer from one of its steps to the next.
+//! The clock of a peer between two of its steps.
 
 use super::envelope::{Envelope, Line};
 use super::estimate::{Estimate, History};
@@ -6,21 +6,21 @@ use super::raw_time::{Leg, RawTime};
 use super::sample::Origin;
 use super::tracker::{RouteChange, Tracker};
 
-/// The line is drawn through everything until it is so long, s, and has so many exchanges.
+/// Length, s, and exchanges from which the line is followed by the filter.
 const ACQUIRED_S: f64 = 16.0;
 const ACQUIRED_COUNT: f64 = 24.0;
 
-/// Until so many exchanges are seen, each one redraws the line; afterwards one after so many s.
+/// Exchanges up to which each one redraws the line, and the time between later redraws, s.
 const YOUNG: f64 = 48.0;
 const REDRAW_S: f64 = 1.0;
 
-/// A clock that runs on: first a line through all that is known, then a filter that goes on from it.
+/// A clock between two of its steps: first a line through all exchanges, then a filter that continues from it.
 #[derive(Debug)]
 pub struct Epoch {
     origin: Origin,
     stage: Stage,
     history: History,
-    /// What earlier eras have shown of the difference between the routes: inbound minus outbound, ns.
+    /// Route asymmetry known from earlier epochs: inbound minus outbound, ns.
     asymmetry_ns: f64,
 }
 
@@ -35,7 +35,7 @@ enum Stage {
 }
 
 impl Epoch {
-    /// An era that starts with an exchange.
+    /// Starts an epoch with an exchange.
     pub fn new(outbound: Leg, inbound: Leg, asymmetry_ns: f64) -> Self {
         let origin = Origin::of(outbound, inbound);
         let mut envelope = Envelope::default();
@@ -53,6 +53,7 @@ impl Epoch {
         }
     }
 
+    /// Adds an exchange. Returns the change of a route that it proves.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
         let sample = self.origin.sample(outbound, inbound);
         match &mut self.stage {
@@ -81,7 +82,7 @@ impl Epoch {
         }
     }
 
-    /// Draws the line through everything seen so far.
+    /// Redraws the line through all exchanges so far, if any were added since.
     pub fn refresh(&mut self) {
         if let Stage::Acquiring {
             envelope,
@@ -95,7 +96,7 @@ impl Epoch {
         }
     }
 
-    /// What is known of the clock at a time.
+    /// Returns the estimate of the clock at a time.
     pub fn estimate_at(&self, at: RawTime) -> Estimate {
         let at_s = self.origin.seconds(at);
         match &self.stage {
@@ -107,13 +108,12 @@ impl Epoch {
         }
     }
 
-    /// An offset of this era, ns: our clock minus the peer's.
+    /// Returns the absolute offset of an estimate, ns: our clock minus the peer's.
     pub fn offset_ns(&self, estimate: &Estimate) -> i64 {
         self.origin.offset_ns(estimate.offset_ns)
     }
 
-    /// How far an exchange lies above the shortest of its directions (inbound, outbound), ns, and what the clock
-    /// may err by there.
+    /// Returns the excess of an exchange over the shortest delays (inbound, outbound), ns, and the error of the clock there.
     pub fn excess(&self, outbound: Leg, inbound: Leg) -> (f64, f64, f64) {
         let sample = self.origin.sample(outbound, inbound);
         let ((a, b), error_ns) = match &self.stage {
@@ -129,7 +129,7 @@ impl Epoch {
         (a, b, error_ns)
     }
 
-    /// By how much the inbound way is longer than the outbound one, as far as is known.
+    /// Returns how much longer the inbound route is than the outbound one, as far as known, ns.
     pub fn asymmetry_ns(&self) -> f64 {
         match &self.stage {
             Stage::Acquiring { .. } => self.asymmetry_ns,
@@ -151,7 +151,7 @@ impl Epoch {
     }
 }
 
-/// The middle between the envelopes, moved by what is known of the difference between the routes.
+/// Returns the middle between the envelopes, corrected for the known asymmetry of the routes.
 fn with_asymmetry(line: &Line, asymmetry_ns: f64, at_s: f64) -> Estimate {
     let half_asymmetry = bounded_asymmetry(line, asymmetry_ns) / 2.0;
     let middle = line.estimate_at(at_s);
@@ -162,7 +162,7 @@ fn with_asymmetry(line: &Line, asymmetry_ns: f64, at_s: f64) -> Estimate {
     }
 }
 
-/// No way is shorter than nothing.
+/// Limits an asymmetry to the gap between the envelopes: no delay is negative.
 fn bounded_asymmetry(line: &Line, asymmetry_ns: f64) -> f64 {
     let most = 2.0 * line.half_gap_ns;
     asymmetry_ns.clamp(-most, most)

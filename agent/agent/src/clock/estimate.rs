@@ -1,8 +1,8 @@
-//! What is known of a clock at one moment, and what was known before.
+//! The estimate of a clock at one moment, and the estimates before it.
 
 use std::collections::VecDeque;
 
-/// The offset at one moment of an era.
+/// The offset at one moment of an epoch.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub at_s: f64,
@@ -10,19 +10,19 @@ pub struct Estimate {
     pub offset_ns: f64,
     /// ns per s.
     pub skew: f64,
-    /// What its estimation may err by (three standard deviations), ns.
+    /// Error of the estimation (three standard deviations), ns.
     pub error_ns: f64,
-    /// What an unknown asymmetry of the routes may hide besides, ns: at most the longer of the two shortest delays.
+    /// Additional error that an unknown asymmetry of the routes may hide, ns: at most the longer of the two shortest delays.
     pub hidden_ns: f64,
 }
 
-/// How fast a clock may leave its line beyond what is known, ns per s.
+/// Rate at which the error grows outside the estimates, ns per s.
 const AHEAD: f64 = 100.0;
 
-/// Kept, s: longer than the longest window with its deadline.
+/// Time that estimates are kept, s: longer than the longest window with its deadline.
 const KEPT_S: f64 = 130.0;
 
-/// Estimates are kept this far apart, s, so that a fast mesh costs no more memory than it needs.
+/// Distance between kept estimates, s: bounds the memory of a fast mesh.
 const APART_S: f64 = 1.0;
 
 /// Estimates of the last two minutes, oldest first.
@@ -30,7 +30,7 @@ const APART_S: f64 = 1.0;
 pub struct History(VecDeque<Estimate>);
 
 impl Estimate {
-    /// The same line read at another time.
+    /// Returns the estimate on the same line at another time.
     pub fn moved_to(&self, at_s: f64) -> Self {
         let passed_s = at_s - self.at_s;
         Self {
@@ -41,12 +41,12 @@ impl Estimate {
         }
     }
 
-    /// The bound on what the offset may err by, whatever its cause, ns.
+    /// Returns the bound on the total error of the offset, ns.
     pub fn bound_ns(&self) -> f64 {
         self.hidden_ns + self.error_ns
     }
 
-    /// Between this and a later estimate, on the straight line from one to the other.
+    /// Interpolates between this and a later estimate.
     fn towards(&self, later: &Self, at_s: f64) -> Self {
         let share = (at_s - self.at_s) / (later.at_s - self.at_s);
         Self {
@@ -60,7 +60,7 @@ impl Estimate {
 }
 
 impl History {
-    /// Takes the newest estimate in; it replaces the one before if that is not yet far enough from its own forerunner.
+    /// Adds the newest estimate. It replaces its predecessor if that one is too close to the estimate before it.
     pub fn push(&mut self, estimate: Estimate) {
         let close = |kept: &VecDeque<Estimate>| {
             let n = kept.len();
@@ -75,7 +75,7 @@ impl History {
         }
     }
 
-    /// What is known of a time that lies between two estimates or before the first; `None` beyond the last.
+    /// Returns the estimate for a time between two estimates or before the first; `None` beyond the last.
     pub fn at(&self, at_s: f64) -> Option<Estimate> {
         let after = self.0.partition_point(|estimate| estimate.at_s <= at_s);
         let later = self.0.get(after)?;

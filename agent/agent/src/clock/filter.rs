@@ -1,9 +1,9 @@
 //! A Kalman filter on offset and skew.
 
-/// How a clock wanders: its skew takes a random walk of this many ns/s per root second (1e-8).
+/// Random walk of a clock's skew, ns/s per root second (1e-8).
 const WANDER: f64 = 10.0;
 
-/// Offset (ns) and skew (ns/s) of a clock whose skew wanders, with the variances of what is known of them.
+/// Offset (ns) and skew (ns/s) of a clock whose skew takes a random walk, with the covariance of the estimates.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub at_s: f64,
@@ -15,7 +15,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Starts from an offset and a skew with the standard deviations given.
+    /// Starts from an offset and a skew with their standard deviations.
     pub fn new(
         at_s: f64,
         offset_ns: f64,
@@ -37,12 +37,12 @@ impl Filter {
         self.variance
     }
 
-    /// Where the clock will be at a time, without moving there.
+    /// Returns the predicted offset at a time without changing the state.
     pub fn offset_at(&self, at_s: f64) -> f64 {
         self.offset_ns + self.skew * (at_s - self.at_s)
     }
 
-    /// Standard deviation of the offset at a time, ns.
+    /// Returns the standard deviation of the offset at a time, ns.
     pub fn deviation_at(&self, at_s: f64) -> f64 {
         let passed_s = (at_s - self.at_s).abs();
         let wander = WANDER.powi(2) * passed_s.powi(3) / 3.0;
@@ -53,7 +53,7 @@ impl Filter {
             .sqrt()
     }
 
-    /// Lets time pass.
+    /// Advances the state to a time.
     pub fn predict(&mut self, at_s: f64) {
         let s = (at_s - self.at_s).max(0.0);
         let q = WANDER.powi(2);
@@ -65,7 +65,7 @@ impl Filter {
         self.at_s = self.at_s.max(at_s);
     }
 
-    /// Takes in that the offset lies `innovation_ns` above where it was thought, with the variance of that.
+    /// Updates the state with a measurement `innovation_ns` above the prediction and its variance.
     pub fn update(&mut self, innovation_ns: f64, variance: f64) {
         let total = self.variance + variance;
         let (gain, skew_gain) = (self.variance / total, self.covariance / total);
@@ -76,13 +76,13 @@ impl Filter {
         self.variance *= 1.0 - gain;
     }
 
-    /// The clock did something it should not have done within `passed_s`: it is known less well than was thought.
+    /// Raises the variances after a deviation within `passed_s` that the model does not explain.
     pub fn doubt(&mut self, innovation_ns: f64, passed_s: f64) {
         self.variance += innovation_ns.powi(2);
         self.skew_variance += (innovation_ns / passed_s).powi(2);
     }
 
-    /// Moves the offset because what it is reckoned from has moved.
+    /// Moves the offset because its reference has moved.
     pub fn shift(&mut self, by_ns: f64) {
         self.offset_ns += by_ns;
     }

@@ -1,7 +1,7 @@
-//! What hardware clocks at both ends say of an offset, beside what exchanges alone say.
+//! The clock offset by hardware clocks at both ends, relative to the offset by exchanges alone.
 //!
-//! Exchanges tell how an offset runs far better than hardware clocks can be read, and hardware clocks where it lies,
-//! which exchanges cannot. So the latest differences of the two are kept, and their middle moves the line.
+//! Exchanges show the course of an offset far more precisely than hardware clocks can be read. Hardware clocks show its
+//! absolute value, which exchanges cannot. The median of the latest differences between the two moves the line.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::raw_time::RawTime;
 /// Differences kept.
 const KEPT: usize = 32;
 
-/// Nothing new for so long, ns, and hardware clocks say nothing any more.
+/// Age, ns, from which differences are no longer used.
 const STALE_NS: i64 = 60_000_000_000;
 
 /// The latest differences, newest last.
@@ -21,8 +21,8 @@ pub struct HardwareOffset {
 }
 
 impl HardwareOffset {
-    /// Takes in that the offset lies `shift_ns` above the line at a time, by clocks that may be off `error_ns` together.
-    pub fn take(&mut self, at: RawTime, shift_ns: f64, error_ns: u64) {
+    /// Adds a difference: the offset lies `shift_ns` above the line, by clocks whose errors add up to `error_ns`.
+    pub fn add(&mut self, at: RawTime, shift_ns: f64, error_ns: u64) {
         if self.latest.len() == KEPT {
             self.latest.pop_front();
         }
@@ -34,8 +34,7 @@ impl HardwareOffset {
         *self = Self::default();
     }
 
-    /// By how much the line is to be moved, and what that may be off: by the clocks, and by how much the differences
-    /// themselves differ.
+    /// Returns the correction of the line and its error: that of the clocks plus the spread of the differences.
     pub fn at(&self, at: RawTime) -> Option<(f64, f64)> {
         let (newest, error_ns) = self.newest?;
         if at.since(newest) > STALE_NS {
@@ -57,10 +56,10 @@ mod tests {
         let mut shift = HardwareOffset::default();
         assert_eq!(shift.at(RawTime(0)), None);
         for (at, ns) in [500.0, 100.0, 300.0].into_iter().enumerate() {
-            shift.take(RawTime(at as i64), ns, 1_000);
+            shift.add(RawTime(at as i64), ns, 1_000);
         }
         assert_eq!(shift.at(RawTime(5)), Some((300.0, 1_400.0)));
-        (0..KEPT).for_each(|at| shift.take(RawTime(at as i64), 7.0, 900));
+        (0..KEPT).for_each(|at| shift.add(RawTime(at as i64), 7.0, 900));
         assert_eq!(shift.at(RawTime(40)), Some((7.0, 900.0)));
         assert_eq!(shift.at(RawTime(STALE_NS + 100)), None);
         shift.clear();

@@ -1,10 +1,11 @@
 //! The virtual clock of a peer: offset and skew of its clock against ours, estimated from exchanges.
 //!
-//! Nothing is steered. Queues only ever lengthen delays, so the shortest ones of each direction bound the offset
-//! from both sides. A line through all of them is the start, see [`envelope`]; a filter that knows the shortest
-//! delay of each direction goes on from it, see [`tracker`].
+//! No clock is steered. Queues only lengthen delays, so the shortest delay of each direction bounds the offset from one
+//! side. Estimation starts with a line through the shortest delays ([`envelope`]) and continues with a filter that knows
+//! the shortest delay of each direction ([`tracker`]).
 
 mod changepoint;
+mod direction;
 mod envelope;
 mod epoch;
 mod estimate;
@@ -20,6 +21,7 @@ mod sample;
 mod simulated;
 mod tracker;
 
+pub use direction::Direction;
 pub use peer_clock::{Change, Offset, PeerClock};
 pub use phc_tracker::{PhcOffset, PhcReading, PhcTracker};
 pub use raw_time::{Leg, RawTime};

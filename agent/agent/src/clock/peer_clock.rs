@@ -1,4 +1,4 @@
-//! The clock of one peer over time: its eras, and where one ends because the clock stepped.
+//! The clock of one peer over time: a sequence of epochs, each ended by a step of the clock.
 
 use std::collections::VecDeque;
 
@@ -7,26 +7,26 @@ use super::hardware_offset::HardwareOffset;
 use super::raw_time::{Leg, RawTime};
 use super::tracker::RouteChange;
 
-/// So many exchanges that fit a step make one, if no exchange between them fits the line as it was.
+/// Exchanges that prove a step if none between them fits the previous line.
 const STEP_PROOF: usize = 3;
 
-/// So many that do not fit the line and do not prove a step are taken for a shorter route.
+/// Exchanges that neither fit the line nor prove a step and are then taken for a shorter route.
 const MOST_SUSPECTS: usize = 12;
 
-/// Steps below this, ns, are left to the era, which follows them.
+/// Smallest step that starts an epoch, ns; the epoch follows smaller ones.
 const LEAST_STEP_NS: f64 = 10_000.0;
 
-/// Eras that are over and remembered, as windows still ask for their time.
+/// Past epochs kept, for windows that still need their time.
 const PAST: usize = 4;
 
-/// An era that is over.
+/// An epoch that is over.
 #[derive(Debug)]
 struct Past {
     epoch: Epoch,
-    /// When its newest exchange began, and when it ended itself. Somewhere between the two the clock was stepped.
+    /// Start of its newest exchange, and its own end. The clock was stepped between the two.
     fits_until: RawTime,
     until: RawTime,
-    /// By how much the clock was stepped, ns; 0 when that is not known.
+    /// Size of the step, ns; 0 if unknown.
     step_ns: f64,
 }
 
@@ -36,16 +36,15 @@ pub struct Offset {
     pub offset_ns: i64,
     /// Bound on the error of `offset_ns`, and so of any one-way delay made with it.
     pub error_ns: u64,
-    /// The part of it that the estimation itself may err by (three standard deviations), without what an unknown
-    /// asymmetry may hide.
+    /// The part of the error due to the estimation (three standard deviations), without that of an unknown asymmetry.
     pub random_ns: u64,
-    /// How much faster our clock runs, parts per 10^9.
+    /// Rate of our clock relative to the peer's, parts per 10^9.
     pub skew_ppb: i32,
-    /// Whether it is known from hardware clocks at both ends, and not by taking routes for equally long.
+    /// True if the offset comes from hardware clocks at both ends and not from assuming equally long routes.
     pub by_hardware: bool,
 }
 
-/// What an exchange has proven.
+/// A change that an exchange has proven.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Change {
     /// One of the two clocks was stepped.
@@ -57,18 +56,18 @@ pub enum Change {
 #[derive(Debug, Default)]
 pub struct PeerClock {
     epoch: Option<Epoch>,
-    /// Eras before a step of the clock, oldest first.
+    /// Epochs before a step of the clock, oldest first.
     past: VecDeque<Past>,
-    /// When the newest exchange that fits the era began.
+    /// Start of the newest exchange that fits the epoch.
     fits_until: RawTime,
-    /// Exchanges that look like a step of the clock; they belong to nothing yet.
+    /// Exchanges that look like a step of the clock and belong to no epoch yet.
     suspects: Vec<(Leg, Leg)>,
     proofs: usize,
-    /// By how much the clock may have stepped if they are, ns.
+    /// Size of the step that they suggest, ns.
     suspected_ns: f64,
-    /// For the next era: what is known of the difference between the routes, ns.
+    /// Known asymmetry of the routes, ns, for the next epoch.
     asymmetry_ns: f64,
-    /// What hardware clocks say of the era.
+    /// Offset of the epoch by hardware clocks.
     hardware: HardwareOffset,
 }
 
@@ -77,9 +76,9 @@ impl PeerClock {
         Self::default()
     }
 
-    /// Takes in a complete exchange. What it proves to have changed.
+    /// Adds a complete exchange. Returns the change that it proves.
     pub fn observe(&mut self, outbound: Leg, inbound: Leg) -> Option<Change> {
-        match self.look(outbound, inbound) {
+        match self.classify(outbound, inbound) {
             Appearance::Stepped { by_ns } => {
                 self.proofs += 1;
                 self.suspected_ns = self.suspected_ns.max(by_ns);
@@ -105,8 +104,7 @@ impl PeerClock {
         None
     }
 
-    /// The peer's clock starts anew at `at`: what was learnt of it holds for before, not for after. The routes
-    /// stay as they are.
+    /// Ends the epoch at `at`: earlier estimates stay valid for earlier times. The routes stay as they are.
     pub fn restart(&mut self, at: RawTime) {
         self.refresh();
         self.suspects.clear();
@@ -128,20 +126,20 @@ impl PeerClock {
         });
     }
 
-    /// One of the two machines has moved at `at`: neither its clock nor its routes need be what they were.
+    /// Ends the epoch at `at` because one of the two machines has moved: the routes may have changed as well.
     pub fn forget(&mut self, at: RawTime) {
         self.restart(at);
         self.asymmetry_ns = 0.0;
     }
 
-    /// Brings what is known up to date. Worth a few microseconds before many questions.
+    /// Brings the estimates up to date. Costs a few microseconds; call it before many lookups.
     pub fn refresh(&mut self) {
         if let Some(epoch) = &mut self.epoch {
             epoch.refresh();
         }
     }
 
-    /// The offset at a time since the clock was first seen; `None` when no exchange tells of that time.
+    /// Returns the offset at a time; `None` if no exchange covers it.
     pub fn offset_at(&self, at: RawTime) -> Option<Offset> {
         let past = self.past.iter().find(|past| at < past.until);
         let epoch = past.map(|past| &past.epoch).or(self.epoch.as_ref())?;
@@ -151,7 +149,7 @@ impl PeerClock {
             (None, Some((outbound, _))) => (self.fits_until.min(outbound.local), self.suspected_ns),
             (None, None) => (at, 0.0),
         };
-        // Nobody saw when the step was, only that it was not before.
+        // The moment of the step is unknown; only that it was not earlier.
         let suspected_ns = if at > fits_until { step_ns } else { 0.0 };
         let assumed = Offset {
             offset_ns: epoch.offset_ns(&estimate),
@@ -161,11 +159,11 @@ impl PeerClock {
             by_hardware: false,
         };
         let (shift_ns, clocks_ns) = match self.hardware.at(at) {
-            Some(found) if past.is_none() && suspected_ns == 0.0 => found,
+            Some(correction) if past.is_none() && suspected_ns == 0.0 => correction,
             _ => return Some(assumed),
         };
         let error_ns = clocks_ns + estimate.error_ns;
-        // No packet arrives before it left: clocks that say so are not what they claim to be.
+        // No packet arrives before it leaves: clocks that show otherwise are wrong.
         let is_possible = shift_ns.abs() <= estimate.bound_ns() + clocks_ns;
         if !is_possible || error_ns >= estimate.bound_ns() {
             return Some(assumed);
@@ -179,17 +177,17 @@ impl PeerClock {
         })
     }
 
-    /// Takes in what hardware clocks at both ends say: the offset at a time, and what they may be off together.
-    pub fn anchored(&mut self, at: RawTime, offset_ns: i64, error_ns: u64) {
+    /// Adds the offset at a time by hardware clocks at both ends, and the sum of their errors.
+    pub fn observe_hardware(&mut self, at: RawTime, offset_ns: i64, error_ns: u64) {
         if let Some(epoch) = &self.epoch {
             let by_line_ns = epoch.offset_ns(&epoch.estimate_at(at));
             let shift_ns = offset_ns.saturating_sub(by_line_ns) as f64;
-            self.hardware.take(at, shift_ns, error_ns);
+            self.hardware.add(at, shift_ns, error_ns);
         }
     }
 
     fn add(&mut self, outbound: Leg, inbound: Leg) -> Option<RouteChange> {
-        // Not when it ended: a step between its two legs looks like a queue or a route.
+        // Its start, not its end: a step between its two legs looks like a queue or a route.
         self.fits_until = self.fits_until.max(outbound.local);
         match &mut self.epoch {
             Some(epoch) => epoch.observe(outbound, inbound),
@@ -200,25 +198,25 @@ impl PeerClock {
         }
     }
 
-    /// There was no step: the suspects are exchanges like any other.
+    /// Adds the suspects as ordinary exchanges: there was no step.
     fn clear(&mut self) -> Option<RouteChange> {
         self.proofs = 0;
         self.suspected_ns = 0.0;
         let suspects = std::mem::take(&mut self.suspects);
         let changes = suspects.into_iter().map(|(o, i)| self.add(o, i));
-        changes.fold(None, |found, change| found.or(change))
+        changes.fold(None, |first, change| first.or(change))
     }
 
-    /// A step takes from one direction what it adds to the other and leaves the round trip alone; a queue only
-    /// adds, and a shorter route shortens the round trip.
-    fn look(&self, outbound: Leg, inbound: Leg) -> Appearance {
+    /// Classifies an exchange. A step moves one direction up and the other one down by the same amount and leaves the
+    /// round trip unchanged. A queue only lengthens, and a shorter route shortens the round trip.
+    fn classify(&self, outbound: Leg, inbound: Leg) -> Appearance {
         let Some(epoch) = &self.epoch else {
             return Appearance::Plain;
         };
         let (a, b, error_ns) = epoch.excess(outbound, inbound);
         let gate_ns = 4.0 * error_ns + LEAST_STEP_NS;
         let (low, high) = (a.min(b), a.max(b));
-        // When one way is shorter and the other one as it was, that is a shorter route.
+        // One direction shorter and the other one unchanged is a shorter route.
         if low >= -gate_ns || high <= gate_ns {
             Appearance::Plain
         } else if (low + high).abs() < -low / 2.0 {
@@ -229,13 +227,13 @@ impl PeerClock {
     }
 }
 
-/// What an exchange looks like beside the line.
+/// The position of an exchange relative to the line.
 enum Appearance {
-    /// As it should, delayed or not.
+    /// Fits, delayed or not.
     Plain,
-    /// Shorter one way and as much longer the other.
+    /// Shorter in one direction and longer by the same amount in the other.
     Stepped { by_ns: f64 },
-    /// Shorter one way than it can be, and not as much longer the other: perhaps a step, in a queue.
+    /// Shorter than possible in one direction and not equally longer in the other: perhaps a step during a queue.
     Short { by_ns: f64 },
 }
 

@@ -1,5 +1,6 @@
 //! The estimate against clocks whose truth is known.
 
+use super::super::Direction;
 use super::super::simulated::{Event, Outcome, S, World};
 use super::*;
 
@@ -146,7 +147,7 @@ fn a_change_of_route_is_told_once_with_its_direction_and_size() {
                 panic!("{outcome:?}");
             };
             assert!((80.0..=105.0).contains(&at_s), "{at_s}");
-            assert_eq!(change.inbound, inbound);
+            assert_eq!(change.direction == Direction::Inbound, inbound);
             assert!(
                 (change.by_ns - by_ns).abs() < by_ns.abs() / 10.0,
                 "{change:?}"
@@ -373,7 +374,7 @@ fn hardware_clocks_at_both_ends_tell_what_exchanges_cannot() {
     assert!(!assumed.by_hardware && assumed.error_ns >= 200_000);
     // They err by 1 us each, which is admitted.
     for i in 0..8 {
-        clock.anchored(RawTime(i * 100_000_000), 7_000 + 2_000, 2_000);
+        clock.observe_hardware(RawTime(i * 100_000_000), 7_000 + 2_000, 2_000);
     }
     let known = clock.offset_at(end).unwrap();
     assert!(known.by_hardware, "{known:?}");
@@ -396,7 +397,7 @@ fn hardware_clocks_that_cannot_be_right_or_say_no_more_are_not_believed() {
     for (offset_ns, error_ns) in [(5_000_000, 2_000), (7_000, 1_000_000)] {
         let mut clock = unequal_ways();
         let before = clock.offset_at(end).unwrap();
-        (0..8).for_each(|i| clock.anchored(RawTime(i * 100_000_000), offset_ns, error_ns));
+        (0..8).for_each(|i| clock.observe_hardware(RawTime(i * 100_000_000), offset_ns, error_ns));
         assert_eq!(clock.offset_at(end), Some(before));
     }
 }

@@ -1,31 +1,31 @@
-//! A hardware clock between its readings: what it is ahead of the raw clock.
+//! Interpolation of a PTP hardware clock (PHC) between its readings, relative to the raw clock.
 
 use std::collections::VecDeque;
 
 use super::raw_time::RawTime;
 
-/// Readings kept; at one per second a rate is known to their error over so many seconds.
+/// Readings kept; at one per second, the rate is known to their error over this many seconds.
 const KEPT: usize = 16;
 
-/// A clock that was not read for so long, ns, tells nothing any more.
+/// Age of the last reading, ns, from which the clock is not used.
 const STALE_NS: i64 = 10_000_000_000;
 
-/// Two clocks do not part faster than this, ns per ns: quartz and a daemon that slews.
+/// Largest rate between two clocks, ns per ns: quartz and a daemon that slews.
 const FASTEST: f64 = 1e-3;
 
-/// What a rate that was measured may change by meanwhile.
+/// Error of a measured rate due to its changes.
 const WANDER: f64 = 1e-7;
 
-/// What a hardware clock showed at a moment.
+/// A reading of a hardware clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhcReading {
     pub at: RawTime,
     pub shows_ns: i64,
-    /// What it may be off, ns.
+    /// Error bound, ns.
     pub error_ns: u64,
 }
 
-/// What the clock is ahead of the raw one at a moment, and what that may err by.
+/// Offset of the hardware clock from the raw clock at a moment, and its error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PhcOffset {
     pub ahead_ns: i64,
@@ -43,9 +43,9 @@ impl PhcReading {
 }
 
 impl PhcTracker {
-    /// Takes a reading that is newer than those before. One that cannot be of the same clock running on starts anew:
-    /// the clock was set, or this machine has moved.
-    pub fn take(&mut self, reading: PhcReading) {
+    /// Adds a reading newer than those before. A reading that the same clock cannot show discards those before: the clock
+    /// was set, or this machine has moved.
+    pub fn add(&mut self, reading: PhcReading) {
         if let Some(last) = self.0.back() {
             let passed_ns = reading.at.since(last.at);
             let moved_ns = reading.ahead_ns().saturating_sub(last.ahead_ns());
@@ -60,12 +60,12 @@ impl PhcTracker {
         self.0.push_back(reading);
     }
 
-    /// Nothing read before holds any longer.
+    /// Discards all readings.
     pub fn forget(&mut self) {
         self.0.clear();
     }
 
-    /// What the clock is ahead at a moment near its last reading.
+    /// Returns the offset at a moment near the last reading.
     pub fn at(&self, at: RawTime) -> Option<PhcOffset> {
         let (first, last) = (self.0.front()?, self.0.back()?);
         let since_ns = at.since(last.at);
@@ -114,7 +114,7 @@ mod tests {
         let mut anchoring = PhcTracker::default();
         assert_eq!(anchoring.at(RawTime(0)), None);
         for second in 0..40 {
-            anchoring.take(read(second * S));
+            anchoring.add(read(second * S));
             for ms in [0, 10, 500, 999] {
                 let at = second * S + ms * 1_000_000;
                 let ahead = anchoring.at(RawTime(at)).unwrap();
@@ -132,12 +132,12 @@ mod tests {
     #[test]
     fn a_clock_that_was_set_starts_anew() {
         let mut anchoring = PhcTracker::default();
-        (0..10).for_each(|second| anchoring.take(read(second * S)));
+        (0..10).for_each(|second| anchoring.add(read(second * S)));
         let set = PhcReading {
             shows_ns: read(10 * S).shows_ns + 5_000_000,
             ..read(10 * S)
         };
-        anchoring.take(set);
+        anchoring.add(set);
         let ahead = anchoring.at(RawTime(10 * S)).unwrap();
         assert_eq!(ahead.ahead_ns, set.shows_ns - 10 * S);
         anchoring.forget();

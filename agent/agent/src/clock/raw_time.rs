@@ -5,18 +5,18 @@
 pub struct RawTime(pub i64);
 
 impl RawTime {
-    /// Nanoseconds from `earlier` to here; negative when it is later.
+    /// Returns the nanoseconds since `earlier`; negative if that is later.
     pub fn since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The time `nanos` later.
+    /// Returns the time `nanos` later.
     pub fn plus(self, nanos: i64) -> Self {
         Self(self.0.saturating_add(nanos))
     }
 }
 
-/// A packet on its way in one direction, as the two ends stamped it.
+/// The two timestamps of a packet, one of each end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leg {
     /// Departure or arrival here.
@@ -26,8 +26,8 @@ pub struct Leg {
 }
 
 impl Leg {
-    /// Local minus remote stamp, ns: the clock offset, plus the delay if the packet came in, minus it if it left.
-    /// Saturates: a peer may claim any time.
+    /// Returns the local minus the remote timestamp, ns: the clock offset plus the delay of a received packet, or minus
+    /// the delay of a sent one. Saturates, because a peer may send any time.
     pub fn difference_ns(self) -> i64 {
         self.local.0.saturating_sub(self.remote_ns)
     }

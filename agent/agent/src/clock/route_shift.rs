@@ -1,15 +1,15 @@
-//! A direction that stays above its base.
+//! Detection of a direction that stays above its base.
 
-/// What has lasted so long, s, over so many bins, and hardly moved, is a longer route. A queue that stands as still
-/// cannot be told from one, and need not be: the base follows it down at once.
+/// A rise that lasts this long, s, over this many bins and hardly moves is a longer route. A standing queue looks the
+/// same, which does no harm: the base follows it down at once.
 const LONG_S: f64 = 20.0;
 const LEAST_BINS: usize = 3;
 const MOST_BINS: usize = 128;
 
-/// And may differ by no more than this share of itself from bin to bin.
+/// Share of the rise that it may vary by from bin to bin.
 const STEADY: f64 = 0.25;
 
-/// How far a direction lay above its base in each bin since it left it, ns.
+/// The excess of a direction over its base in each bin since it left the base, ns.
 #[derive(Debug, Default)]
 pub struct RouteShiftDetector {
     since_s: f64,
@@ -17,11 +17,12 @@ pub struct RouteShiftDetector {
 }
 
 impl RouteShiftDetector {
+    /// Forgets the rise.
     pub fn end(&mut self) {
         self.excesses.clear();
     }
 
-    /// Adds a bin. The rise, ns, once it has lasted; the streak then ends.
+    /// Adds a bin. Returns the rise, ns, once it has lasted, and forgets it.
     pub fn add(&mut self, at_s: f64, excess: f64, gate: f64) -> Option<f64> {
         if self.excesses.is_empty() {
             self.since_s = at_s;

@@ -1,15 +1,15 @@
-//! Exchanges in an era's own terms.
+//! Exchanges relative to the start of their epoch.
 
 use super::raw_time::{Leg, RawTime};
 
-/// Where the times and offsets of an era are reckoned from, so that what is left is small enough to be exact.
+/// Reference of the times and offsets of an epoch; values relative to it are small enough to be exact.
 #[derive(Debug, Clone, Copy)]
 pub struct Origin {
     at: RawTime,
     offset_ns: i64,
 }
 
-/// One exchange: when its packets came in and went out here, s, and by how much later than at the other end, ns.
+/// One exchange: local times of its packets, s, and the differences between the stamps of both ends, ns.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample {
     pub inbound_at_s: f64,
@@ -21,7 +21,7 @@ pub struct Sample {
 }
 
 impl Origin {
-    /// An era that starts with an exchange.
+    /// Returns the reference of an epoch that starts with an exchange.
     pub fn of(outbound: Leg, inbound: Leg) -> Self {
         Self {
             at: outbound.local,
@@ -44,14 +44,14 @@ impl Origin {
         at.since(self.at) as f64 / 1e9
     }
 
-    /// An offset from here, whole.
+    /// Returns the absolute offset of one relative to this reference.
     pub fn offset_ns(&self, from_here_ns: f64) -> i64 {
         self.offset_ns.saturating_add(from_here_ns.round() as i64)
     }
 }
 
 impl Sample {
-    /// One time for both directions: what the skew does between the two legs then cancels in the offset.
+    /// Returns one time for both directions: the effect of the skew between the two legs then cancels in the offset.
     pub fn at_s(&self) -> f64 {
         f64::midpoint(self.inbound_at_s, self.outbound_at_s)
     }

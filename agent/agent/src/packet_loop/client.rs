@@ -188,11 +188,11 @@ impl Client {
     }
 
     /// A peer received a request at `at` by hardware clocks of both ends, which its stamp calls `wire_ns`.
-    pub fn anchored(&mut self, from: SocketAddr, at: RawTime, wire_ns: i64, error_ns: u64) {
+    pub fn observe_hardware(&mut self, from: SocketAddr, at: RawTime, wire_ns: i64, error_ns: u64) {
         let address = self.sender(from);
         if let Some(conversation) = address.and_then(|at| self.conversations.get_mut(&at)) {
             let offset_ns = at.0.saturating_sub(wire_ns);
-            conversation.clock.anchored(at, offset_ns, error_ns);
+            conversation.clock.observe_hardware(at, offset_ns, error_ns);
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
 use super::load_shedding::Excess;
-use crate::clock::RouteChange;
+use crate::clock::{Direction, RouteChange};
 use crate::counters::{Counters, EventKind};
 use crate::log_throttle::Occasionally;
 use crate::plan::Plan;
@@ -79,7 +79,10 @@ impl Notices {
         if !self.routes_said.due(Instant::now()) {
             return;
         }
-        let preposition = if change.inbound { "from" } else { "to" };
+        let preposition = match change.direction {
+            Direction::Inbound => "from",
+            Direction::Outbound => "to",
+        };
         let (by_us, more) = (change.by_ns.abs() / 1e3, change.by_ns > 0.0);
         let detail = format!(
             "the way {preposition} {peer} is {by_us:.1} us {} than before, and only that way{}",

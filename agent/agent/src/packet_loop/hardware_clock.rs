@@ -11,7 +11,7 @@ const READ_NS: i64 = 1_000_000_000;
 #[derive(Default)]
 pub(super) struct Standing {
     clock: Option<Box<dyn HardwareClock>>,
-    anchoring: PhcTracker,
+    phc: PhcTracker,
     next: Option<RawTime>,
     refused: bool,
 }
@@ -38,7 +38,7 @@ impl Standing {
         self.next = Some(now.plus(READ_NS));
         match clock.read() {
             Ok(reading) => {
-                self.anchoring.take(reading);
+                self.phc.add(reading);
                 self.refused = false;
             }
             Err(error) if !self.refused => {
@@ -52,18 +52,18 @@ impl Standing {
 
     /// This machine was disrupted.
     pub fn forget(&mut self) {
-        self.anchoring.forget();
+        self.phc.forget();
         self.next = None;
     }
 
     /// What the clock may be off at the moment, ns; `None` while nothing is known.
     pub fn error_ns(&self, now: RawTime) -> Option<u64> {
-        self.anchoring.at(now).map(|ahead| ahead.error_ns)
+        self.phc.at(now).map(|ahead| ahead.error_ns)
     }
 
     /// What is told to a client whose request came at `at`, which is `wire_ns` in messages.
     pub fn hardware_clock(&self, at: RawTime, wire_ns: i64) -> Option<HardwareClockTlv> {
-        let ahead = self.anchoring.at(at)?;
+        let ahead = self.phc.at(at)?;
         let shows_ns = at.0.saturating_add(ahead.ahead_ns);
         Some(HardwareClockTlv {
             clock_domain: self.clock.as_deref()?.clock_domain() as u8,
@@ -85,8 +85,8 @@ impl Standing {
         }
         let shows_ns = wire_ns.checked_add(hardware_clock.ahead_ns)?;
         let raw_at = |ahead: PhcOffset| RawTime(shows_ns.saturating_sub(ahead.ahead_ns));
-        let first = raw_at(self.anchoring.at(about)?);
-        let ahead = self.anchoring.at(first)?;
+        let first = raw_at(self.phc.at(about)?);
+        let ahead = self.phc.at(first)?;
         let error_ns = ahead
             .error_ns
             .saturating_add(hardware_clock.error_ns.into());

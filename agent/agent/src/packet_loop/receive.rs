@@ -69,7 +69,7 @@ impl Exchanger {
         let about = received.arrival.at;
         if let Some((at, error_ns)) = self.standing.moment_of(&hardware_clock, receive_ns, about) {
             self.client
-                .anchored(received.from, at, receive_ns, error_ns);
+                .observe_hardware(received.from, at, receive_ns, error_ns);
         }
     }
 
