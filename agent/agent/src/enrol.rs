@@ -10,7 +10,7 @@ use crate::backend::{Answer, Body, CallError, Client};
 use crate::cloud::{self, CloudVm};
 use crate::config::{Config, Zone};
 use crate::identity::Identity;
-use crate::packet_loop::Listen;
+use crate::network::Listen;
 
 const CLOCK_SOURCES: &str = "/sys/devices/system/clocksource/clocksource0";
 const LIMIT: Duration = Duration::from_secs(30);

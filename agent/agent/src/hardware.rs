@@ -38,7 +38,7 @@ pub trait HardwareClock: Send {
 
 /// What the settings say.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum DeviceChoice {
+pub enum Wanted {
     Any,
     None,
     Device(PathBuf),
@@ -61,14 +61,14 @@ impl ClockDomain {
 /// or a host's than another one.
 fn choose<T>(
     clocks: Vec<(T, PtpDevice, Option<u64>)>,
-    choice: &DeviceChoice,
+    choice: &Wanted,
     stated_ns: Option<u64>,
 ) -> Option<(T, ClockDomain)> {
     let known = clocks.into_iter().filter_map(|(clock, device, bound_ns)| {
         let is_chosen = match choice {
-            DeviceChoice::Any => true,
-            DeviceChoice::None => false,
-            DeviceChoice::Device(path) => *path == device.path,
+            Wanted::Any => true,
+            Wanted::None => false,
+            Wanted::Device(path) => *path == device.path,
         };
         let clock_domain = ClockDomain::of(&device.name);
         if is_chosen && stated_ns.or(bound_ns).is_none() {
@@ -114,9 +114,9 @@ impl HardwareClock for BoundedClock {
 }
 
 /// The hardware clock of this machine to stand on. `stated_ns` is what the operator says it may be off.
-pub fn find(choice: &DeviceChoice, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
+pub fn find(choice: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
     let devices = match choice {
-        DeviceChoice::None => Vec::new(),
+        Wanted::None => Vec::new(),
         _ => ptp_devices(),
     };
     let open = |device: PtpDevice| match PtpClock::open(&device) {
@@ -161,17 +161,17 @@ mod tests {
     #[test]
     fn a_clock_is_used_if_somebody_says_what_it_may_be_off() {
         let kvm = [("KVM virtual PTP", None)];
-        assert_eq!(choose(clocks(&kvm), &DeviceChoice::Any, None), None);
+        assert_eq!(choose(clocks(&kvm), &Wanted::Any, None), None);
         assert_eq!(
-            choose(clocks(&kvm), &DeviceChoice::Any, Some(50_000)),
+            choose(clocks(&kvm), &Wanted::Any, Some(50_000)),
             Some(("KVM virtual PTP", ClockDomain::Kvm))
         );
         let ena = [("ena-ptp-05", Some(20_000))];
         assert_eq!(
-            choose(clocks(&ena), &DeviceChoice::Any, None),
+            choose(clocks(&ena), &Wanted::Any, None),
             Some(("ena-ptp-05", ClockDomain::Amazon))
         );
-        assert_eq!(choose(clocks(&ena), &DeviceChoice::None, None), None);
+        assert_eq!(choose(clocks(&ena), &Wanted::None, None), None);
     }
 
     #[test]
@@ -182,11 +182,8 @@ mod tests {
             ("ena-ptp-05", Some(20_000)),
         ];
         let chosen = |choice, stated| choose(clocks(&all), &choice, stated).map(|found| found.1);
-        assert_eq!(
-            chosen(DeviceChoice::Any, Some(1_000)),
-            Some(ClockDomain::Amazon)
-        );
-        let first = DeviceChoice::Device("/dev/ptp0".into());
+        assert_eq!(chosen(Wanted::Any, Some(1_000)), Some(ClockDomain::Amazon));
+        let first = Wanted::Device("/dev/ptp0".into());
         assert_eq!(
             chosen(first.clone(), Some(1_000)),
             Some(ClockDomain::Operator)
@@ -196,8 +193,8 @@ mod tests {
 
     #[test]
     fn a_machine_is_searched_without_harm() {
-        assert!(find(&DeviceChoice::None, Some(1)).is_none());
-        if let Some(mut clock) = find(&DeviceChoice::Any, Some(1_000)) {
+        assert!(find(&Wanted::None, Some(1)).is_none());
+        if let Some(mut clock) = find(&Wanted::Any, Some(1_000)) {
             assert!(clock.read().unwrap().error_ns >= 1_000, "{}", clock.name());
         }
     }

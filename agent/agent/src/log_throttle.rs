@@ -3,12 +3,12 @@
 use std::time::{Duration, Instant};
 
 #[derive(Debug)]
-pub struct Occasionally {
+pub struct LogThrottle {
     every: Duration,
     last: Option<Instant>,
 }
 
-impl Occasionally {
+impl LogThrottle {
     pub fn new(every: Duration) -> Self {
         Self { every, last: None }
     }
@@ -37,13 +37,13 @@ mod tests {
     #[test]
     fn says_it_first_and_then_now_and_again() {
         let start = Instant::now();
-        let mut occasionally = Occasionally::new(Duration::from_secs(60));
+        let mut throttle = LogThrottle::new(Duration::from_secs(60));
         let due: Vec<bool> = [0, 1, 59, 60, 61]
-            .map(|s| occasionally.due(start + Duration::from_secs(s)))
+            .map(|s| throttle.due(start + Duration::from_secs(s)))
             .into();
         assert_eq!(due, [true, false, false, true, false]);
-        assert!(occasionally.reset());
-        assert!(!occasionally.reset());
-        assert!(occasionally.due(start + Duration::from_secs(62)));
+        assert!(throttle.reset());
+        assert!(!throttle.reset());
+        assert!(throttle.due(start + Duration::from_secs(62)));
     }
 }

@@ -1,7 +1,17 @@
-//! Address ranges, as people write them.
+//! Addresses: where this agent listens, and ranges in CIDR notation.
 
 use std::net::IpAddr;
 use std::str::FromStr;
+
+/// The address and the ports that this agent receives packets at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Listen {
+    pub address: IpAddr,
+    pub event_port: u16,
+    pub general_port: u16,
+    /// First source port of the flows beyond the first; 0 leaves their ports to the system.
+    pub flow_port: u16,
+}
 
 /// An address range in CIDR notation, or one address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +21,7 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether `address` lies in it; never when it is of the other family.
+    /// Returns true if the range contains `address`; false for the other address family.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {
             (IpAddr::V4(own), IpAddr::V4(other)) => {

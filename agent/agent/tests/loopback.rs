@@ -15,7 +15,7 @@ use std::time::Duration;
 
 use sinemora_agent::clock::PhcReading;
 use sinemora_agent::hardware::{ClockDomain, HardwareClock};
-use sinemora_agent::packet_loop::Means;
+use sinemora_agent::packet_loop::Options;
 use sinemora_agent::plan::Peer;
 use sinemora_agent::plan::Role::{Client, Responder};
 use sinemora_agent::timestamp::sight;
@@ -433,8 +433,8 @@ impl HardwareClock for Shared {
 
 #[test]
 fn hardware_clocks_at_both_ends_tell_which_way_is_the_longer_one() {
-    let shared = || Means {
-        guests: Arc::new([]),
+    let shared = || Options {
+        standard_clients: Arc::new([]),
         hardware: Some(Box::new(Shared)),
     };
     let a = Agent::start_by(listen("127.77.14.1"), shared());

@@ -12,7 +12,7 @@ mod support;
 use std::net::UdpSocket;
 use std::time::{Duration, Instant};
 
-use sinemora_agent::packet_loop::Listen;
+use sinemora_agent::network::Listen;
 use sinemora_agent::plan::Role;
 use sinemora_agent::ptp::{Body, Correction, MAX_LEN, Message, PortIdentity, Service, Tlv, Tlvs};
 use support::{Agent, listen, peer, plan};

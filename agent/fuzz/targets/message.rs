@@ -100,7 +100,7 @@ fn exchange(message: &Message) {
         exchanges.receive(message, arrival);
         if let Body::CompactResp { response_tlv, .. } = message.body {
             for (sequence_id, t1_ns) in response_tlv.earlier() {
-                exchanges.synced(sequence_id, t1_ns);
+                exchanges.sync_departed(sequence_id, t1_ns);
             }
         }
         exchanges.settle(RawTime(i64::MAX), |_| {});

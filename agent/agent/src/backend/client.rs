@@ -9,7 +9,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 
 use super::answer::{Answer, retry_after};
 use crate::calendar;
-use crate::config::BackendUrl;
+use crate::config::{BackendUrl, Trust};
 
 /// Largest answer read; a plan of 2,000 peers stays below a tenth of it.
 const ANSWER_LIMIT_BYTES: u64 = 8 << 20;
@@ -30,15 +30,6 @@ pub struct Client {
     agent: ureq::Agent,
     backend: BackendUrl,
     authorization: Option<Arc<str>>,
-}
-
-/// Whose certificates a client takes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Trust {
-    /// Authorities, or certificates that vouch for themselves, in PEM.
-    pub ca_file: Option<PathBuf>,
-    /// Nobody but those: the backend's certificate is pinned to them.
-    pub ca_only: bool,
 }
 
 /// What goes up with a request.

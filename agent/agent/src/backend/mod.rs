@@ -4,4 +4,4 @@ mod answer;
 mod client;
 
 pub use answer::{Answer, Problem, Verdict};
-pub use client::{Body, CallError, Client, Trust};
+pub use client::{Body, CallError, Client};

@@ -2,6 +2,7 @@
 
 mod layers;
 mod settings;
+mod trust;
 mod values;
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
@@ -9,13 +10,12 @@ use std::path::PathBuf;
 
 pub use layers::{Layers, Said, SaidBy};
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
+pub use trust::Trust;
 pub use values::{BackendUrl, LogFormat, Zone};
 
-use crate::backend::Trust;
 use crate::cloud::METADATA_URL;
-use crate::hardware::DeviceChoice;
-use crate::network::Network;
-use crate::packet_loop::Listen;
+use crate::hardware::Wanted;
+use crate::network::{Listen, Network};
 
 /// What the agent runs with.
 #[derive(Debug, Clone)]
@@ -37,7 +37,7 @@ pub struct Config {
     pub flow_port: u16,
     /// Addresses beyond the plan whose stock PTP clients are served.
     pub guests: Vec<Network>,
-    pub hardware_clock: DeviceChoice,
+    pub hardware_clock: Wanted,
     /// What the operator says that clock may be off.
     pub hardware_clock_error_ns: Option<u64>,
     pub state_dir: PathBuf,
@@ -138,7 +138,7 @@ impl Config {
             flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
             guests: values::get(layers, "guests", values::networks)?.unwrap_or_default(),
             hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
-                .unwrap_or(DeviceChoice::Any),
+                .unwrap_or(Wanted::Any),
             hardware_clock_error_ns: values::get(
                 layers,
                 "hardware_clock_error",

@@ -8,7 +8,7 @@ use ureq::http::Uri;
 
 use super::{ConfigError, Layers};
 use crate::cloud::METADATA_URL;
-use crate::hardware::DeviceChoice;
+use crate::hardware::Wanted;
 use crate::network::Network;
 
 /// Where a VM stands, in the provider's words.
@@ -159,11 +159,11 @@ pub fn networks(text: &str) -> Result<Vec<Network>, String> {
 }
 
 /// `auto`, `off`, or the path of a device.
-pub fn hardware_clock(text: &str) -> Result<DeviceChoice, String> {
+pub fn hardware_clock(text: &str) -> Result<Wanted, String> {
     match text {
-        "auto" => Ok(DeviceChoice::Any),
-        "off" => Ok(DeviceChoice::None),
-        _ if text.starts_with('/') => Ok(DeviceChoice::Device(text.into())),
+        "auto" => Ok(Wanted::Any),
+        "off" => Ok(Wanted::None),
+        _ if text.starts_with('/') => Ok(Wanted::Device(text.into())),
         _ => Err("must be auto, off, or a device such as /dev/ptp0".to_owned()),
     }
 }

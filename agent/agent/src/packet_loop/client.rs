@@ -1,121 +1,89 @@
-//! The asking side: paths, what was asked of each peer, and the windows the answers go to.
+//! The measuring side: requests to peers, their responses, and the windows that outcomes are recorded in.
 
-use std::collections::HashMap;
 use std::net::SocketAddr;
 
 use sinemora_wire::MeshWindow;
 
 use crate::clock::RawTime;
-use crate::paths::path_table::Path;
-use crate::paths::peer_session::{Aggregators, Conversation, Heard, Tag};
-use crate::paths::schedule::{FlowKey, PathKey, Schedule};
-use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, PortIdentity};
-use crate::standard_clients::standard_client::Stocks;
+use crate::paths::path_table::PathTable;
+use crate::paths::peer_session::{ExchangeTag, SessionUpdate};
+use crate::paths::request::{Request, RequestId};
+use crate::paths::schedule::FlowKey;
+use crate::plan::Plan;
+use crate::ptp::{Arrival, Body, Correction, Message, PendingRequest, Tlvs};
+use crate::standard_clients::standard_client::{Action, Signal, StandardClient};
 use crate::window::{Window, WindowAggregator, WindowEnd, append_clocks};
 
-/// Exchanges are settled so often, ns, and sooner when a window that is over waits for its last ones: to look at each
-/// conversation costs more than what is found there.
+/// Time between settlements of exchanges, ns, if no ended window waits for one: visiting each session costs more than
+/// most visits find.
 const SETTLE_NS: i64 = 1_000_000_000;
 
-/// Every path that this agent measures.
-pub(crate) struct Client {
-    /// Names this process among clocks.
-    pub(crate) clock_identity: u64,
-    pub(crate) sessions_opened: u16,
-    pub(crate) paths: HashMap<PathKey, Path>,
-    pub(crate) schedule: Schedule,
-    /// By the peer's event address.
-    pub(crate) conversations: HashMap<SocketAddr, Conversation>,
-    /// Event address of the peer behind any of its two addresses.
-    pub(crate) senders: HashMap<SocketAddr, SocketAddr>,
-    pub(crate) stocks: Stocks,
-    pub(crate) aggregators: Aggregators,
-    pub(crate) spike_threshold_ns: u64,
-    /// What our stamps are ahead of the raw clock on the wire.
+/// The exchanges of this agent with all its peers.
+pub(super) struct Client {
+    pub table: PathTable,
+    standard: StandardClient,
+    spike_threshold_ns: u64,
+    /// Offset of the wire's time scale from the raw clock.
     time_scale_ns: i64,
-    /// When exchanges are settled at the latest.
+    /// Latest time of the next settlement.
     settle_at: RawTime,
 }
 
-/// A request that is about to leave.
-pub(crate) struct Request {
-    pub to: SocketAddr,
-    /// Which source port it leaves by.
-    pub flow: u8,
-    pub message: Message,
-}
-
-impl Request {
-    pub fn id(&self) -> RequestId {
-        RequestId {
-            to: self.to,
-            source: self.message.source,
-            sequence_id: self.message.sequence_id,
-        }
-    }
-}
-
 /// A due slot of a flow.
-pub(crate) struct Slot {
-    /// `None` when it has to be left out.
+pub(super) struct Slot {
+    /// `None` if the slot must be left out.
     pub request: Option<Request>,
     /// Slots left out, because the loop woke too late or no packet may leave.
     pub left_out: u64,
 }
 
-/// Identifies a request that has been sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct RequestId {
-    pub to: SocketAddr,
-    pub source: PortIdentity,
-    pub sequence_id: u16,
-}
-
-/// Exchanges counted when they are settled.
+/// The result of a settlement.
 #[derive(Debug, Default)]
-pub(crate) struct Settlement {
+pub(super) struct Settlement {
     pub lost: u64,
     pub windows: Vec<MeshWindow>,
 }
 
 impl Client {
-    /// A client that measures nothing yet. `clock_identity` should differ between processes; `time_scale_ns` is what
-    /// our stamps are ahead of the raw clock on the wire.
+    /// Creates a client without paths. `clock_identity` should differ between processes; `time_scale_ns` is the offset of
+    /// the wire's time scale from the raw clock.
     pub fn new(clock_identity: u64, time_scale_ns: i64) -> Self {
         Self {
-            clock_identity,
-            // Port 1 is the responder's.
-            sessions_opened: 1,
-            paths: HashMap::new(),
-            schedule: Schedule::default(),
-            conversations: HashMap::new(),
-            senders: HashMap::new(),
-            stocks: Stocks::default(),
-            aggregators: Aggregators::default(),
+            table: PathTable::new(clock_identity),
+            standard: StandardClient::default(),
             spike_threshold_ns: u64::MAX,
             time_scale_ns,
             settle_at: RawTime(i64::MIN),
         }
     }
 
-    /// The next slot that is due. `allowed` is asked last whether a packet may leave.
+    /// Follows a new plan with at most `most_flows` source ports per path.
+    pub fn follow(&mut self, plan: &Plan, most_flows: u8, now: RawTime) {
+        self.spike_threshold_ns = plan.spike_threshold_ns;
+        self.table.follow(plan, most_flows, now);
+        self.standard.follow(plan, &self.table, now);
+    }
+
+    /// Returns the next slot that is due. Calls `allowed` last, to ask whether a packet may leave.
     pub fn next_slot(
         &mut self,
         now: RawTime,
         backend_ns: i64,
         mut allowed: impl FnMut() -> bool,
     ) -> Option<Slot> {
+        let table = &mut self.table;
         let find = |key: FlowKey| {
-            self.paths
+            table
+                .paths
                 .get(&key.path)?
                 .slots
                 .get(key.flow as usize)
                 .copied()
         };
-        let (key, slots, left_out) = self.schedule.pop(now, find)?;
-        let path = self.paths.get_mut(&key.path)?;
+        let (key, slots, left_out) = table.schedule.pop(now, find)?;
+        let path = table.paths.get_mut(&key.path)?;
         *path.slots.get_mut(key.flow as usize)? = slots;
-        let (aggregator, peer) = (self.aggregators.0.get_mut(&key.path.0)?, path.peer);
+        let (aggregator, peer) = (table.aggregators.0.get_mut(&key.path.0)?, path.peer);
         let Some(slot) = aggregator.take_slot(backend_ns) else {
             return Some(Slot {
                 request: None,
@@ -129,13 +97,13 @@ impl Client {
             deadline,
             hold_until: deadline.plus(slot.left_ns),
             t1_deadline: t1_deadline.unwrap_or(deadline),
-            tag: Tag {
+            tag: ExchangeTag {
                 key,
                 flows: path.slots.len() as u8,
                 slot,
             },
         };
-        let exchanges = &mut self.conversations.get_mut(&peer)?.exchanges;
+        let exchanges = &mut table.sessions.get_mut(&peer)?.exchanges;
         let Some(sequence_id) = allowed().then(|| exchanges.open(pending)).flatten() else {
             aggregator.release_slot(&slot);
             return Some(Slot {
@@ -159,143 +127,173 @@ impl Client {
         Some(Slot { request, left_out })
     }
 
-    /// A request could not be sent.
+    /// Withdraws a request that could not be sent.
     pub fn refused(&mut self, id: &RequestId) {
-        let tag = self
-            .of(id)
-            .and_then(|conversation| conversation.exchanges.withdraw(id.sequence_id));
+        let session = self.table.session_of(id);
+        let tag = session.and_then(|session| session.exchanges.withdraw(id.sequence_id));
         if let Some(tag) = tag {
-            self.aggregators.release(&tag);
+            self.table.aggregators.release(&tag);
         }
     }
 
-    /// A request has left; the stamp of its departure may come after the answer.
-    pub fn departed(&mut self, id: &RequestId, t3: RawTime) -> Heard {
-        let conversation = self.of(id);
-        conversation.map_or_else(Heard::default, |c| c.departed(id.sequence_id, t3))
+    /// Records the departure of a request. Its timestamp may come after the response.
+    pub fn departed(&mut self, id: &RequestId, t3: RawTime) -> SessionUpdate {
+        let session = self.table.session_of(id);
+        session.map_or_else(SessionUpdate::default, |s| s.departed(id.sequence_id, t3))
     }
 
-    /// A message from anywhere.
-    pub fn hear(&mut self, from: SocketAddr, message: &Message, arrival: Arrival) -> Heard {
-        let Some(address) = self.sender(from) else {
-            return Heard::default();
+    /// Adds a message from any address to the session it belongs to.
+    pub fn receive(
+        &mut self,
+        from: SocketAddr,
+        message: &Message,
+        arrival: Arrival,
+    ) -> SessionUpdate {
+        let Some(address) = self.event_address(from) else {
+            return SessionUpdate::default();
         };
-        if self.stocks.has(&address) {
-            return self.hear_stock(address, message, arrival);
+        if self.standard.has(&address) {
+            let table = &mut self.table;
+            return self.standard.receive(table, address, message, arrival);
         }
-        let conversation = self.conversations.get_mut(&address);
-        conversation.map_or_else(Heard::default, |c| c.hear(message, arrival))
+        let session = self.table.sessions.get_mut(&address);
+        session.map_or_else(SessionUpdate::default, |s| s.receive(message, arrival))
     }
 
-    /// A peer received a request at `at` by hardware clocks of both ends, which its stamp calls `wire_ns`.
+    /// Takes the TLVs of a unicast negotiation. Returns true if they come from a responder that this agent measures.
+    pub fn receive_tlvs(&mut self, from: SocketAddr, tlvs: &Tlvs, now: RawTime) -> bool {
+        let address = self.event_address(from);
+        address.is_some_and(|address| self.standard.receive_tlvs(address, tlvs, now))
+    }
+
+    /// Returns what is to be sent to standard responders at `now`, which is `backend_ns` in the backend's time, and the
+    /// updates of their sessions. Calls `allowed` to ask whether a packet may leave.
+    pub fn standard_actions(
+        &mut self,
+        now: RawTime,
+        backend_ns: i64,
+        allowed: impl FnMut() -> bool,
+    ) -> Vec<Action> {
+        let table = &mut self.table;
+        self.standard.actions(table, now, backend_ns, allowed)
+    }
+
+    /// Returns the cancellations that standard responders get before this agent stops.
+    pub fn cancellations(&self) -> Vec<Signal> {
+        self.standard.cancellations()
+    }
+
+    /// Returns a standard responder that refuses to be measured.
+    pub fn refusing_peer(&self) -> Option<SocketAddr> {
+        self.standard.refusing_peer()
+    }
+
+    /// Records that a peer received a request at `at`, by hardware clocks of both ends; its timestamp is `wire_ns`.
     pub fn observe_hardware(&mut self, from: SocketAddr, at: RawTime, wire_ns: i64, error_ns: u64) {
-        let address = self.sender(from);
-        if let Some(conversation) = address.and_then(|at| self.conversations.get_mut(&at)) {
+        let address = self.event_address(from);
+        if let Some(session) = address.and_then(|at| self.table.sessions.get_mut(&at)) {
             let offset_ns = at.0.saturating_sub(wire_ns);
-            conversation.clock.observe_hardware(at, offset_ns, error_ns);
+            session.clock.observe_hardware(at, offset_ns, error_ns);
         }
     }
 
-    /// Settles what is due at `heard_until`, before which all packets must have been heard, and closes the windows that
-    /// are over `now`, which is `backend_ns` in the backend's time.
-    pub fn settle(&mut self, heard_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
+    /// Settles exchanges that are due at `polled_until`, before which all packets must have been received, and closes the
+    /// windows that are over `now`, which is `backend_ns` in the backend's time.
+    pub fn settle(&mut self, polled_until: RawTime, now: RawTime, backend_ns: i64) -> Settlement {
         let mut settlement = Settlement::default();
-        let aggregators = &mut self.aggregators;
-        if heard_until < self.settle_at
-            && !aggregators
-                .0
-                .values()
-                .any(|aggregator| aggregator.has_due_window(backend_ns))
-        {
+        let aggregators = &mut self.table.aggregators;
+        let mut all = aggregators.0.values();
+        if polled_until < self.settle_at && !all.any(|all| all.has_due_window(backend_ns)) {
             return settlement;
         }
-        self.settle_at = heard_until.plus(SETTLE_NS);
-        for conversation in self.conversations.values_mut() {
-            conversation.exchanges.settle(heard_until, |outcome| {
+        self.settle_at = polled_until.plus(SETTLE_NS);
+        for session in self.table.sessions.values_mut() {
+            session.exchanges.settle(polled_until, |outcome| {
                 settlement.lost += u64::from(!outcome.answered);
                 aggregators.record(&outcome);
             });
         }
         let time_scale_ns = self.time_scale_ns;
-        let ended = |end_s: i64| {
+        let end = |end_s: i64| {
             let since_ns = backend_ns.saturating_sub(end_s.saturating_mul(1_000_000_000));
             Some(WindowEnd {
                 at: now.plus(since_ns.saturating_neg()),
                 time_scale_ns,
             })
         };
-        settlement.windows = self.close(|aggregator| aggregator.close(backend_ns), ended);
+        settlement.windows = self.close(|aggregator| aggregator.close(backend_ns), end);
         settlement
     }
 
-    /// This machine has dropped packets unread: what is unanswered now is not counted.
+    /// Drops the unanswered exchanges, because this machine has dropped packets unread.
     pub fn disregard_unanswered(&mut self, now: RawTime) {
-        for conversation in self.conversations.values_mut() {
-            conversation.end(now, &mut self.aggregators, |_| true);
+        for session in self.table.sessions.values_mut() {
+            session.end(now, &mut self.table.aggregators, |_| true);
         }
     }
 
-    /// This machine was disrupted before `now`: what is known of the clocks holds for before. If it `moved`, nor are the
-    /// routes what they were.
+    /// Ends the epoch of every peer's clock, because this machine was disrupted before `now`. If it has `moved`, also
+    /// forgets the routes.
     pub fn disrupted(&mut self, moved: bool, now: RawTime) {
         self.disregard_unanswered(now);
-        for conversation in self.conversations.values_mut() {
+        for session in self.table.sessions.values_mut() {
             if moved {
-                conversation.clock.forget(now);
+                session.clock.forget(now);
             } else {
-                conversation.clock.restart(now);
+                session.clock.restart(now);
             }
         }
     }
 
-    /// Ends all exchanges and hands over every window as it stands.
+    /// Ends all exchanges and returns every window as it is.
     pub fn finish(&mut self, now: RawTime) -> Vec<MeshWindow> {
         self.disregard_unanswered(now);
-        // Windows that are cut short have no end yet that clocks could be told at.
+        // Windows that are cut short have no end at which clocks could be compared.
         self.close(WindowAggregator::close_all, |_| None)
     }
 
-    /// When the next request is due.
+    /// Returns when the next request is due.
     pub fn next_due(&self) -> Option<RawTime> {
-        let stocks = self.stocks.next_due();
-        self.schedule.next().into_iter().chain(stocks).min()
+        let standard = self.standard.next_due();
+        self.table.schedule.next().into_iter().chain(standard).min()
     }
 
+    /// Returns the event address of the peer that sends from `from`.
+    fn event_address(&self, from: SocketAddr) -> Option<SocketAddr> {
+        let address = self.table.event_address(from);
+        address.or_else(|| self.standard.at(from.ip()))
+    }
+
+    /// Closes windows and summarises them with the clocks of their peers.
     fn close(
         &mut self,
         mut close: impl FnMut(&mut WindowAggregator) -> Vec<Window>,
-        ended: impl Fn(i64) -> Option<WindowEnd>,
+        end: impl Fn(i64) -> Option<WindowEnd>,
     ) -> Vec<MeshWindow> {
         let mut summaries = Vec::new();
-        for (&mesh_key, aggregator) in &mut self.aggregators.0 {
+        let (paths, sessions) = (&self.table.paths, &mut self.table.sessions);
+        for (&mesh_key, aggregator) in &mut self.table.aggregators.0 {
             for window in close(aggregator) {
                 for vm_key in window.peers() {
-                    if let Some(path) = self.paths.get(&(mesh_key, vm_key)) {
-                        if let Some(conversation) = self.conversations.get_mut(&path.peer) {
-                            conversation.clock.refresh();
+                    if let Some(path) = paths.get(&(mesh_key, vm_key)) {
+                        if let Some(session) = sessions.get_mut(&path.peer) {
+                            session.clock.refresh();
                         }
                     }
                 }
                 let clock = |vm_key| {
-                    let path = self.paths.get(&(mesh_key, vm_key))?;
-                    self.conversations
-                        .get(&path.peer)
-                        .map(|conversation| &conversation.clock)
+                    let path = paths.get(&(mesh_key, vm_key))?;
+                    sessions.get(&path.peer).map(|session| &session.clock)
                 };
-                let ended = ended(window.ends_at_s());
+                let end = end(window.ends_at_s());
                 let mut summary = aggregator.summarise(window, clock, self.spike_threshold_ns);
-                if let (Some(summary), Some(ended)) = (&mut summary, ended) {
-                    append_clocks(summary, ended, clock);
+                if let (Some(summary), Some(end)) = (&mut summary, end) {
+                    append_clocks(summary, end, clock);
                 }
                 summaries.extend(summary);
             }
         }
         summaries
-    }
-
-    fn of(&mut self, id: &RequestId) -> Option<&mut Conversation> {
-        let conversation = self.conversations.get_mut(&id.to)?;
-        (conversation.exchanges.requester() == id.source).then_some(conversation)
     }
 }
 

@@ -1,9 +1,9 @@
 //! Decisions of the client without any packet.
 
 use super::*;
-use crate::packet_loop::wakeup::Pace;
+use crate::packet_loop::wakeup::WakeupIntervals;
 use crate::plan::{Caps, MeshPlan, Peer, Plan, Protocol, Role};
-use crate::ptp::Verdict;
+use crate::ptp::{PortIdentity, Verdict};
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1_000 * MS;
@@ -58,7 +58,7 @@ impl Play {
     fn new() -> Self {
         let mut client = Client::new(7, 0);
         // Windows are easier to count without the second of many that a path starts with.
-        client.schedule.first = 0;
+        client.table.schedule.first = 0;
         Self {
             client,
             now: 0,
@@ -125,7 +125,7 @@ impl Play {
                 at: arrival,
                 stamp: Some(arrival),
             };
-            self.client.hear(request.to, &message, arrival);
+            self.client.receive(request.to, &message, arrival);
         }
     }
 
@@ -282,14 +282,14 @@ fn messages_from_elsewhere_are_nobodys() {
         at: RawTime(0),
         stamp: None,
     };
-    let heard = play
+    let update = play
         .client
-        .hear("10.0.0.3:319".parse().unwrap(), &message, arrival);
-    assert_eq!(heard, Heard::default());
-    let heard = play
+        .receive("10.0.0.3:319".parse().unwrap(), &message, arrival);
+    assert_eq!(update, SessionUpdate::default());
+    let update = play
         .client
-        .hear("10.0.0.2:320".parse().unwrap(), &message, arrival);
-    assert_eq!(heard.verdict, Some(Verdict::Unsolicited));
+        .receive("10.0.0.2:320".parse().unwrap(), &message, arrival);
+    assert_eq!(update.verdict, Some(Verdict::Unsolicited));
 }
 
 #[test]
@@ -388,9 +388,9 @@ fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
         };
         let plan = plan((0..peers).map(wide).collect(), rate_hz, 10);
         let mut client = Client::new(7, 0);
-        client.schedule.first = 0;
+        client.table.schedule.first = 0;
         client.follow(&plan, 16, RawTime(0));
-        let pace = Pace::of(&plan);
+        let intervals = WakeupIntervals::of(&plan);
         let (mut now, mut sent, mut most, mut turns) = (RawTime(0), 0u32, 0u32, 0);
         let began = RawTime(2 * S);
         while now.0 < 4 * S {
@@ -402,7 +402,7 @@ fn requests_leave_spread_over_the_turns_and_not_in_bursts() {
             if now > began {
                 (sent, most, turns) = (sent + together, most.max(together), turns + 1);
             }
-            now = pace.rest(now, client.next_due()).act_at;
+            now = intervals.sleep(now, client.next_due()).poll_until;
         }
         let expected = 2 * peers * rate_hz * flows;
         assert!(
@@ -444,7 +444,7 @@ fn only_requests_that_another_one_follows_soon_leave_the_rest_to_its_answer() {
     }
     // The second of many that a path starts with, and then one a second.
     let mut play = Play::new();
-    play.client.schedule.first = 32;
+    play.client.table.schedule.first = 32;
     let mut plan = plan(vec![peer(2, 1)], 1, 1);
     plan.meshes[0].loss_deadline_ms = 250;
     play.follow(&plan);

@@ -5,38 +5,38 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::{Duration, Instant};
 
-use super::load_shedding::Excess;
+use super::load_shedding::CapExceeded;
 use crate::clock::{Direction, RouteChange};
 use crate::counters::{Counters, EventKind};
-use crate::log_throttle::Occasionally;
+use crate::log_throttle::LogThrottle;
 use crate::plan::Plan;
 use crate::timestamp::BindError;
 use crate::timestamp::Disruption;
 
-const AGAIN: Duration = Duration::from_secs(60);
+const INTERVAL: Duration = Duration::from_secs(60);
 
 /// Routes change one by one, and each is worth a word; a failure in the network changes many at once.
-const ROUTE_AGAIN: Duration = Duration::from_secs(1);
+const ROUTE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Raises events; times are Unix ns in the backend's time.
-pub(super) struct Notices {
+pub(super) struct EventLog {
     counters: Arc<Counters>,
     shed: u64,
-    shed_said: Occasionally,
-    steps_said: Occasionally,
-    refused_said: Occasionally,
-    routes_said: Occasionally,
+    shed_throttle: LogThrottle,
+    step_throttle: LogThrottle,
+    refusal_throttle: LogThrottle,
+    route_throttle: LogThrottle,
 }
 
-impl Notices {
+impl EventLog {
     pub fn new(counters: Arc<Counters>) -> Self {
         Self {
             counters,
             shed: 0,
-            shed_said: Occasionally::new(AGAIN),
-            steps_said: Occasionally::new(AGAIN),
-            refused_said: Occasionally::new(AGAIN),
-            routes_said: Occasionally::new(ROUTE_AGAIN),
+            shed_throttle: LogThrottle::new(INTERVAL),
+            step_throttle: LogThrottle::new(INTERVAL),
+            refusal_throttle: LogThrottle::new(INTERVAL),
+            route_throttle: LogThrottle::new(ROUTE_INTERVAL),
         }
     }
 
@@ -51,7 +51,7 @@ impl Notices {
 
     /// This machine has slept or moved.
     pub fn disrupted(&mut self, disruption: Disruption, at_ns: i64) {
-        let what = match disruption {
+        let cause = match disruption {
             Disruption::Moved => {
                 "the hypervisor says that this VM has moved to another host or was restored"
                     .to_owned()
@@ -62,7 +62,7 @@ impl Notices {
         };
         self.step(
             at_ns,
-            format!("{what}; the clocks of its peers are estimated anew"),
+            format!("{cause}; the clocks of its peers are estimated anew"),
         );
     }
 
@@ -76,7 +76,7 @@ impl Notices {
 
     /// The route from or to a peer has become longer or shorter, the other way being what it was.
     pub fn route_changed(&mut self, peer: IpAddr, change: RouteChange, at_ns: i64) {
-        if !self.routes_said.due(Instant::now()) {
+        if !self.route_throttle.due(Instant::now()) {
             return;
         }
         let preposition = match change.direction {
@@ -106,15 +106,15 @@ impl Notices {
     }
 
     /// Tells how much was shed, now and again, and why no more than `packets_per_s` may leave.
-    pub fn tell_shed(&mut self, packets_per_s: u32, excess: Option<Excess>, at_ns: i64) {
-        if self.shed > 0 && self.shed_said.due(Instant::now()) {
+    pub fn report_shed(&mut self, packets_per_s: u32, excess: Option<CapExceeded>, at_ns: i64) {
+        if self.shed > 0 && self.shed_throttle.due(Instant::now()) {
             let why = match excess {
                 None => format!("the plan allows {packets_per_s} packets/s"),
-                Some(Excess::Cpu(taken, cap)) => format!(
+                Some(CapExceeded::Cpu(taken, cap)) => format!(
                     "the agent took {taken:.1} % of a processor, the plan allows {cap} %; it holds itself to \
                      {packets_per_s} packets/s"
                 ),
-                Some(Excess::Memory(held, cap)) => format!(
+                Some(CapExceeded::Memory(held, cap)) => format!(
                     "the agent held {held:.0} MiB of memory, the plan allows {cap} MiB; it holds itself to \
                      {packets_per_s} packets/s"
                 ),
@@ -133,7 +133,7 @@ impl Notices {
 
     /// The system would not send a packet.
     pub fn refused(&mut self, to: SocketAddr, why: &str, at_ns: i64) {
-        if self.refused_said.due(Instant::now()) {
+        if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
                 "this VM cannot send to {to}: {why}; what is not sent is not counted as lost"
             );
@@ -151,7 +151,7 @@ impl Notices {
 
     /// A stock responder grants nothing.
     pub fn refuses(&mut self, at: SocketAddr, at_ns: i64) {
-        if self.refused_said.due(Instant::now()) {
+        if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
                 "the IEEE 1588 responder at {at} refuses to be measured by this VM: let it grant unicast Announce, Sync \
                  and Delay_Resp at the rate of the mesh"
@@ -162,7 +162,7 @@ impl Notices {
     }
 
     fn step(&mut self, at_ns: i64, detail: String) {
-        if self.steps_said.due(Instant::now()) {
+        if self.step_throttle.due(Instant::now()) {
             tracing::warn!("{detail}");
             self.counters
                 .events
@@ -172,7 +172,7 @@ impl Notices {
 }
 
 /// Logs what a new plan asks for, and what of it this agent cannot do.
-pub(super) fn tell_plan(plan: &Plan, unreachable: usize) {
+pub(super) fn log_plan(plan: &Plan, unreachable: usize) {
     let peers = || plan.meshes.iter().flat_map(|mesh| &mesh.peers);
     let (revision, meshes) = (&plan.revision, plan.meshes.len());
     tracing::info!(

@@ -9,15 +9,15 @@ const READ_NS: i64 = 1_000_000_000;
 
 /// A hardware clock and its latest readings; without one nothing is known and nothing is claimed.
 #[derive(Default)]
-pub(super) struct Standing {
+pub(super) struct HardwareTime {
     clock: Option<Box<dyn HardwareClock>>,
     phc: PhcTracker,
     next: Option<RawTime>,
     refused: bool,
 }
 
-impl Standing {
-    pub fn on(clock: Option<Box<dyn HardwareClock>>) -> Self {
+impl HardwareTime {
+    pub fn new(clock: Option<Box<dyn HardwareClock>>) -> Self {
         Self {
             clock,
             ..Self::default()
@@ -30,7 +30,7 @@ impl Standing {
     }
 
     /// Reads the clock when it is time to.
-    pub fn look(&mut self, now: RawTime) {
+    pub fn read(&mut self, now: RawTime) {
         let Some(clock) = &mut self.clock else { return };
         if self.next.is_some_and(|next| now < next) {
             return;
@@ -136,14 +136,14 @@ mod tests {
         }
     }
 
-    fn standing(ahead_ns: i64, skew_ppm: i64, clock_domain: ClockDomain) -> Standing {
-        let mut standing = Standing::on(Some(Box::new(True {
+    fn standing(ahead_ns: i64, skew_ppm: i64, clock_domain: ClockDomain) -> HardwareTime {
+        let mut standing = HardwareTime::new(Some(Box::new(True {
             ahead_ns,
             skew_ppm,
             now_ns: 0,
             clock_domain,
         })));
-        (0..10).for_each(|second| standing.look(raw(ahead_ns, skew_ppm, second * S)));
+        (0..10).for_each(|second| standing.read(raw(ahead_ns, skew_ppm, second * S)));
         standing
     }
 
@@ -175,7 +175,7 @@ mod tests {
         );
         let hardware_clock = theirs.hardware_clock(RawTime(9 * S), 9 * S).unwrap();
         assert_eq!(ours.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)), None);
-        let nothing = Standing::default();
+        let nothing = HardwareTime::default();
         assert_eq!(nothing.hardware_clock(RawTime(0), 0), None);
         assert_eq!(
             nothing.moment_of(&hardware_clock, 9 * S, RawTime(9 * S)),

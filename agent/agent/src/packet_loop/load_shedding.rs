@@ -1,26 +1,26 @@
-//! Keeps this agent to its share of the machine: over its cap on processor time or memory it allows itself fewer
-//! packets, and more again when there is room.
+//! Load shedding: lowers the packet rate while this agent exceeds its cap on processor time or memory, and raises it again
+//! when there is room.
 
 use crate::clock::RawTime;
 use crate::plan::Caps;
 use crate::timestamp::cpu_time_ns;
 
-/// Use is judged over so long, ns: one report that is compressed is no excess.
-const OVER_NS: i64 = 5_000_000_000;
+/// Time over which the use of resources is averaged, ns: the compression of one report is no excess.
+const PERIOD_NS: i64 = 5_000_000_000;
 
-/// Under this part of a cap there is room for more.
+/// Share of a cap below which there is room for more.
 const ROOM: f64 = 0.9;
 
-/// How much more is allowed at a time when there is room.
+/// Factor by which the rate rises while there is room.
 const RISE: f64 = 1.25;
 
-/// And at most so much less when there is not.
+/// Smallest factor by which the rate falls at a time.
 const FALL: f64 = 0.25;
 
-/// Packets per second that are always allowed: an agent that measures nothing says nothing about the network.
+/// Packets per second that are always allowed, so that the agent keeps measuring.
 const LEAST: f64 = 10.0;
 
-/// What this process has taken so far, and what it holds.
+/// The resources that this process has used so far, and its memory.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Usage {
     pub at: RawTime,
@@ -31,7 +31,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// As the kernel counts it.
+    /// Reads the kernel's counts.
     pub fn of_this_process(at: RawTime, packets_sent: u64) -> Self {
         Self {
             at,
@@ -42,39 +42,40 @@ impl Usage {
     }
 }
 
-/// Memory in use, bytes (proc_pid_statm(5), second number, in pages); 0 where nobody tells.
+/// Returns the resident memory, bytes (proc_pid_statm(5), second number, in pages); 0 if unknown.
 fn resident_bytes() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: Option<u64> = text.split(' ').nth(1).and_then(|n| n.parse().ok());
     pages.unwrap_or(0) * rustix::param::page_size() as u64
 }
 
-/// Why fewer packets leave than the plan allows.
+/// The cap that is exceeded.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Excess {
-    /// Percent of one processor: taken, allowed.
+pub(super) enum CapExceeded {
+    /// Percent of one processor: used, allowed.
     Cpu(f64, u32),
-    /// MiB: held, allowed.
+    /// MiB: used, allowed.
     Memory(f64, u32),
 }
 
-/// The packets an agent allows itself.
+/// The packet rate that this agent allows itself.
 #[derive(Debug, Default)]
-pub(super) struct Restraint {
+pub(super) struct LoadShedder {
     before: Option<Usage>,
     allowed: Option<f64>,
-    excess: Option<Excess>,
+    excess: Option<CapExceeded>,
 }
 
-impl Restraint {
-    /// Whether it is time for another look at what this process uses.
+impl LoadShedder {
+    /// Returns true if the next measurement is due.
     pub fn due(&self, now: RawTime) -> bool {
         self.before
-            .is_none_or(|before| now.since(before.at) >= OVER_NS)
+            .is_none_or(|before| now.since(before.at) >= PERIOD_NS)
     }
 
-    /// Judges what was used since the last time. Percent of one processor, once there is a last time.
-    pub fn judge(&mut self, usage: Usage, caps: &Caps) -> Option<f64> {
+    /// Adjusts the rate to the resources used since the last measurement. Returns the processor time in percent; `None` for
+    /// the first measurement.
+    pub fn update(&mut self, usage: Usage, caps: &Caps) -> Option<f64> {
         let before = self.before.replace(usage)?;
         let passed_ns = usage.at.since(before.at).max(1) as f64;
         let cpu_percent = 100.0 * (usage.cpu_ns - before.cpu_ns) as f64 / passed_ns;
@@ -82,16 +83,16 @@ impl Restraint {
         let sent_hz = (usage.packets_sent - before.packets_sent) as f64 * 1e9 / passed_ns;
         let cpu = caps.cpu_percent.map(|cap| {
             let part = cpu_percent / f64::from(cap.max(1));
-            (part, Excess::Cpu(cpu_percent, cap))
+            (part, CapExceeded::Cpu(cpu_percent, cap))
         });
         let memory = caps.memory_mib.map(|cap| {
             let part = memory_mib / f64::from(cap.max(1));
-            (part, Excess::Memory(memory_mib, cap))
+            (part, CapExceeded::Memory(memory_mib, cap))
         });
         let worst = cpu
             .into_iter()
             .chain(memory)
-            .max_by(|one, other| one.0.total_cmp(&other.0));
+            .max_by(|first, second| first.0.total_cmp(&second.0));
         match worst {
             Some((part, excess)) if part > 1.0 => {
                 let now_hz = self.allowed.unwrap_or(sent_hz).min(sent_hz.max(LEAST));
@@ -110,8 +111,8 @@ impl Restraint {
         Some(cpu_percent)
     }
 
-    /// How many packets may leave per second, and why that is less than the plan allows if it is.
-    pub fn packets_per_s(&self, caps: &Caps) -> (u32, Option<Excess>) {
+    /// Returns the packets per second that may leave, and the exceeded cap if that is less than the plan allows.
+    pub fn packets_per_s(&self, caps: &Caps) -> (u32, Option<CapExceeded>) {
         match self.allowed {
             Some(hz) if hz < f64::from(caps.packets_per_s) => (hz as u32, self.excess),
             _ => (caps.packets_per_s, None),
@@ -132,7 +133,7 @@ mod tests {
 
     /// An agent that takes 50 us for each packet and 0.5 % for itself.
     struct Simulated {
-        restraint: Restraint,
+        load_shedder: LoadShedder,
         usage: Usage,
     }
 
@@ -144,20 +145,23 @@ mod tests {
                 memory_bytes: 20 << 20,
                 packets_sent: 0,
             };
-            let mut restraint = Restraint::default();
-            assert_eq!(restraint.judge(usage, &CAPS), None);
-            Self { restraint, usage }
+            let mut load_shedder = LoadShedder::default();
+            assert_eq!(load_shedder.update(usage, &CAPS), None);
+            Self {
+                load_shedder,
+                usage,
+            }
         }
 
         /// Lets five seconds pass in which it wants to send so many packets per second; percent it took.
         fn pass(&mut self, wanted_hz: u64) -> f64 {
-            let allowed = u64::from(self.restraint.packets_per_s(&CAPS).0);
+            let allowed = u64::from(self.load_shedder.packets_per_s(&CAPS).0);
             let packets = wanted_hz.min(allowed) * 5;
-            self.usage.at = self.usage.at.plus(OVER_NS);
-            assert!(self.restraint.due(self.usage.at));
+            self.usage.at = self.usage.at.plus(PERIOD_NS);
+            assert!(self.load_shedder.due(self.usage.at));
             self.usage.packets_sent += packets;
             self.usage.cpu_ns += 25_000_000 + 50_000 * packets as i64;
-            self.restraint.judge(self.usage, &CAPS).unwrap()
+            self.load_shedder.update(self.usage, &CAPS).unwrap()
         }
     }
 
@@ -165,9 +169,9 @@ mod tests {
     fn over_its_cap_on_processor_time_it_sends_less_until_it_fits() {
         let mut agent = Simulated::new();
         assert!(agent.pass(4_000) > 20.0);
-        let (allowed, excess) = agent.restraint.packets_per_s(&CAPS);
+        let (allowed, excess) = agent.load_shedder.packets_per_s(&CAPS);
         assert!(allowed < 1_100, "{allowed}");
-        assert!(matches!(excess, Some(Excess::Cpu(_, 5))), "{excess:?}");
+        assert!(matches!(excess, Some(CapExceeded::Cpu(_, 5))), "{excess:?}");
         let taken: Vec<f64> = (0..20).map(|_| agent.pass(4_000)).collect();
         assert!(taken[2..].iter().all(|taken| *taken <= 5.3), "{taken:?}");
         assert!(taken[2..].iter().all(|taken| *taken >= 3.5), "{taken:?}");
@@ -178,7 +182,7 @@ mod tests {
         let mut agent = Simulated::new();
         agent.pass(4_000);
         (0..30).for_each(|_| _ = agent.pass(100));
-        assert_eq!(agent.restraint.packets_per_s(&CAPS), (20_000, None));
+        assert_eq!(agent.load_shedder.packets_per_s(&CAPS), (20_000, None));
     }
 
     #[test]
@@ -186,8 +190,11 @@ mod tests {
         let mut agent = Simulated::new();
         agent.usage.memory_bytes = 150 << 20;
         (0..40).for_each(|_| _ = agent.pass(1_000));
-        let (allowed, excess) = agent.restraint.packets_per_s(&CAPS);
-        assert_eq!((allowed, excess), (10, Some(Excess::Memory(150.0, 100))));
+        let (allowed, excess) = agent.load_shedder.packets_per_s(&CAPS);
+        assert_eq!(
+            (allowed, excess),
+            (10, Some(CapExceeded::Memory(150.0, 100)))
+        );
     }
 
     #[test]
@@ -209,8 +216,8 @@ mod tests {
         };
         let mut agent = Simulated::new();
         agent.usage.cpu_ns += 1 << 40;
-        agent.usage.at = agent.usage.at.plus(OVER_NS);
-        agent.restraint.judge(agent.usage, &caps);
-        assert_eq!(agent.restraint.packets_per_s(&caps), (20_000, None));
+        agent.usage.at = agent.usage.at.plus(PERIOD_NS);
+        agent.load_shedder.update(agent.usage, &caps);
+        assert_eq!(agent.load_shedder.packets_per_s(&caps), (20_000, None));
     }
 }

@@ -1,9 +1,9 @@
-//! The loop that sends, receives and stamps packets, and closes windows.
+//! The loop that sends, receives and timestamps packets, and closes windows.
 //!
-//! One thread. It wakes when a packet comes or a request is due, but not more often than its pace, and then does
-//! everything that has gathered in batches.
+//! It is one thread. It wakes when a packet arrives or a request is due, but not more often than its intervals allow, and
+//! then handles everything that has gathered, in batches.
 
-pub(crate) mod client;
+mod client;
 mod event_log;
 mod exchanger;
 mod hardware_clock;
@@ -19,7 +19,6 @@ mod time_scale;
 mod transmit;
 mod wakeup;
 
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::mpsc;
@@ -30,41 +29,28 @@ use sinemora_wire as wire;
 use crate::clock::RawTime;
 use crate::counters::Counters;
 use crate::hardware::HardwareClock;
-use crate::network::Network;
+use crate::network::{Listen, Network};
 use crate::plan::{BackendClock, Plan};
 use crate::timestamp::{self, BindError, raw_now};
 use exchanger::Exchanger;
-use wakeup::Pace;
+use wakeup::{POLICY, WakeupIntervals};
 
-/// How often exchanges are settled and windows closed, ns.
-const SETTLE_NS: i64 = 200_000_000;
-
-/// Where this agent receives packets.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Listen {
-    pub address: IpAddr,
-    pub event_port: u16,
-    pub general_port: u16,
-    /// First source port of the flows beyond the first; 0 leaves their ports to the system.
-    pub flow_port: u16,
-}
-
-/// What an agent has beside its plan.
-pub struct Means {
-    /// Networks whose stock clients are served beside the plan's peers.
-    pub guests: Arc<[Network]>,
-    /// The hardware clock to stand on.
+/// The resources of an agent in addition to its plan.
+pub struct Options {
+    /// Networks whose standard clients are served in addition to the plan's peers.
+    pub standard_clients: Arc<[Network]>,
+    /// The hardware clock that delays are measured with, if there is one.
     pub hardware: Option<Box<dyn HardwareClock>>,
 }
 
-/// Why measuring stopped.
+/// A failure that stops the measurement.
 #[derive(Debug)]
 pub enum LoopError {
-    /// A port could not be opened; says what to do.
+    /// A port could not be opened. The message says what to do.
     Bind(BindError),
     /// A socket could not be used.
     Socket(std::io::Error),
-    /// Nobody takes the windows any more.
+    /// The receiver of windows is gone.
     NoReports,
 }
 
@@ -88,21 +74,21 @@ impl From<std::io::Error> for LoopError {
     }
 }
 
-/// Measures by the newest plan until `stop` is set, then hands over what it has and returns.
+/// Measures by the newest plan until `stop` is set, then reports the open windows and returns.
 #[expect(
     clippy::needless_pass_by_value,
     reason = "the loop owns its ends of the channels"
 )]
 pub fn run(
     listen: Listen,
-    means: Means,
+    options: Options,
     plans: mpsc::Receiver<Arc<Plan>>,
     windows: mpsc::Sender<wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
     counters: Arc<Counters>,
     stop: Arc<AtomicBool>,
 ) -> Result<(), LoopError> {
-    let mut exchanger = Exchanger::open(listen, means, counters.clone())?;
+    let mut exchanger = Exchanger::open(listen, options, counters.clone())?;
     let system = timestamp::clock_source();
     counters.set_clock_source(&match exchanger.hardware() {
         Some(hardware) => format!("{system} + {hardware}"),
@@ -115,36 +101,36 @@ pub fn run(
         let mut closed = closed.into_iter();
         closed.try_for_each(|window| windows.send(window).map_err(|_| LoopError::NoReports))
     };
-    let mut plan_pace = Pace::idle();
-    let mut pace = plan_pace;
-    let mut rest = pace.rest(raw_now(), None);
-    let (mut settle_at, mut listen_at) = (rest.look_at, rest.look_at);
+    let mut plan_intervals = WakeupIntervals::idle();
+    let mut intervals = plan_intervals;
+    let mut sleep = intervals.sleep(raw_now(), None);
+    let (mut settle_at, mut poll_at) = (sleep.sleep_until, sleep.sleep_until);
     while !stop.load(Relaxed) {
-        sleep_until(rest.look_at);
-        // Whatever arrived before this moment is in the sockets and will be heard in this turn.
-        let heard_until = raw_now();
-        let left = nanos(rest.act_at.since(heard_until));
-        let mut heard_all = false;
-        if !left.is_zero() || heard_until >= listen_at.min(settle_at) {
-            heard_all = exchanger.listen(left, heard_until >= settle_at)?;
-            listen_at = pace.listen_at(heard_until);
+        sleep_until(sleep.sleep_until);
+        // Packets that arrived before this moment are in the sockets and are received in this turn.
+        let polled_until = raw_now();
+        let left = nanos(sleep.poll_until.since(polled_until));
+        let mut complete = false;
+        if !left.is_zero() || polled_until >= poll_at.min(settle_at) {
+            complete = exchanger.poll(left, polled_until >= settle_at)?;
+            poll_at = intervals.poll_at(polled_until);
         }
         let began = raw_now();
-        // Told once per turn: a correction of the backend's time in the middle of one would tear a batch apart.
+        // Read once per turn: a correction of the backend's time in the middle of a turn would split a batch.
         let ahead_ns = backend_clock.now_ns() - began.0;
         let backend_ns = |at: RawTime| at.0.saturating_add(ahead_ns);
         if let Some(plan) = plans.try_iter().last() {
             exchanger.follow(&plan, began);
-            plan_pace = Pace::of(&plan);
-            pace = exchanger.pace(plan_pace);
+            plan_intervals = WakeupIntervals::of(&plan);
+            intervals = exchanger.intervals(plan_intervals);
         }
         exchanger.turn(backend_ns)?;
-        if heard_all && began >= settle_at {
-            report(exchanger.settle(heard_until, backend_ns))?;
-            settle_at = began.plus(SETTLE_NS);
-            pace = exchanger.pace(plan_pace);
+        if complete && began >= settle_at {
+            report(exchanger.settle(polled_until, backend_ns))?;
+            settle_at = began.plus(POLICY.settle_ns);
+            intervals = exchanger.intervals(plan_intervals);
         }
-        rest = pace.rest(began, exchanger.next_due());
+        sleep = intervals.sleep(began, exchanger.next_due());
     }
     report(exchanger.finish())
 }

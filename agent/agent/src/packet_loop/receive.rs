@@ -1,22 +1,22 @@
-//! What was heard: each message to whom it concerns.
+//! Dispatch of received messages to the client, the responder and the unicast service.
 
 use std::mem::take;
 use std::net::SocketAddr;
 
 use super::exchanger::{Exchanger, add};
-use super::sockets::packet::{Port, Received};
+use super::sockets::packet::{Port, ReceivedMessage};
 use crate::clock::{Change, RawTime};
-use crate::paths::peer_session::Heard;
+use crate::paths::peer_session::SessionUpdate;
 use crate::ptp::{Body, Message, Tlv, Verdict};
 
 impl Exchanger {
-    /// Takes the messages of this turn: requests are answered, answers go to their exchanges.
-    pub(super) fn hear(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
-        let mut heard = take(&mut self.received);
-        add(&self.counters.packets_received, heard.len() as u64);
-        for received in heard.drain(..) {
+    /// Dispatches the messages of this turn: queues responses to requests, and adds responses to their exchanges.
+    pub(super) fn dispatch(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
+        let mut messages = take(&mut self.received);
+        add(&self.counters.packets_received, messages.len() as u64);
+        for received in messages.drain(..) {
             if received.after_overflow && received.by != Port::General {
-                // What this machine dropped did arrive; nobody may take it for lost on the way.
+                // Packets that this machine dropped did arrive: neither end may count them as lost in the network.
                 self.responder.forget();
                 self.client.disregard_unanswered(received.arrival.at);
             }
@@ -31,28 +31,35 @@ impl Exchanger {
                     source,
                     body: Body::Signaling { tlvs, .. },
                     ..
-                }) if self.serving.allows(received.from.ip(), &self.responder) => {
-                    let now = self.ports.now();
-                    let asks = |tlv| matches!(tlv, Tlv::Request { .. });
-                    if !self.client.signaled(received.from, &tlvs, now) || tlvs.iter().any(asks) {
+                }) if self
+                    .unicast_service
+                    .allows(received.from.ip(), &self.responder) =>
+                {
+                    let now = self.sockets.now();
+                    let requests = |tlv| matches!(tlv, Tlv::Request { .. });
+                    if !self.client.receive_tlvs(received.from, &tlvs, now)
+                        || tlvs.iter().any(requests)
+                    {
                         self.negotiate((source, &tlvs), &received);
                     }
                 }
                 Some(message) => {
-                    let heard = self.client.hear(received.from, &message, received.arrival);
-                    if matches!(heard.verdict, Some(Verdict::Taken | Verdict::Complete(..))) {
-                        self.compare(&message, &received);
+                    let update = self
+                        .client
+                        .receive(received.from, &message, received.arrival);
+                    if matches!(update.verdict, Some(Verdict::Taken | Verdict::Complete(..))) {
+                        self.observe_hardware(&message, &received);
                     }
-                    self.note(heard, received.from, backend_ns(received.arrival.at));
+                    self.record_update(update, received.from, backend_ns(received.arrival.at));
                 }
                 None => add(&self.counters.packets_rejected, 1),
             }
         }
-        self.received = heard;
+        self.received = messages;
     }
 
-    /// Compares the hardware clocks of both ends, if both have one.
-    fn compare(&mut self, message: &Message, received: &Received) {
+    /// Compares the hardware clocks of both ends if both have one.
+    fn observe_hardware(&mut self, message: &Message, received: &ReceivedMessage) {
         let (receive_ns, hardware_clock) = match message.body {
             Body::DelayResp {
                 receive_ns,
@@ -67,21 +74,24 @@ impl Exchanger {
             _ => return,
         };
         let about = received.arrival.at;
-        if let Some((at, error_ns)) = self.standing.moment_of(&hardware_clock, receive_ns, about) {
+        if let Some((at, error_ns)) =
+            self.hardware_time
+                .moment_of(&hardware_clock, receive_ns, about)
+        {
             self.client
                 .observe_hardware(received.from, at, receive_ns, error_ns);
         }
     }
 
-    /// Counts what a message of a peer has led to, and tells of what it proves.
-    pub(super) fn note(&mut self, heard: Heard, peer: SocketAddr, at_ns: i64) {
-        match heard.change {
-            Some(Change::Stepped) => self.notices.peer_clock_stepped(peer.ip(), at_ns),
-            Some(Change::Route(change)) => self.notices.route_changed(peer.ip(), change, at_ns),
+    /// Counts the effect of a message and reports the change that it proves.
+    pub(super) fn record_update(&mut self, update: SessionUpdate, peer: SocketAddr, at_ns: i64) {
+        match update.change {
+            Some(Change::Stepped) => self.event_log.peer_clock_stepped(peer.ip(), at_ns),
+            Some(Change::Route(change)) => self.event_log.route_changed(peer.ip(), change, at_ns),
             None => {}
         }
-        add(&self.counters.exchanges_completed, heard.completed);
-        let counter = match heard.verdict {
+        add(&self.counters.exchanges_completed, update.completed);
+        let counter = match update.verdict {
             None | Some(Verdict::Unsolicited | Verdict::Implausible) => {
                 &self.counters.packets_rejected
             }

@@ -1,50 +1,50 @@
-//! Asking: the requests that are due.
+//! Requests that are due, of the compact exchange and of the standard one.
 
-use super::client::Request;
 use super::exchanger::{Exchanger, add};
-use super::sockets::Ports;
+use super::sockets::Sockets;
 use super::sockets::packet::Departure;
 use crate::clock::RawTime;
-use crate::standard_clients::standard_client::Asked;
+use crate::paths::request::Request;
+use crate::standard_clients::standard_client::Action;
 use crate::timestamp::raw_now;
 
 impl Exchanger {
     /// Queues the requests that are due.
-    pub(super) fn ask(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
+    pub(super) fn queue_requests(&mut self, backend_ns: &impl Fn(RawTime) -> i64) {
         let now = raw_now();
         let at_ns = backend_ns(now);
         while let Some(slot) = self.client.next_slot(now, at_ns, || {
             let allowed = self.budget.take(1, now);
             if !allowed {
-                self.notices.shed();
+                self.event_log.shed();
             }
             allowed
         }) {
             add(&self.counters.requests_left_out, slot.left_out);
             if let Some(request) = slot.request {
-                queue_request(&mut self.ports, &request);
+                queue_request(&mut self.sockets, &request);
             }
         }
-        let stocks = self.client.ask_stocks(now, at_ns, || {
+        let standard = self.client.standard_actions(now, at_ns, || {
             let allowed = self.budget.take(1, now);
             if !allowed {
-                self.notices.shed();
+                self.event_log.shed();
             }
             allowed
         });
-        for asked in stocks {
-            match asked {
-                Asked::Request(request) => queue_request(&mut self.ports, &request),
-                Asked::Signal(signal) => {
-                    self.ports.queue_general(&signal.message, signal.to, None);
+        for action in standard {
+            match action {
+                Action::Request(request) => queue_request(&mut self.sockets, &request),
+                Action::Signal(signal) => {
+                    self.sockets.queue_general(&signal.message, signal.to, None);
                 }
-                Asked::Heard(from, heard) => self.note(heard, from, at_ns),
+                Action::Update(from, update) => self.record_update(update, from, at_ns),
             }
         }
     }
 }
 
-fn queue_request(ports: &mut Ports, request: &Request) {
+fn queue_request(sockets: &mut Sockets, request: &Request) {
     let departure = Departure::Request(request.id());
-    ports.queue_event(&request.message, request.to, None, departure, request.flow);
+    sockets.queue_event(&request.message, request.to, None, departure, request.flow);
 }

@@ -1,14 +1,14 @@
-//! Answering: requests of our own exchange, and clients of the standard.
+//! Responses to agents, and messages granted to standard clients.
 
 use super::exchanger::{ANSWER_PACKETS, Exchanger, add};
-use super::sockets::packet::{Departure, Received};
+use super::sockets::packet::{Departure, ReceivedMessage};
 use crate::ptp::{
     Body, ClientAddress, Correction, Message, NoDelayResp, PortIdentity, Refusal, Response,
     ResponseForm, Service, Tlvs,
 };
 use crate::timestamp::raw_now;
 
-/// Packets that leave for one answered request.
+/// Returns the number of packets of a response.
 fn packets(form: ResponseForm) -> u32 {
     match form {
         ResponseForm::Compact => 1,
@@ -17,11 +17,11 @@ fn packets(form: ResponseForm) -> u32 {
 }
 
 impl Exchanger {
-    /// Answers a request, or not.
-    pub(super) fn handle_request(&mut self, message: &Message, received: &Received) {
-        let now = self.ports.now();
+    /// Responds to a request that may be answered.
+    pub(super) fn handle_request(&mut self, message: &Message, received: &ReceivedMessage) {
+        let now = self.sockets.now();
         let id = (received.from.ip(), message.source);
-        match self.serving.grants.delay_resp(id, now) {
+        match self.unicast_service.grants.delay_resp(id, now) {
             Ok(address) => return self.respond(message, received, &address),
             Err(NoDelayResp::TooOften) => return add(&self.counters.packets_rejected, 1),
             Err(NoDelayResp::NotGranted) => {}
@@ -34,30 +34,30 @@ impl Exchanger {
                     ..response
                 });
             }
-            Ok(_) => self.notices.shed(),
+            Ok(_) => self.event_log.shed(),
             Err(Refusal::Duplicate) => add(&self.counters.duplicates, 1),
             Err(Refusal::Stranger | Refusal::TooMany) => add(&self.counters.packets_rejected, 1),
         }
     }
 
-    /// Queues the Sync of an answer.
+    /// Queues the Sync of a response.
     fn queue_response(&mut self, mut response: Response) {
-        let origin_ns = self.ports.on_the_wire(self.ports.now());
+        let origin_ns = self.sockets.wire_ns(self.sockets.now());
         self.responder.count_sync(&response);
-        let whole = match (response.form, response.received) {
+        let compact = match (response.form, response.received) {
             (ResponseForm::Compact, Some(received)) => {
                 let received = received.plus(-response.correction.nanos());
-                let receive_ns = self.ports.on_the_wire(received);
-                let hardware_clock = self.standing.hardware_clock(received, receive_ns);
+                let receive_ns = self.sockets.wire_ns(received);
+                let hardware_clock = self.hardware_time.hardware_clock(received, receive_ns);
                 let times = (origin_ns, receive_ns);
                 self.responder
                     .compact_resp(&response, self.identity, times, hardware_clock)
             }
             _ => None,
         };
-        let sync = whole.unwrap_or_else(|| {
+        let sync = compact.unwrap_or_else(|| {
             response.form = match response.form {
-                // Without a stamp of its arrival there is nothing to tell but that it came.
+                // Without a timestamp of its arrival, the response can only confirm the request.
                 ResponseForm::Compact => ResponseForm::InDelayResp,
                 form => form,
             };
@@ -68,22 +68,22 @@ impl Exchanger {
             self.response_message(&response, body)
         });
         let (to, from) = (response.client, response.local);
-        self.ports
+        self.sockets
             .queue_event(&sync, to, from, Departure::Sync(response), 0);
     }
 
-    /// Answers the Delay_Req of a client of the standard, which gets its Sync at other times.
-    fn respond(&mut self, message: &Message, received: &Received, address: &ClientAddress) {
+    /// Queues the Delay_Resp for a standard client, which gets its Syncs at other times.
+    fn respond(&mut self, message: &Message, received: &ReceivedMessage, address: &ClientAddress) {
         let Some(stamp) = received.arrival.stamp else {
             return add(&self.counters.packets_rejected, 1);
         };
-        if !self.budget.take(1, self.ports.now()) {
-            return self.notices.shed();
+        if !self.budget.take(1, self.sockets.now()) {
+            return self.event_log.shed();
         }
         let response = Message {
             source: self.identity,
             body: Body::DelayResp {
-                receive_ns: self.ports.on_the_wire(stamp),
+                receive_ns: self.sockets.wire_ns(stamp),
                 requester: message.source,
                 rx_report: None,
                 sync_left_ns: None,
@@ -91,46 +91,51 @@ impl Exchanger {
             },
             ..*message
         };
-        self.ports
+        self.sockets
             .queue_general(&response, address.general(), address.local);
     }
 
-    /// Grants what a client asks for.
-    pub(super) fn negotiate(&mut self, asked: (PortIdentity, &Tlvs), received: &Received) {
-        let now = self.ports.now();
+    /// Responds to the unicast negotiation of a client.
+    pub(super) fn negotiate(&mut self, request: (PortIdentity, &Tlvs), received: &ReceivedMessage) {
+        let now = self.sockets.now();
         if !self.budget.take(1, now) {
-            return self.notices.shed();
+            return self.event_log.shed();
         }
         let known = self.responder.event_port_of(received.from);
         let (from, local) = (received.from, received.to);
-        if let Some(response) = self.serving.negotiate(asked, from, local, known, now) {
-            self.ports.queue_general(&response, from, local);
+        if let Some(response) = self
+            .unicast_service
+            .negotiate(request, from, local, known, now)
+        {
+            self.sockets.queue_general(&response, from, local);
         }
     }
 
-    /// Queues what has been granted and is due.
-    pub(super) fn serve(&mut self) {
+    /// Queues the granted messages that are due.
+    pub(super) fn queue_granted(&mut self) {
         let now = raw_now();
-        while let Some(due) = self.serving.grants.next_due(now) {
+        while let Some(due) = self.unicast_service.grants.next_due(now) {
             let packets = 1 + u32::from(due.service == Service::Sync);
             if !self.budget.take(packets, now) {
-                self.notices.shed();
+                self.event_log.shed();
                 continue;
             }
-            let message = self.serving.message(&due, self.ports.on_the_wire(now));
+            let message = self
+                .unicast_service
+                .message(&due, self.sockets.wire_ns(now));
             let address = due.address;
             if due.service == Service::Sync {
                 let departure = Departure::Granted(due.sequence_id, address);
-                self.ports
+                self.sockets
                     .queue_event(&message, address.event(), address.local, departure, 0);
             } else {
-                self.ports
+                self.sockets
                     .queue_general(&message, address.general(), address.local);
             }
         }
     }
 
-    /// A message of an answer.
+    /// Returns a message of a response.
     pub(super) fn response_message(&self, response: &Response, body: Body) -> Message {
         Message {
             source: self.identity,

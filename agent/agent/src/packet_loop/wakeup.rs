@@ -1,79 +1,105 @@
-//! When the loop wakes: seldom enough to be nearly free, often enough that no path's requests bunch up.
+//! Wakeups of the loop: rare enough to cost almost nothing, frequent enough to keep the requests of a path apart.
 //!
-//! The kernel stamps packets as they pass, so it costs no precision that requests and answers wait for the loop; each
-//! turn of the loop costs as much as several packets. So turns are as far apart as the fastest path allows.
+//! The kernel timestamps packets as they pass, so requests and responses lose no precision while they wait for the loop.
+//! Each turn of the loop costs as much as several packets. Turns are therefore as far apart as the fastest path allows.
 
 use crate::clock::RawTime;
 use crate::paths::schedule::rhythm;
 use crate::plan::{Plan, Protocol, Role};
 
-/// Least and most time from one turn to the next while packets come and go, ns.
-const SHORTEST_NS: i64 = 5_000_000;
-const LONGEST_NS: i64 = 160_000_000;
-
-/// How many exchanges may gather for one turn. Leaving together they are a burst of a kilobyte or two.
-const TOGETHER: i64 = 16;
-
-/// Part of the deadline for loss that a request may wait for its answer: none is lost because it waited.
-const WAITING: f64 = 0.25;
-
-/// Part of the interval of the fastest path from one turn to the next where this agent asks: its requests stay apart.
-const ASKING: f64 = 0.64;
-
-/// The same where it only answers. A little more than a whole one: were it less, each turn would come to look just
-/// before a request does, and wait for it: twice the wakes.
-const ANSWERING: f64 = 1.05;
-
-/// What each message that is granted to stock clients per second adds to the time from one turn to the next, ns, and
-/// the least and most it comes to: few clients are answered at once, and many together. ptpd takes no answer but to its newest
-/// request, and asks again after any part of twice its interval; so an answer must not wait. The most is half of the shortest
-/// interval that is granted: Syncs wait for turns, and come as regularly.
-const SERVING_NS: i64 = 800;
-const SERVING_LEAST_NS: i64 = 100_000;
-const SERVING_MOST_NS: i64 = 1_000_000_000 / 256;
-
-/// Answers to this agent's own requests may gather so long, ns, or so many of them: nothing waits for them, their stamps are
-/// the kernel's, and those that are read together cost less.
-const GATHER_NS: i64 = 50_000_000;
-const GATHERED: i64 = 64;
-
-/// How long the loop may sleep when nothing is due, ns: plans, deadlines and the order to stop wait for it.
-const NAP_NS: i64 = 200_000_000;
-
-/// What the loop does until its next turn: not look before `look_at`, then wait for packets, but no longer than
-/// `act_at`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Rest {
-    pub look_at: RawTime,
-    pub act_at: RawTime,
-}
-
-/// The rhythm that a plan allows.
+/// Limits on the time between turns of the loop and on what may wait for a turn. Every time is in ns.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Pace {
-    tick_ns: i64,
-    /// From one turn that listens to the next while requests leave, ns.
-    listen_ns: i64,
+pub(super) struct WakeupPolicy {
+    /// Shortest and longest time between turns while packets are exchanged.
+    pub shortest_turn_ns: i64,
+    pub longest_turn_ns: i64,
+    /// Exchanges that may gather for one turn. Leaving together, they are a burst of one or two kilobytes.
+    pub exchanges_per_turn: i64,
+    /// Share of the loss deadline that a request may wait for its response: no exchange is lost by waiting.
+    pub deadline_share: f64,
+    /// Share of the interval of the fastest path between turns of a client: its requests stay apart.
+    pub client_interval_share: f64,
+    /// Share of the same interval between turns of a responder. It is greater than 1: otherwise each turn would come just
+    /// before a request, and wait for it, with twice the wakeups.
+    pub responder_interval_share: f64,
+    /// Time that each message per second granted to standard clients adds between turns, and the limits of the sum. ptpd
+    /// accepts a Delay_Resp for its newest Delay_Req only, and sends the next one after any part of twice its interval, so
+    /// that responses must not wait. The longest time is half of the shortest interval granted, so that Syncs stay regular.
+    pub granted_message_ns: i64,
+    pub shortest_service_turn_ns: i64,
+    pub longest_service_turn_ns: i64,
+    /// Longest time and largest number of responses to own requests that may wait to be read. Nothing depends on them
+    /// sooner, their timestamps are the kernel's, and reading them together costs less.
+    pub longest_gather_ns: i64,
+    pub gathered_exchanges: i64,
+    /// Longest sleep when nothing is due: plans, deadlines and the order to stop wait for it.
+    pub longest_sleep_ns: i64,
+    /// Time between settlements of exchanges, which close windows.
+    pub settle_ns: i64,
+    /// Time between reads of the general port while event messages keep arriving. It carries negotiation and late
+    /// timestamps, for which nothing waits.
+    pub general_read_ns: i64,
+    /// Time by which a granted message must be due for a Follow_Up to wait for the turn that sends it.
+    pub follow_up_soon_ns: i64,
+    /// Wait after which a Follow_Up leaves before other Syncs do. Clients match it with their newest Sync only, and get
+    /// Syncs at most every 7.8 ms.
+    pub follow_up_late_ns: i64,
 }
 
-impl Pace {
-    /// The pace of an agent with nothing to do.
+/// The policy of every agent.
+pub(super) const POLICY: WakeupPolicy = WakeupPolicy {
+    shortest_turn_ns: 5_000_000,
+    longest_turn_ns: 160_000_000,
+    exchanges_per_turn: 16,
+    deadline_share: 0.25,
+    client_interval_share: 0.64,
+    responder_interval_share: 1.05,
+    granted_message_ns: 800,
+    shortest_service_turn_ns: 100_000,
+    longest_service_turn_ns: 1_000_000_000 / 256,
+    longest_gather_ns: 50_000_000,
+    gathered_exchanges: 64,
+    longest_sleep_ns: 200_000_000,
+    settle_ns: 200_000_000,
+    general_read_ns: 20_000_000,
+    follow_up_soon_ns: 1_000_000,
+    follow_up_late_ns: 5_000_000,
+};
+
+/// The time until the next turn: sleep until `sleep_until`, then wait for packets until `poll_until` at the latest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Sleep {
+    pub sleep_until: RawTime,
+    pub poll_until: RawTime,
+}
+
+/// The times between turns that a plan allows.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct WakeupIntervals {
+    turn_ns: i64,
+    /// Time between turns that read packets while requests leave, ns.
+    poll_ns: i64,
+}
+
+impl WakeupIntervals {
+    /// Returns the intervals of an agent without peers.
     pub fn idle() -> Self {
         Self {
-            tick_ns: LONGEST_NS,
-            listen_ns: LONGEST_NS,
+            turn_ns: POLICY.longest_turn_ns,
+            poll_ns: POLICY.longest_turn_ns,
         }
     }
 
-    /// The pace for a plan, both roles counted.
+    /// Returns the intervals for a plan, with both roles of this agent.
     pub fn of(plan: &Plan) -> Self {
-        let (mut exchanges_hz, mut longest_ns, mut listen_ns) = (0, LONGEST_NS, GATHER_NS);
+        let mut exchanges_hz = 0;
+        let (mut longest_ns, mut poll_ns) = (POLICY.longest_turn_ns, POLICY.longest_gather_ns);
         for mesh in &plan.meshes {
             for peer in mesh.peers.iter().filter(|peer| peer.flows > 0) {
                 exchanges_hz += i64::from(peer.flows) * i64::from(mesh.rate_hz);
                 let share = match peer.role {
-                    Role::Client => ASKING,
-                    Role::Responder => ANSWERING,
+                    Role::Client => POLICY.client_interval_share,
+                    Role::Responder => POLICY.responder_interval_share,
                 };
                 let interval_ns = match peer.protocol {
                     Protocol::Compact => rhythm(mesh.rate_hz).0,
@@ -83,57 +109,60 @@ impl Pace {
                 longest_ns = longest_ns.min(share_ns);
                 if peer.role == Role::Responder {
                     let deadline_ns = f64::from(mesh.loss_deadline_ms) * 1e6;
-                    longest_ns = longest_ns.min((WAITING * deadline_ns) as i64);
+                    longest_ns = longest_ns.min((POLICY.deadline_share * deadline_ns) as i64);
                 }
-                // Who asks waits for answers, and a stock responder's Sync for its request.
+                // A client waits for its response, and the Sync of a standard responder for its Delay_Req.
                 if peer.role == Role::Responder || peer.protocol == Protocol::Ieee1588 {
-                    listen_ns = listen_ns.min(share_ns);
+                    poll_ns = poll_ns.min(share_ns);
                 }
             }
         }
-        let gathering_ns = TOGETHER * 1_000_000_000 / exchanges_hz.max(1);
-        let tick_ns = gathering_ns.min(longest_ns).max(SHORTEST_NS);
-        let gathered_ns = GATHERED * 1_000_000_000 / exchanges_hz.max(1);
+        let together_ns = POLICY.exchanges_per_turn * 1_000_000_000 / exchanges_hz.max(1);
+        let turn_ns = together_ns.min(longest_ns).max(POLICY.shortest_turn_ns);
+        let gathered_ns = POLICY.gathered_exchanges * 1_000_000_000 / exchanges_hz.max(1);
         Self {
-            tick_ns,
-            listen_ns: listen_ns.min(gathered_ns).max(tick_ns),
+            turn_ns,
+            poll_ns: poll_ns.min(gathered_ns).max(turn_ns),
         }
     }
 
-    /// The pace while stock clients are served with so many messages per second.
+    /// Returns the intervals while standard clients are granted `messages_hz` messages per second.
     pub fn serving(self, messages_hz: i64) -> Self {
-        let soon_ns = (messages_hz * SERVING_NS).clamp(SERVING_LEAST_NS, SERVING_MOST_NS);
-        let tick_ns = self.tick_ns.min(soon_ns);
+        let service_ns = (messages_hz * POLICY.granted_message_ns).clamp(
+            POLICY.shortest_service_turn_ns,
+            POLICY.longest_service_turn_ns,
+        );
+        let turn_ns = self.turn_ns.min(service_ns);
         Self {
-            tick_ns,
-            listen_ns: tick_ns,
+            turn_ns,
+            poll_ns: turn_ns,
         }
     }
 
-    /// When to listen again after a turn that listened at `listened`, if only requests are due until then.
-    pub fn listen_at(&self, listened: RawTime) -> RawTime {
-        listened.plus(self.listen_ns)
+    /// Returns when to read packets again after a turn that read them at `polled_at`, if only requests are due until then.
+    pub fn poll_at(&self, polled_at: RawTime) -> RawTime {
+        polled_at.plus(self.poll_ns)
     }
 
-    /// How to rest after a turn that began at `began`, with the next request due at `next_due`.
+    /// Returns the sleep after a turn that began at `began`, with the next request due at `next_due`.
     ///
-    /// A request that is due shortly after the tick takes the packets that wait along with it: one turn, not two.
-    pub fn rest(&self, began: RawTime, next_due: Option<RawTime>) -> Rest {
-        let tick = began.plus(self.tick_ns);
-        let nap = began.plus(NAP_NS);
-        let shortly = tick.plus(self.tick_ns * 3 / 5);
+    /// A request that is due shortly after the next turn postpones it: one turn, not two.
+    pub fn sleep(&self, began: RawTime, next_due: Option<RawTime>) -> Sleep {
+        let turn = began.plus(self.turn_ns);
+        let longest = began.plus(POLICY.longest_sleep_ns);
+        let shortly = turn.plus(self.turn_ns * 3 / 5);
         match next_due {
-            Some(due) if due <= tick => Rest {
-                look_at: tick,
-                act_at: tick,
+            Some(due) if due <= turn => Sleep {
+                sleep_until: turn,
+                poll_until: turn,
             },
-            Some(due) if due <= shortly => Rest {
-                look_at: due,
-                act_at: due,
+            Some(due) if due <= shortly => Sleep {
+                sleep_until: due,
+                poll_until: due,
             },
-            due => Rest {
-                look_at: tick,
-                act_at: due.map_or(nap, |due| due.min(nap)),
+            due => Sleep {
+                sleep_until: turn,
+                poll_until: due.map_or(longest, |due| due.min(longest)),
             },
         }
     }

@@ -1,4 +1,4 @@
-//! How often the loop wakes.
+//! Wakeups of the loop.
 
 use std::collections::HashMap;
 
@@ -8,12 +8,12 @@ use crate::ptp::{ClientAddress, Grants, PortIdentity, Service};
 
 const MS: i64 = 1_000_000;
 
-fn pace(peers: u32, rate_hz: u32, flows: u32) -> Pace {
+fn intervals(peers: u32, rate_hz: u32, flows: u32) -> WakeupIntervals {
     of(Role::Client, peers, rate_hz, flows)
 }
 
-fn of(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Pace {
-    Pace::of(&plan(role, peers, rate_hz, flows))
+fn of(role: Role, peers: u32, rate_hz: u32, flows: u32) -> WakeupIntervals {
+    WakeupIntervals::of(&plan(role, peers, rate_hz, flows))
 }
 
 fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
@@ -47,9 +47,9 @@ fn plan(role: Role, peers: u32, rate_hz: u32, flows: u32) -> Plan {
 }
 
 #[test]
-fn stock_clients_are_answered_at_once_and_many_together() {
+fn standard_clients_are_answered_at_once_and_many_together() {
     let ticks_us = [1, 257, 1285, 5140, 100_000]
-        .map(|messages_hz| pace(100, 1, 1).serving(messages_hz).tick_ns / 1000);
+        .map(|messages_hz| intervals(100, 1, 1).serving(messages_hz).turn_ns / 1000);
     assert_eq!(ticks_us, [100, 205, 1028, 3906, 3906]);
 }
 
@@ -76,7 +76,7 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
             );
         }
     }
-    let pace = Pace::idle().serving(grants.messages_hz());
+    let intervals = WakeupIntervals::idle().serving(grants.messages_hz());
     let (mut began, mut left) = (RawTime(0), HashMap::<_, RawTime>::new());
     let (mut near, mut all) = (0, 0);
     while began.0 < 20_000 * MS {
@@ -87,7 +87,10 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
                 all += 1;
             }
         }
-        began = pace.rest(began, grants.next()).look_at.plus(MS / 5);
+        began = intervals
+            .sleep(began, grants.next())
+            .sleep_until
+            .plus(MS / 5);
     }
     assert!(all > 50_000 && near * 10 >= all * 9, "{near} of {all}");
 }
@@ -95,10 +98,10 @@ fn syncs_of_many_clients_are_as_regular_as_the_standard_asks() {
 /// A request is there whenever a responder comes to look: it wakes once for each.
 #[test]
 fn who_only_answers_does_not_wait_for_requests() {
-    let (pace, interval_ns) = (of(Role::Responder, 1, 128, 1), rhythm(128).0);
+    let (intervals, interval_ns) = (of(Role::Responder, 1, 128, 1), rhythm(128).0);
     let (mut now, mut asked, mut waits) = (RawTime(0), RawTime(0), 0);
     for _ in 0..1000 {
-        now = pace.rest(now, None).look_at;
+        now = intervals.sleep(now, None).sleep_until;
         waits += u32::from(asked > now);
         now = now.max(asked);
         while asked <= now {
@@ -118,7 +121,7 @@ fn few_exchanges_let_it_sleep_and_fast_paths_do_not() {
         (2, 128, 1),
         (1, 8, 8),
     ];
-    let ticks = ticks.map(|(peers, rate_hz, flows)| pace(peers, rate_hz, flows).tick_ns / MS);
+    let ticks = ticks.map(|(peers, rate_hz, flows)| intervals(peers, rate_hz, flows).turn_ns / MS);
     assert_eq!(ticks, [160, 160, 16, 40, 10, 80]);
 }
 
@@ -127,26 +130,26 @@ fn no_request_waits_for_long_beside_the_deadline_for_its_answer() {
     let ticks = [1, 100, 250, 400, 1000].map(|deadline_ms| {
         let mut plan = plan(Role::Responder, 100, 1, 1);
         plan.meshes[0].loss_deadline_ms = deadline_ms;
-        Pace::of(&plan).tick_ns * 10 / MS
+        WakeupIntervals::of(&plan).turn_ns * 10 / MS
     });
     assert_eq!(ticks, [50, 250, 625, 1000, 1600]);
 }
 
 #[test]
 fn answers_gather_and_requests_of_others_do_not() {
-    let listens = |role, peers, rate_hz| of(role, peers, rate_hz, 1).listen_ns / MS;
+    let listens = |role, peers, rate_hz| of(role, peers, rate_hz, 1).poll_ns / MS;
     assert_eq!(listens(Role::Client, 1, 128), 50);
     assert_eq!(listens(Role::Client, 20, 128), 25);
     assert_eq!(listens(Role::Client, 100, 128), 5);
     assert_eq!(listens(Role::Responder, 1, 128), 16);
     assert_eq!(listens(Role::Client, 1, 1), 160);
-    assert_eq!(pace(1, 128, 1).serving(1285).listen_ns, 1_028_000);
+    assert_eq!(intervals(1, 128, 1).serving(1285).poll_ns, 1_028_000);
 }
 
 /// Requests of one path leave once per slot, each slot in a turn of its own.
 #[test]
 fn a_fast_path_is_one_turn_per_slot() {
-    let pace = pace(1, 128, 1);
+    let intervals = intervals(1, 128, 1);
     let (interval_ns, requests) = rhythm(128);
     let (mut now, mut due, mut turns, mut sent) = (RawTime(0), RawTime(0), 0, 0);
     while now.0 < 1_000 * MS {
@@ -159,7 +162,7 @@ fn a_fast_path_is_one_turn_per_slot() {
         assert!(together <= 2, "{together} requests in one turn");
         sent += together;
         // Answers are always there: it wakes as soon as it looks.
-        now = pace.rest(now, Some(due)).look_at;
+        now = intervals.sleep(now, Some(due)).sleep_until;
     }
     assert!((126..=130).contains(&sent), "{sent}");
     assert!(turns <= 66, "{turns}");
@@ -167,15 +170,15 @@ fn a_fast_path_is_one_turn_per_slot() {
 
 #[test]
 fn it_rests_no_longer_than_a_nap_and_no_longer_than_until_the_next_request() {
-    let pace = pace(1, 1, 1);
-    let rest = |due| pace.rest(RawTime(0), due);
-    let at = |look, act| Rest {
-        look_at: RawTime(look * MS),
-        act_at: RawTime(act * MS),
+    let intervals = intervals(1, 1, 1);
+    let sleep = |due| intervals.sleep(RawTime(0), due);
+    let at = |look, act| Sleep {
+        sleep_until: RawTime(look * MS),
+        poll_until: RawTime(act * MS),
     };
-    assert_eq!(rest(None), at(160, 200));
-    assert_eq!(rest(Some(RawTime(20 * MS))), at(160, 160));
-    assert_eq!(rest(Some(RawTime(240 * MS))), at(240, 240));
-    assert_eq!(rest(Some(RawTime(290 * MS))), at(160, 200));
-    assert_eq!(rest(Some(RawTime(900 * MS))), at(160, 200));
+    assert_eq!(sleep(None), at(160, 200));
+    assert_eq!(sleep(Some(RawTime(20 * MS))), at(160, 160));
+    assert_eq!(sleep(Some(RawTime(240 * MS))), at(240, 240));
+    assert_eq!(sleep(Some(RawTime(290 * MS))), at(160, 200));
+    assert_eq!(sleep(Some(RawTime(900 * MS))), at(160, 200));
 }

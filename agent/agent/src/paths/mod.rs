@@ -1,5 +1,6 @@
-//! The paths that this agent measures: which, when, and what was asked of each peer.
+//! The paths that this agent measures: which ones, when, and a session with each peer.
 
 pub(crate) mod path_table;
 pub(crate) mod peer_session;
+pub(crate) mod request;
 pub(crate) mod schedule;

@@ -1,20 +1,19 @@
-//! The paths that a plan asks for, and what becomes of those that it no longer does.
+//! The paths of the plan with their schedule, and the sessions and windows that their exchanges belong to.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
 
-use super::peer_session::Conversation;
-use super::schedule::{FlowKey, PathKey, Slots};
+use super::peer_session::{Aggregators, PeerSession};
+use super::request::RequestId;
+use super::schedule::{FlowKey, PathKey, Schedule, Slots};
 use crate::clock::RawTime;
-use crate::packet_loop::client::Client;
 use crate::plan::{MeshPlan, Plan, Protocol, Role};
 use crate::ptp::PortIdentity;
 use crate::window::WindowAggregator;
 
-/// The answer to the next request takes along what this one cannot tell, if it is there and read so soon after that
-/// request, ns, beyond the round trip ...
+/// Time to read the response to the next request, ns, beyond the round trip. That response carries t1 of this one ...
 const READ_NS: i64 = 250_000_000;
-/// ... and if that makes no window wait longer than this beyond the deadline of its exchanges, ns.
+/// ... if no window waits longer for it than this beyond the deadline of its exchanges, ns.
 const LONGER_NS: i64 = 300_000_000;
 
 /// A path that this agent measures.
@@ -26,14 +25,14 @@ pub(crate) struct Path {
 }
 
 impl Path {
-    /// Whether its slots are those that a plan asks for.
+    /// Returns true if its slots are those that a plan asks for.
     fn keeps(&self, mesh: &MeshPlan, flows: u8) -> bool {
         self.slots.len() == usize::from(flows)
             && self.slots.iter().all(|slots| slots.are_of(mesh.rate_hz))
     }
 
-    /// When the answer to its next request will have told what the one to a request that leaves `now` cannot; `None` when
-    /// that is too late to wait for.
+    /// Returns the time by which the response to its next request has reported t1 of a request that leaves `now`; `None`
+    /// if that is too late to wait for.
     pub fn t1_deadline(&self, now: RawTime) -> Option<RawTime> {
         let next = self.slots.iter().map(Slots::next).min()?;
         let t1_deadline = next.max(now).plus(READ_NS);
@@ -41,13 +40,40 @@ impl Path {
     }
 }
 
-impl Client {
-    /// Follows a new plan with at most `most_flows` source ports per path. Paths that stay as they were keep their
-    /// slots, open exchanges and clocks.
+/// The paths that this agent measures, and everything their exchanges share.
+pub(crate) struct PathTable {
+    /// Clock identity of this process.
+    clock_identity: u64,
+    sessions_opened: u16,
+    pub paths: HashMap<PathKey, Path>,
+    pub schedule: Schedule,
+    /// By the peer's event address.
+    pub sessions: HashMap<SocketAddr, PeerSession>,
+    /// Event address of the peer behind each of its two addresses.
+    addresses: HashMap<SocketAddr, SocketAddr>,
+    pub aggregators: Aggregators,
+}
+
+impl PathTable {
+    /// Creates an empty table. `clock_identity` should differ between processes.
+    pub fn new(clock_identity: u64) -> Self {
+        Self {
+            clock_identity,
+            // Port 1 is the responder's.
+            sessions_opened: 1,
+            paths: HashMap::new(),
+            schedule: Schedule::default(),
+            sessions: HashMap::new(),
+            addresses: HashMap::new(),
+            aggregators: Aggregators::default(),
+        }
+    }
+
+    /// Follows a new plan with at most `most_flows` source ports per path. Unchanged paths keep their slots, open
+    /// exchanges and clocks.
     pub fn follow(&mut self, plan: &Plan, most_flows: u8, now: RawTime) {
-        self.spike_threshold_ns = plan.spike_threshold_ns;
         let mut before = std::mem::take(&mut self.paths);
-        self.senders.clear();
+        self.addresses.clear();
         for mesh in &plan.meshes {
             let aggregator = self.aggregators.0.entry(mesh.key);
             aggregator
@@ -56,11 +82,11 @@ impl Client {
             for peer in mesh.peers.iter().filter(|peer| peer.role == Role::Client) {
                 let key = (mesh.key, peer.vm_key);
                 let address = peer.event_address();
-                self.senders.insert(address, address);
-                self.senders.insert(peer.general_address(), address);
+                self.addresses.insert(address, address);
+                self.addresses.insert(peer.general_address(), address);
                 let flows = match peer.protocol {
                     Protocol::Compact => most_flows.min(peer.flows.try_into().unwrap_or(u8::MAX)),
-                    // Its Syncs set the pace, not slots of ours.
+                    // The Syncs of the peer start exchanges, not slots of ours.
                     Protocol::Ieee1588 => 0,
                 };
                 let kept = before.get(&key).filter(|path| path.keeps(mesh, flows));
@@ -87,36 +113,46 @@ impl Client {
                 }
             }
         }
-        self.part_from(&before, now);
+        self.close(&before, now);
         for path in self.paths.values() {
-            let (identity, made) = (self.clock_identity, &mut self.sessions_opened);
-            self.conversations.entry(path.peer).or_insert_with(|| {
-                *made = made.wrapping_add(1);
-                Conversation::new(PortIdentity {
+            let (identity, opened) = (self.clock_identity, &mut self.sessions_opened);
+            self.sessions.entry(path.peer).or_insert_with(|| {
+                *opened = opened.wrapping_add(1);
+                PeerSession::new(PortIdentity {
                     clock: identity,
-                    port: *made,
+                    port: *opened,
                 })
             });
         }
-        self.follow_stocks(plan, now);
     }
 
-    /// Ends what belonged to paths that are gone or lead elsewhere now.
-    fn part_from(&mut self, gone: &HashMap<PathKey, Path>, now: RawTime) {
+    /// Returns the event address of the peer that sends from `from`.
+    pub fn event_address(&self, from: SocketAddr) -> Option<SocketAddr> {
+        self.addresses.get(&from).copied()
+    }
+
+    /// Returns the session that a request belongs to, if it is still the one that sent it.
+    pub fn session_of(&mut self, id: &RequestId) -> Option<&mut PeerSession> {
+        let session = self.sessions.get_mut(&id.to)?;
+        (session.exchanges.requester() == id.source).then_some(session)
+    }
+
+    /// Ends the exchanges of paths that are gone or lead to another address now.
+    fn close(&mut self, gone: &HashMap<PathKey, Path>, now: RawTime) {
         for (&(mesh_key, vm_key), path) in gone {
-            let Some(conversation) = self.conversations.get_mut(&path.peer) else {
+            let Some(session) = self.sessions.get_mut(&path.peer) else {
                 continue;
             };
-            // Exchanges still open with an old address must not be read against the clock of the new one.
-            conversation.end(now, &mut self.aggregators, |tag| {
+            // The clock of the new address must not resolve the delays of the old one.
+            session.end(now, &mut self.aggregators, |tag| {
                 tag.key.path == (mesh_key, vm_key)
             });
-            conversation.clock.refresh();
+            session.clock.refresh();
             if let Some(aggregator) = self.aggregators.0.get_mut(&mesh_key) {
-                aggregator.resolve_delays(vm_key, &conversation.clock);
+                aggregator.resolve_delays(vm_key, &session.clock);
             }
-            if self.senders.get(&path.peer) != Some(&path.peer) {
-                self.conversations.remove(&path.peer);
+            if self.addresses.get(&path.peer) != Some(&path.peer) {
+                self.sessions.remove(&path.peer);
             }
         }
     }

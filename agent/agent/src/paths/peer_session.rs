@@ -1,4 +1,4 @@
-//! Everything asked of one address, and the books its answers go to.
+//! The session with one peer: its open exchanges, its clock, and the windows that outcomes are recorded in.
 
 use std::collections::HashMap;
 
@@ -7,33 +7,34 @@ use crate::clock::{Change, PeerClock, RawTime};
 use crate::ptp::{Arrival, Body, ExchangeTable, Message, Outcome, PortIdentity, Verdict};
 use crate::window::{Flow, WindowAggregator, WindowSlot};
 
-/// What an exchange is part of.
+/// The flow and the window of an exchange.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Tag {
+pub(crate) struct ExchangeTag {
     pub key: FlowKey,
-    /// Source ports of its path when it set out.
+    /// Source ports of its path when it started.
     pub flows: u8,
     pub slot: WindowSlot,
 }
 
-/// All exchanges with one address; paths of several meshes and all flows share it, as they share its clock. They
-/// share its sequence ids too, so that a Follow_Up, which comes to the one general port, is of one exchange only.
-pub(crate) struct Conversation {
-    pub exchanges: ExchangeTable<Tag>,
+/// All exchanges with one address. Paths of several meshes and all flows share it, because they share the peer's clock.
+/// They share its sequence ids too, so that a Follow_Up, which comes to the one general port, matches one exchange only.
+pub(crate) struct PeerSession {
+    pub exchanges: ExchangeTable<ExchangeTag>,
     pub clock: PeerClock,
 }
 
-/// What a message from a peer has led to; no verdict when it comes from nobody that is asked.
+/// The effect of a message or a departure on a session.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
-pub(crate) struct Heard {
+pub(crate) struct SessionUpdate {
+    /// `None` if the message is from no peer of this agent.
     pub verdict: Option<Verdict>,
-    /// Exchanges that it completes, its own and earlier ones.
+    /// Exchanges that it completes: its own and earlier ones.
     pub completed: u64,
-    /// What it proves to have changed: a clock or a route.
+    /// A change of a clock or a route that it proves.
     pub change: Option<Change>,
 }
 
-impl Conversation {
+impl PeerSession {
     pub fn new(requester: PortIdentity) -> Self {
         Self {
             exchanges: ExchangeTable::new(requester),
@@ -41,68 +42,70 @@ impl Conversation {
         }
     }
 
-    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Heard {
+    /// Records the departure of a request.
+    pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> SessionUpdate {
         let verdict = self.exchanges.departed(sequence_id, t3);
-        let mut heard = Heard::default();
-        self.observe(verdict, &mut heard);
-        Heard {
+        let mut update = SessionUpdate::default();
+        self.observe(verdict, &mut update);
+        SessionUpdate {
             verdict: Some(verdict),
-            ..heard
+            ..update
         }
     }
 
-    pub fn hear(&mut self, message: &Message, arrival: Arrival) -> Heard {
+    /// Adds a message of the peer to its exchange.
+    pub fn receive(&mut self, message: &Message, arrival: Arrival) -> SessionUpdate {
         let verdict = self.exchanges.receive(message, arrival);
         if self.exchanges.take_restarted() {
             self.clock.restart(arrival.at);
         }
-        let mut heard = Heard::default();
-        self.observe(verdict, &mut heard);
+        let mut update = SessionUpdate::default();
+        self.observe(verdict, &mut update);
         if let (Body::CompactResp { response_tlv, .. }, false) =
             (message.body, verdict == Verdict::Unsolicited)
         {
             for (sequence_id, t1_ns) in response_tlv.earlier() {
-                let told = self.exchanges.synced(sequence_id, t1_ns);
-                self.observe(told, &mut heard);
+                let earlier = self.exchanges.sync_departed(sequence_id, t1_ns);
+                self.observe(earlier, &mut update);
             }
         }
-        Heard {
+        SessionUpdate {
             verdict: Some(verdict),
-            ..heard
+            ..update
         }
     }
 
-    /// Ends open exchanges; what is decided at `now` goes to its window.
+    /// Ends open exchanges. Those decided at `now` are recorded in their window.
     pub fn end(
         &mut self,
         now: RawTime,
         aggregators: &mut Aggregators,
-        which: impl Fn(&Tag) -> bool,
+        which: impl Fn(&ExchangeTag) -> bool,
     ) {
-        self.exchanges.end(now, which, |outcome| match outcome {
+        self.exchanges.end(now, which, |ended| match ended {
             Ok(outcome) => aggregators.record(&outcome),
             Err(tag) => aggregators.release(&tag),
         });
     }
 
-    /// Takes a complete exchange to the clock.
-    fn observe(&mut self, verdict: Verdict, heard: &mut Heard) {
+    /// Adds a complete exchange to the clock.
+    fn observe(&mut self, verdict: Verdict, update: &mut SessionUpdate) {
         if let Verdict::Complete(outbound, inbound) = verdict {
-            heard.completed += 1;
-            heard.change = self.clock.observe(outbound, inbound).or(heard.change);
+            update.completed += 1;
+            update.change = self.clock.observe(outbound, inbound).or(update.change);
         }
     }
 }
 
-/// The windows of every mesh by its key. Meshes are never removed, so that no window of one that comes back is
-/// handed over twice.
+/// The window aggregator of each mesh, by mesh key. Meshes are never removed, so that a mesh that comes back reports no
+/// window twice.
 #[derive(Default)]
 pub(crate) struct Aggregators(pub HashMap<u32, WindowAggregator>);
 
 impl Aggregators {
-    /// Files what became of an exchange.
-    pub fn record(&mut self, outcome: &Outcome<Tag>) {
-        let Tag { key, flows, slot } = outcome.tag;
+    /// Records the outcome of an exchange.
+    pub fn record(&mut self, outcome: &Outcome<ExchangeTag>) {
+        let ExchangeTag { key, flows, slot } = outcome.tag;
         let (mesh_key, vm_key) = key.path;
         if let Some(aggregator) = self.0.get_mut(&mesh_key) {
             let flow = Flow {
@@ -113,8 +116,8 @@ impl Aggregators {
         }
     }
 
-    /// The exchange never took place.
-    pub fn release(&mut self, tag: &Tag) {
+    /// Releases the slot of an exchange that never took place.
+    pub fn release(&mut self, tag: &ExchangeTag) {
         if let Some(aggregator) = self.0.get_mut(&tag.key.path.0) {
             aggregator.release_slot(&tag.slot);
         }

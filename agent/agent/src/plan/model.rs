@@ -1,5 +1,6 @@
 //! The plan as the backend sends it (`GET /v1/agents/self/plan`), and what makes one acceptable.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::net::{IpAddr, SocketAddr};
 
@@ -106,6 +107,26 @@ impl std::fmt::Display for PlanError {
 impl std::error::Error for PlanError {}
 
 impl Plan {
+    /// Returns the plan without the peers beyond its own cap.
+    pub fn within_caps(&self) -> Cow<'_, Self> {
+        let count: usize = self.meshes.iter().map(|mesh| mesh.peers.len()).sum();
+        let mut left = self.caps.peers as usize;
+        if count <= left {
+            return Cow::Borrowed(self);
+        }
+        tracing::warn!(
+            peers = count,
+            cap = left,
+            "the plan has more peers than it allows; the rest is left out"
+        );
+        let mut plan = self.clone();
+        for mesh in &mut plan.meshes {
+            mesh.peers.truncate(left);
+            left -= mesh.peers.len();
+        }
+        Cow::Owned(plan)
+    }
+
     /// Reads and validates the body of a plan answer.
     pub fn from_json(body: &[u8]) -> Result<Self, PlanError> {
         let plan: Self =

@@ -10,7 +10,7 @@ use crate::backend::{Answer, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::counters::Counters;
-use crate::log_throttle::Occasionally;
+use crate::log_throttle::LogThrottle;
 use crate::stop::Stop;
 
 /// The backend holds a poll this long when nothing changes; proxies commonly cut at 60 s.
@@ -62,8 +62,8 @@ struct Progress {
     /// connection too, so two are asked for.
     round_trip: Option<Duration>,
     quick_answers: u32,
-    locked: Occasionally,
-    trouble: Occasionally,
+    locked: LogThrottle,
+    trouble: LogThrottle,
 }
 
 impl Poller {
@@ -74,8 +74,8 @@ impl Poller {
             etag: None,
             round_trip: None,
             quick_answers: 0,
-            locked: Occasionally::new(Duration::from_secs(3600)),
-            trouble: Occasionally::new(TELL_EVERY),
+            locked: LogThrottle::new(Duration::from_secs(3600)),
+            trouble: LogThrottle::new(TELL_EVERY),
         };
         if let Some(plan) = self.cache.load(&self.agent_id) {
             tracing::info!(

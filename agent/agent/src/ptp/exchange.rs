@@ -121,7 +121,7 @@ impl<T: Copy> Exchange<T> {
     }
 
     /// Its Sync left at `t1_ns`, as a later answer tells.
-    pub fn synced(&mut self, t1_ns: i64) -> Verdict {
+    pub fn sync_departed(&mut self, t1_ns: i64) -> Verdict {
         if self.t1_ns.is_some() {
             return Verdict::Duplicate;
         }

@@ -118,9 +118,9 @@ impl<T: Copy> ExchangeTable<T> {
     }
 
     /// A later answer tells when the Sync of an exchange left. Such news have no deadline: only what is still open hears them.
-    pub fn synced(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
+    pub fn sync_departed(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
         match self.find(sequence_id) {
-            Some(open) => open.synced(t1_ns),
+            Some(open) => open.sync_departed(t1_ns),
             None => Verdict::Late,
         }
     }

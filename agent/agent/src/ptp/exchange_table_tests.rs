@@ -636,14 +636,17 @@ fn an_answer_of_one_packet_is_complete_when_a_later_one_tells_when_it_left() {
     let body = whole(&talk, id, REQUESTER);
     assert_eq!(talk.hear(id, 100, body), Verdict::Taken);
     assert_eq!(talk.hear(id, 100, body), Verdict::Duplicate);
-    let verdict = talk.exchanges.synced(id, 60 * US);
+    let verdict = talk.exchanges.sync_departed(id, 60 * US);
     let Verdict::Complete(outbound, inbound) = verdict else {
         panic!("{verdict:?}");
     };
     assert_eq!((outbound.remote_ns, inbound.remote_ns), (40 * US, 60 * US));
-    assert_eq!(talk.exchanges.synced(id, 60 * US), Verdict::Duplicate);
+    assert_eq!(
+        talk.exchanges.sync_departed(id, 60 * US),
+        Verdict::Duplicate
+    );
     assert_eq!(talk.words(2), "back");
-    assert_eq!(talk.exchanges.synced(id, 60 * US), Verdict::Late);
+    assert_eq!(talk.exchanges.sync_departed(id, 60 * US), Verdict::Late);
 }
 
 #[test]
@@ -677,7 +680,7 @@ fn an_answer_of_one_packet_waits_for_the_next_one_beyond_its_deadline() {
         let last = t1_deadline.plus(100 * US);
         assert_eq!(settle(&mut talk.exchanges, last.plus(-1)), []);
         if is_told {
-            let verdict = talk.exchanges.synced(id, 60 * US);
+            let verdict = talk.exchanges.sync_departed(id, 60 * US);
             assert!(matches!(verdict, Verdict::Complete(..)), "{verdict:?}");
             assert_eq!(settle(&mut talk.exchanges, last.plus(-1)), [(true, true)]);
         } else {

@@ -23,7 +23,7 @@ impl TokenBucket {
     }
 
     /// Changes the limits; what is left stays left.
-    pub fn limit(&mut self, rate_hz: u32, burst: u32) {
+    pub fn set_limit(&mut self, rate_hz: u32, burst: u32) {
         (self.rate_hz, self.burst) = (rate_hz, burst);
     }
 

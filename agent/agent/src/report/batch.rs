@@ -9,7 +9,7 @@ use prost::Message;
 
 use super::{Sequence, Spool};
 use crate::counters::{Counters, EventKind};
-use crate::log_throttle::Occasionally;
+use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
 use crate::wire::{Health, MeshWindow, Report};
 
@@ -159,14 +159,14 @@ fn gather(first: MeshWindow, windows: &Receiver<MeshWindow>) -> Vec<MeshWindow> 
 #[derive(Debug)]
 struct Drops {
     untold: u64,
-    occasionally: Occasionally,
+    throttle: LogThrottle,
 }
 
 impl Default for Drops {
     fn default() -> Self {
         Self {
             untold: 0,
-            occasionally: Occasionally::new(TELL_EVERY),
+            throttle: LogThrottle::new(TELL_EVERY),
         }
     }
 }
@@ -174,7 +174,7 @@ impl Default for Drops {
 impl Drops {
     fn tell(&mut self, dropped: u64, now: Instant) -> Option<u64> {
         self.untold += dropped;
-        (self.untold > 0 && self.occasionally.due(now)).then(|| std::mem::take(&mut self.untold))
+        (self.untold > 0 && self.throttle.due(now)).then(|| std::mem::take(&mut self.untold))
     }
 }
 

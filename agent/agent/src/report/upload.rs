@@ -11,7 +11,7 @@ use crate::backend::{Body, CallError, Client, Verdict};
 use crate::backoff::{Backoff, random};
 use crate::calendar;
 use crate::counters::{Counters, EventKind};
-use crate::log_throttle::Occasionally;
+use crate::log_throttle::LogThrottle;
 use crate::plan::BackendClock;
 use crate::stop::Stop;
 
@@ -188,27 +188,27 @@ impl Uploader {
 
 /// A backend that is away is told about at once, then now and again, and once when it is back.
 struct Trouble {
-    occasionally: Occasionally,
+    throttle: LogThrottle,
 }
 
 impl Default for Trouble {
     fn default() -> Self {
         Self {
-            occasionally: Occasionally::new(TELL_EVERY),
+            throttle: LogThrottle::new(TELL_EVERY),
         }
     }
 }
 
 impl Trouble {
     fn tell(&mut self, why: &str, spool: &Spool) {
-        if self.occasionally.due(Instant::now()) {
+        if self.throttle.due(Instant::now()) {
             let (bytes, reports) = spool.size();
             tracing::warn!(reports, bytes, "reports wait in the spool: {why}");
         }
     }
 
     fn over(&mut self, spool: &Spool) {
-        if self.occasionally.reset() {
+        if self.throttle.reset() {
             tracing::info!(reports = spool.size().1, "the backend takes reports again");
         }
     }

@@ -21,7 +21,8 @@ use crate::enrol::{SelfDescription, refresh};
 use crate::hardware;
 use crate::identity::Identity;
 use crate::metrics::MetricsServer;
-use crate::packet_loop::{self, Listen, Means};
+use crate::network::Listen;
+use crate::packet_loop::{self, Options};
 use crate::plan::{BackendClock, PlanCache, PollPace, Poller};
 use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
@@ -124,13 +125,13 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     spawn("plan", move || poller.run())?;
     spawn("upload", move || uploader.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
-    let means = Means {
-        guests: config.guests.clone().into(),
+    let options = Options {
+        standard_clients: config.guests.clone().into(),
         hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),
     };
     let measured = measure(
         listen,
-        means,
+        options,
         plans,
         window_sender,
         backend_clock,
@@ -147,7 +148,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
 /// Runs the packet loop in its own thread until it ends or is told to.
 fn measure(
     listen: Listen,
-    means: Means,
+    options: Options,
     plans: mpsc::Receiver<Arc<crate::plan::Plan>>,
     windows: mpsc::Sender<crate::wire::MeshWindow>,
     backend_clock: Arc<BackendClock>,
@@ -159,7 +160,7 @@ fn measure(
     spawn("packets", move || {
         let result = packet_loop::run(
             listen,
-            means,
+            options,
             plans,
             windows,
             backend_clock,

@@ -1,7 +1,7 @@
-//! A stock IEEE 1588 responder as seen by the client: what it has granted, its Syncs, and when to ask without one.
+//! A standard IEEE 1588 responder as seen by the client: its grants, its Syncs, and the time of the next request.
 //!
-//! Sync and Delay_Req are independent there. Each Sync that comes in starts an exchange, whose Delay_Req leaves at
-//! once, so that the two directions are of nearly the same moment. When no Sync comes, the Delay_Req leaves alone.
+//! Sync and Delay_Req are independent in the standard. Each received Sync starts an exchange, whose Delay_Req leaves at
+//! once, so that both directions are measured at nearly the same moment. If no Sync arrives, the Delay_Req leaves alone.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -14,22 +14,22 @@ use crate::ptp::{Arrival, Body, Message, PortIdentity, UnicastSession};
 const REMEMBERED: usize = 256;
 /// Follow_Ups that may overtake their Sync.
 const MOST_EARLY: usize = 16;
-/// A sequence id this far ahead is another count, not loss.
+/// Largest gap of sequence ids that counts as loss. A larger one shows that the responder has restarted its count.
 const LARGEST_GAP: u16 = 1024;
-/// Part of an interval, in percent, after which a Sync is not waited for any more.
-const PATIENCE_PERCENT: i64 = 150;
-/// Silent for so many intervals, and at least for so long, ns, and it is asked for everything again.
+/// Share of an interval, in percent, that the client waits for a Sync.
+const SYNC_WAIT_PERCENT: i64 = 150;
+/// Silence, in intervals and at least in ns, after which all services are requested again.
 const SILENT_INTERVALS: i64 = 8;
 const SILENT_NS: i64 = 3_000_000_000;
 
-pub(crate) struct Stock {
+pub(crate) struct StandardPeer {
     pub path: PathKey,
-    /// The name that its grants are for.
+    /// Port identity that its grants are for.
     pub requester: PortIdentity,
     pub general: SocketAddr,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
-    /// When to ask without a Sync.
+    /// When to send a request without a Sync.
     pub next: RawTime,
     heard_at: RawTime,
     syncs: SyncCount,
@@ -38,7 +38,7 @@ pub(crate) struct Stock {
     early: Vec<(Message, Arrival)>,
 }
 
-impl Stock {
+impl StandardPeer {
     pub fn new(
         path: PathKey,
         requester: PortIdentity,
@@ -52,7 +52,7 @@ impl Stock {
             general,
             deadline_ns: 0,
             unicast: UnicastSession::new(interval_of(rate_hz), now),
-            // Long enough for the negotiation, if anybody is there.
+            // Long enough for the negotiation with a responder that is up.
             next: now.plus(SILENT_NS),
             heard_at: now,
             syncs: SyncCount::default(),
@@ -61,13 +61,13 @@ impl Stock {
         }
     }
 
-    /// Follows a plan's rate and deadline.
+    /// Sets the rate and the deadline of the plan.
     pub fn follow(&mut self, deadline_ns: i64, rate_hz: u32, now: RawTime) {
         self.deadline_ns = deadline_ns;
         self.unicast.set_interval(interval_of(rate_hz), now);
     }
 
-    /// The same message with times in UTC.
+    /// Returns the message with its times in UTC.
     pub fn in_utc(&self, message: &Message) -> Message {
         let ahead_ns = self.unicast.ahead_ns();
         let mut message = *message;
@@ -83,17 +83,17 @@ impl Stock {
         message
     }
 
-    /// Takes the sequence id of a Sync: how many were missing before it, less those that come late; `None` when it
-    /// came before.
+    /// Counts a Sync by its sequence id. Returns the number missing before it, less those that arrive late; `None` for a
+    /// duplicate.
     pub fn count(&mut self, sequence_id: u16, at: RawTime) -> Option<i32> {
         self.heard_at = at;
         self.syncs.count(sequence_id)
     }
 
-    /// A request leaves at `now`: the next one waits for a Sync, but not for ever.
-    pub fn asked(&mut self, now: RawTime, with_sync: bool) {
+    /// Sets the time of the next request after one that leaves at `now`. It waits a limited time for a Sync.
+    pub fn requested(&mut self, now: RawTime, with_sync: bool) {
         let interval_ns = self.unicast.interval_ns();
-        let percent = if with_sync { PATIENCE_PERCENT } else { 100 };
+        let percent = if with_sync { SYNC_WAIT_PERCENT } else { 100 };
         self.next = now.plus(interval_ns / 100 * percent);
         let silent_ns = (SILENT_INTERVALS * interval_ns).max(SILENT_NS);
         if now.since(self.heard_at) > silent_ns {
@@ -102,7 +102,7 @@ impl Stock {
         }
     }
 
-    /// Remembers which exchange a Sync started; the Follow_Up that has come before it, if one has.
+    /// Records the exchange that a Sync started. Returns the Follow_Up if it arrived before its Sync.
     pub fn started(&mut self, sync: u16, exchange: u16) -> Option<(Message, Arrival)> {
         if self.exchanges.len() == REMEMBERED {
             self.exchanges.pop_front();
@@ -113,7 +113,7 @@ impl Stock {
         Some(self.early.swap_remove(place))
     }
 
-    /// The exchange that a Sync has started.
+    /// Returns the exchange that a Sync has started.
     pub fn exchange(&self, sync: u16) -> Option<u16> {
         let mut newest_first = self.exchanges.iter().rev();
         newest_first
@@ -121,7 +121,7 @@ impl Stock {
             .map(|(_, exchange)| *exchange)
     }
 
-    /// Keeps a Follow_Up until its Sync comes.
+    /// Keeps a Follow_Up until its Sync arrives.
     pub fn keep_early(&mut self, message: Message, arrival: Arrival) {
         if self.early.len() == MOST_EARLY {
             self.early.remove(0);
@@ -129,17 +129,17 @@ impl Stock {
         self.early.push((message, arrival));
     }
 
-    /// When there is something to do.
+    /// Returns when the next request or negotiation is due.
     pub fn due(&self) -> RawTime {
         self.next.min(self.unicast.next_due())
     }
 }
 
-/// Which of the latest Syncs have come.
+/// The latest Syncs that have arrived.
 #[derive(Debug, Default)]
 struct SyncCount {
     newest: Option<u16>,
-    /// Bit i: `newest - i` has come.
+    /// Bit i: `newest - i` has arrived.
     come: u64,
 }
 
@@ -159,13 +159,13 @@ impl SyncCount {
             self.come |= bit;
             return (!before).then_some(-1);
         }
-        // The responder counts anew.
+        // The responder has restarted its count.
         (self.newest, self.come) = (Some(sequence_id), 1);
         Some(0)
     }
 }
 
-/// Log2 of the seconds between exchanges.
+/// Returns log2 of the seconds between exchanges.
 fn interval_of(rate_hz: u32) -> i8 {
     -(rate_hz.max(1).ilog2() as i8)
 }

@@ -1,4 +1,4 @@
-//! Serving stock IEEE 1588 clients by unicast negotiation: who may ask, and the messages their grants are for.
+//! UnicastService stock IEEE 1588 clients by unicast negotiation: who may ask, and the messages their grants are for.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -14,31 +14,38 @@ use crate::ptp::{
 const EVENT_PORT: u16 = 319;
 
 /// Grants, and the clients beyond the plan that may ask for them.
-pub(crate) struct Serving {
+pub(crate) struct UnicastService {
     pub grants: Grants,
-    guests: Arc<[Network]>,
+    standard_clients: Arc<[Network]>,
     identity: PortIdentity,
 }
 
-impl Serving {
-    pub fn new(guests: Arc<[Network]>, identity: PortIdentity) -> Self {
+impl UnicastService {
+    pub fn new(standard_clients: Arc<[Network]>, identity: PortIdentity) -> Self {
         Self {
             grants: Grants::default(),
-            guests,
+            standard_clients,
             identity,
         }
     }
 
     /// Whether an address may be served: without this, anybody could turn our packets against a forged address.
     pub fn allows(&self, address: IpAddr, responder: &Responder) -> bool {
-        responder.has_peer(address) || self.guests.iter().any(|guests| guests.contains(address))
+        responder.has_peer(address)
+            || self
+                .standard_clients
+                .iter()
+                .any(|standard_clients| standard_clients.contains(address))
     }
 
     /// Follows a new plan.
     pub fn follow(&mut self, responder: &Responder) {
-        let guests = &self.guests;
+        let standard_clients = &self.standard_clients;
         self.grants.retain(|address| {
-            responder.has_peer(address) || guests.iter().any(|network| network.contains(address))
+            responder.has_peer(address)
+                || standard_clients
+                    .iter()
+                    .any(|network| network.contains(address))
         });
     }
 

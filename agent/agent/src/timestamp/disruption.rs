@@ -44,7 +44,7 @@ impl Disruptions {
     }
 
     /// Whether a hypervisor tells of moves.
-    pub fn told_of_moves(&self) -> bool {
+    pub fn reports_moves(&self) -> bool {
         self.marker.is_some()
     }
 
@@ -98,7 +98,7 @@ mod tests {
         let device = folder.path().join("vmclock0");
         std::fs::write(&device, page(7)).unwrap();
         let mut disruptions = Disruptions::with(&device, 0);
-        assert!(disruptions.told_of_moves());
+        assert!(disruptions.reports_moves());
         assert_eq!(disruptions.look_at(0), None);
         std::fs::write(&device, page(8)).unwrap();
         assert_eq!(disruptions.look_at(0), Some(Disruption::Moved));
@@ -110,7 +110,7 @@ mod tests {
     #[test]
     fn sleep_is_told_and_jitter_is_not() {
         let mut disruptions = Disruptions::with(Path::new("/nowhere"), 100);
-        assert!(!disruptions.told_of_moves());
+        assert!(!disruptions.reports_moves());
         assert_eq!(disruptions.look_at(900), None);
         let for_ns = 5_000_000_000;
         assert_eq!(

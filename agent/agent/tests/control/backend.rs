@@ -7,8 +7,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use sinemora_agent::backend::{Client, Trust};
-use sinemora_agent::config::BackendUrl;
+use sinemora_agent::backend::Client;
+use sinemora_agent::config::{BackendUrl, Trust};
 
 /// Long enough for a busy machine; a test that waits this long has failed.
 pub const PATIENCE: Duration = Duration::from_secs(20);

@@ -11,8 +11,8 @@ use std::time::Duration;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
-use sinemora_agent::backend::{Client, Trust};
-use sinemora_agent::config::BackendUrl;
+use sinemora_agent::backend::Client;
+use sinemora_agent::config::{BackendUrl, Trust};
 
 use crate::backend::{FakeBackend, PATIENCE, json, reply};
 use crate::process::agent;

@@ -10,8 +10,8 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use sinemora_agent::counters::Counters;
-use sinemora_agent::network::Network;
-use sinemora_agent::packet_loop::{self, Listen, LoopError, Means};
+use sinemora_agent::network::{Listen, Network};
+use sinemora_agent::packet_loop::{self, LoopError, Options};
 use sinemora_agent::plan::{BackendClock, Caps, MeshPlan, Peer, Plan, Protocol, Role};
 use sinemora_agent::wire::MeshWindow;
 
@@ -89,14 +89,23 @@ impl Agent {
     }
 
     /// An agent that serves the stock clients of some networks.
-    pub fn start_with(listen: Listen, guests: &[&str]) -> Self {
-        let guests: Arc<[Network]> = guests.iter().map(|text| text.parse().unwrap()).collect();
+    pub fn start_with(listen: Listen, standard_clients: &[&str]) -> Self {
+        let standard_clients: Arc<[Network]> = standard_clients
+            .iter()
+            .map(|text| text.parse().unwrap())
+            .collect();
         let hardware = None;
-        Self::start_by(listen, Means { guests, hardware })
+        Self::start_by(
+            listen,
+            Options {
+                standard_clients,
+                hardware,
+            },
+        )
     }
 
     /// An agent with all it has beside its plan.
-    pub fn start_by(listen: Listen, means: Means) -> Self {
+    pub fn start_by(listen: Listen, options: Options) -> Self {
         let (plans, plan_receiver) = mpsc::channel();
         let (window_sender, windows) = mpsc::channel();
         let (counters, stop) = (
@@ -108,7 +117,7 @@ impl Agent {
             let clock = Arc::new(BackendClock::new());
             packet_loop::run(
                 listen,
-                means,
+                options,
                 plan_receiver,
                 window_sender,
                 clock,

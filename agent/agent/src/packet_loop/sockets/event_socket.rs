@@ -1,4 +1,4 @@
-//! A port that timed messages leave and enter by: the event port, or the source port of a further flow.
+//! A socket for event messages: that of the event port, or of the source port of a further flow.
 
 use std::io;
 use std::net::SocketAddr;
@@ -6,15 +6,15 @@ use std::net::SocketAddr;
 use crate::clock::RawTime;
 use crate::timestamp::{BindError, ClockMap, Departed, Outgoing, Socket, Stamps, Transmitter};
 
-/// A socket and the stamps of what it sent. `T` tells messages apart.
-pub(super) struct Door<T> {
+/// A socket and the timestamps of its departures. `T` identifies a message.
+pub(super) struct EventSocket<T> {
     pub socket: Socket,
     pub transmitter: Transmitter<T>,
-    /// How many packets it had dropped unread when last seen.
+    /// Packets that it had dropped unread at its last read.
     pub overflows: u32,
 }
 
-impl<T: Copy> Door<T> {
+impl<T: Copy> EventSocket<T> {
     pub fn open(at: SocketAddr) -> Result<Self, BindError> {
         let socket = Socket::bind(at, Stamps::SentAndReceived)?;
         Ok(Self {
@@ -24,7 +24,7 @@ impl<T: Copy> Door<T> {
         })
     }
 
-    /// Sends messages; `each` hears of every one whether it left, or why not.
+    /// Sends messages. Calls `each` with the result of every message.
     pub fn send(
         &mut self,
         messages: &[Outgoing<T>],
@@ -34,15 +34,15 @@ impl<T: Copy> Door<T> {
         self.transmitter.send(&self.socket, messages, map, each)
     }
 
-    /// Collects the stamps of departures that are there at `now`, and gives up on those that should be.
+    /// Collects the departure timestamps available at `now`, and gives up on overdue ones.
     pub fn collect(&mut self, map: &ClockMap, now: RawTime) -> io::Result<()> {
         self.transmitter.collect(&self.socket, map)?;
         self.transmitter.expire(now);
         Ok(())
     }
 
-    /// Moves the departures that have become known to `known`.
-    pub fn departures(&mut self, known: &mut Vec<Departed<T>>) {
+    /// Moves the known departures to `known`.
+    pub fn take_departures(&mut self, known: &mut Vec<Departed<T>>) {
         known.extend(self.transmitter.departed());
     }
 }

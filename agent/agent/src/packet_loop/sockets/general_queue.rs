@@ -1,26 +1,24 @@
-//! General messages on their way out: what one machine gets passes the system in one piece and wakes it once.
+//! The queue of general messages: those to one machine pass through the system in one piece and wake it once.
 
 use std::cmp::Reverse;
 use std::net::SocketAddr;
 
 use crate::clock::RawTime;
+use crate::packet_loop::wakeup::POLICY;
 use crate::timestamp::{Outgoing, Socket};
 
-/// A Follow_Up that waited this long, ns, leaves before other Syncs do: clients take none for any but their newest Sync,
-/// and get those 7.8 ms apart at most often.
-const LATE_NS: i64 = 5_000_000;
-
-/// What has been queued since the last turn, and Follow_Ups that may wait for a turn.
+/// The messages queued since the last turn, and Follow_Ups that may wait for the next one.
 #[derive(Default)]
-pub(super) struct Generals {
+pub(super) struct GeneralQueue {
     out: Vec<Outgoing<()>>,
     follow_ups: Vec<Outgoing<()>>,
-    /// So many of them have waited for a turn, which began then.
+    /// The number of those that have waited for a turn, and the start of that turn.
     waited: usize,
     since: RawTime,
 }
 
-impl Generals {
+impl GeneralQueue {
+    /// Queues a message.
     pub fn queue(&mut self, packet: Outgoing<()>) {
         self.out.push(packet);
     }
@@ -30,27 +28,27 @@ impl Generals {
         self.follow_ups.push(packet);
     }
 
-    /// Whether Follow_Ups have waited for so long that more Syncs may overtake them.
+    /// Returns true if more Syncs could overtake the waiting Follow_Ups.
     pub fn are_late(&self, now: RawTime) -> bool {
-        self.waited > 0 && now.since(self.since) > LATE_NS
+        self.waited > 0 && now.since(self.since) > POLICY.follow_up_late_ns
     }
 
-    /// Sends what is queued; how many left. If the next turn comes `soon`, Follow_Ups to clients that get nothing else in
-    /// this one wait for it.
+    /// Sends the queued messages. If the next turn comes `soon`, Follow_Ups to clients that get no other message in this turn
+    /// wait for it. Returns how many messages left.
     pub fn send(&mut self, socket: &Socket, soon: bool, now: RawTime) -> u64 {
         self.join(soon, now);
         let mut sent = 0;
         if !self.out.is_empty() {
             let mut ordered: Vec<_> = self.out.iter().collect();
-            // Only the last of those that leave in one piece may be shorter.
-            ordered.sort_by_key(|packet| place(packet.to, packet.len));
+            // Only the last segment of one piece may be shorter.
+            ordered.sort_by_key(|packet| sort_key(packet.to, packet.len));
             socket.send(&ordered, |_, left| sent += u64::from(left.is_ok()));
             self.out.clear();
         }
         sent
     }
 
-    /// Queues the Follow_Ups that do not wait any longer.
+    /// Moves the Follow_Ups that wait no longer to the messages.
     fn join(&mut self, soon: bool, now: RawTime) {
         let (responses, mut nth) = (self.out.len(), 0);
         self.follow_ups.retain(|packet| {
@@ -68,9 +66,9 @@ impl Generals {
     }
 }
 
-/// What sorts packets by their receiver and, of each, the longest first. Receivers that share a place are told apart when
+/// Returns the sort key that groups packets by receiver, the longest first. Receivers with equal keys are separated when
 /// their packets leave.
-fn place(to: SocketAddr, len: usize) -> (u64, u16, Reverse<usize>) {
+fn sort_key(to: SocketAddr, len: usize) -> (u64, u16, Reverse<usize>) {
     let ip = match to.ip() {
         std::net::IpAddr::V4(ip) => u64::from(u32::from(ip)),
         std::net::IpAddr::V6(ip) => (u128::from(ip) ^ u128::from(ip) >> 64) as u64,
@@ -100,9 +98,9 @@ mod tests {
     }
 
     /// The lengths that leave in a turn that begins at `ms`.
-    fn turn(generals: &mut Generals, soon: bool, ms: i64) -> Vec<usize> {
-        generals.join(soon, RawTime(ms * MS));
-        generals.out.drain(..).map(|packet| packet.len).collect()
+    fn turn(queue: &mut GeneralQueue, soon: bool, ms: i64) -> Vec<usize> {
+        queue.join(soon, RawTime(ms * MS));
+        queue.out.drain(..).map(|packet| packet.len).collect()
     }
 
     #[test]
@@ -111,7 +109,7 @@ mod tests {
         let (far, near) = (at("[2001:db8::1]:320"), at("[fe80::1]:320"));
         let mut all = vec![(one, 44), (other, 44), (far, 54), (near, 44), (one, 54)];
         all.extend([(far, 44), (one, 44), (near, 54), (other, 54)]);
-        all.sort_by_cached_key(|(to, len)| place(*to, *len));
+        all.sort_by_cached_key(|(to, len)| sort_key(*to, *len));
         let groups: Vec<_> = all.chunk_by(|a, b| a.0 == b.0).collect();
         assert_eq!(groups.len(), 4, "{all:?}");
         assert!(
@@ -124,32 +122,32 @@ mod tests {
     #[test]
     fn a_follow_up_waits_one_turn_for_an_answer_to_its_client() {
         let (one, other) = (at("10.0.0.1:320"), at("10.0.0.2:320"));
-        let mut generals = Generals::default();
-        generals.queue(packet(one, 54));
-        generals.queue_follow_up(packet(one, 44));
-        generals.queue_follow_up(packet(other, 45));
-        assert_eq!(turn(&mut generals, true, 0), [54, 44], "an answer is there");
-        generals.queue_follow_up(packet(one, 46));
-        generals.queue(packet(other, 54));
-        assert_eq!(turn(&mut generals, true, 4), [54, 45], "an answer came");
-        assert_eq!(turn(&mut generals, true, 8), [46], "no answer came");
-        assert!(turn(&mut generals, true, 12).is_empty());
+        let mut queue = GeneralQueue::default();
+        queue.queue(packet(one, 54));
+        queue.queue_follow_up(packet(one, 44));
+        queue.queue_follow_up(packet(other, 45));
+        assert_eq!(turn(&mut queue, true, 0), [54, 44], "an answer is there");
+        queue.queue_follow_up(packet(one, 46));
+        queue.queue(packet(other, 54));
+        assert_eq!(turn(&mut queue, true, 4), [54, 45], "an answer came");
+        assert_eq!(turn(&mut queue, true, 8), [46], "no answer came");
+        assert!(turn(&mut queue, true, 12).is_empty());
     }
 
     #[test]
     fn no_follow_up_waits_where_the_next_turn_is_far() {
-        let mut generals = Generals::default();
-        generals.queue_follow_up(packet(at("10.0.0.1:320"), 44));
-        assert_eq!(turn(&mut generals, false, 0), [44]);
+        let mut queue = GeneralQueue::default();
+        queue.queue_follow_up(packet(at("10.0.0.1:320"), 44));
+        assert_eq!(turn(&mut queue, false, 0), [44]);
     }
 
     #[test]
     fn a_turn_that_comes_late_is_known_by_the_follow_ups_that_waited_for_it() {
-        let mut generals = Generals::default();
-        assert!(!generals.are_late(RawTime(100 * MS)));
-        generals.queue_follow_up(packet(at("10.0.0.1:320"), 44));
-        turn(&mut generals, true, 100);
-        assert!(!generals.are_late(RawTime(104 * MS)));
-        assert!(generals.are_late(RawTime(107 * MS)));
+        let mut queue = GeneralQueue::default();
+        assert!(!queue.are_late(RawTime(100 * MS)));
+        queue.queue_follow_up(packet(at("10.0.0.1:320"), 44));
+        turn(&mut queue, true, 100);
+        assert!(!queue.are_late(RawTime(104 * MS)));
+        assert!(queue.are_late(RawTime(107 * MS)));
     }
 }

@@ -1,25 +1,25 @@
-//! What goes through the ports: messages with where they came from or go to, and when.
+//! Packets that enter and leave through the sockets, with their addresses and timestamps.
 
 use std::net::{IpAddr, SocketAddr};
 
-use crate::packet_loop::client::RequestId;
+use crate::paths::request::RequestId;
 use crate::ptp::{Arrival, ClientAddress, MAX_LEN, Message, Response, ResponseForm};
 use crate::timestamp::{ClockMap, Datagram, Outgoing};
 
-/// So many packets in a row without a receive stamp, and the kernel is taken not to give any.
-pub(crate) const GIVE_UP: u32 = 64;
+/// Consecutive packets without a receive timestamp after which the kernel is assumed to give none.
+pub(crate) const UNSTAMPED_LIMIT: u32 = 64;
 
-/// What leaves through a door.
+/// The identity of an event message that leaves.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Departure {
     Request(RequestId),
     Sync(Response),
-    /// A Sync that was granted: its sequence id, and where its Follow_Up goes.
+    /// A granted Sync: its sequence id, and the address of its Follow_Up.
     Granted(u16, ClientAddress),
 }
 
 impl Departure {
-    /// Whether something is to be sent as soon as it is known when it left.
+    /// Returns true if another message waits for its departure timestamp.
     pub fn is_awaited(&self) -> bool {
         match self {
             Self::Request(_) => false,
@@ -29,7 +29,7 @@ impl Departure {
     }
 }
 
-/// Where a message came in.
+/// The port that a message arrived at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Port {
     Event,
@@ -38,20 +38,20 @@ pub(crate) enum Port {
     Flow,
 }
 
-/// A message that came in.
-pub(crate) struct Received {
+/// A message that has arrived.
+pub(crate) struct ReceivedMessage {
     pub from: SocketAddr,
-    /// Our address that it was sent to, where this agent listens on all of them.
+    /// The local address that it was sent to, if this agent listens on all of them.
     pub to: Option<IpAddr>,
     pub by: Port,
     pub arrival: Arrival,
-    /// Packets were dropped before it because they were not read in time.
+    /// True if packets were dropped before it because they were not read in time.
     pub after_overflow: bool,
-    /// `None` when it is not to be read.
+    /// `None` if it is malformed.
     pub message: Option<Message>,
 }
 
-/// When a packet arrived, by the kernel's stamp if there is one.
+/// Returns the arrival of a packet, by the kernel's timestamp if there is one.
 pub(crate) fn arrival(
     datagram: &Datagram<'_>,
     map: &ClockMap,
@@ -63,14 +63,14 @@ pub(crate) fn arrival(
         None => unstamped_in_a_row.saturating_add(1),
     };
     let stamp = datagram.stamp.and_then(|stamp| map.raw(stamp));
-    let own = (*unstamped_in_a_row > GIVE_UP).then_some(read_at);
+    let own = (*unstamped_in_a_row > UNSTAMPED_LIMIT).then_some(read_at);
     Arrival {
         at: stamp.unwrap_or(read_at),
         stamp: stamp.or(own),
     }
 }
 
-/// A message on its way to `to`; what it is known by.
+/// Returns the packet of a message to `to`, identified by `token`.
 pub(crate) fn outgoing<T>(
     message: &Message,
     to: SocketAddr,
