@@ -61,6 +61,12 @@ SUITES = [
     ),
     Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane="agent"),
     Suite(
+        "rust-modules",
+        "agent",
+        (sys.executable, "../infra/test/rust_modules.py", "agent/src", "delaybox/src"),
+        lane="agent",
+    ),
+    Suite(
         "cargo-test",
         "agent",
         ("cargo", "test", "--locked", "--no-fail-fast"),
