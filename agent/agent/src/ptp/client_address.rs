@@ -1,24 +1,24 @@
-//! The way to a stock client.
+//! The address of a standard client.
 
 use std::net::{IpAddr, SocketAddr};
 
-/// How messages reach a client. Small, as one is kept for each message whose departure is waited for.
+/// The address and ports of a client. Small, because each message that awaits its departure timestamp keeps one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClientAddress {
     pub client: IpAddr,
     pub event_port: u16,
     pub general_port: u16,
-    /// The address the client knows us by.
+    /// The local address that the client uses.
     pub local: Option<IpAddr>,
 }
 
 impl ClientAddress {
-    /// Where its event messages go to.
+    /// Returns the address for event messages.
     pub fn event(&self) -> SocketAddr {
         SocketAddr::new(self.client, self.event_port)
     }
 
-    /// Where its general messages go to.
+    /// Returns the address for general messages.
     pub fn general(&self) -> SocketAddr {
         SocketAddr::new(self.client, self.general_port)
     }

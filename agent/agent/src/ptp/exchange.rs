@@ -1,4 +1,4 @@
-//! One exchange on the client's side: the parts that have come in, and what they say.
+//! One exchange on the client's side: its timestamps and its outcome.
 
 use super::messages::{Body, Message};
 use crate::clock::{Leg, RawTime};
@@ -7,38 +7,38 @@ use crate::clock::{Leg, RawTime};
 #[derive(Debug, Clone, Copy)]
 pub struct PendingRequest<T> {
     pub at: RawTime,
-    /// What arrives after this is lost.
+    /// Time after which a response counts as lost.
     pub deadline: RawTime,
-    /// When to settle although its fate is not known; not before `deadline`.
+    /// Time to settle even if its outcome is unknown; not before `deadline`.
     pub hold_until: RawTime,
-    /// When the answer to the next request will have told when the Sync of this one left, if the round trip took no time;
-    /// the deadline where nothing is left to tell.
+    /// Time by which the response to the next request carries t1 of this one, for a round trip of no time; the deadline if
+    /// none will.
     pub t1_deadline: RawTime,
-    /// Comes back with what became of it.
+    /// Returned with the outcome.
     pub tag: T,
 }
 
-/// When a message came in.
+/// The arrival of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Arrival {
-    /// The best that is known, for deadlines.
+    /// Best known time, for deadlines.
     pub at: RawTime,
-    /// Exact enough to measure with; `None` when no stamp was taken.
+    /// Timestamp to measure with; `None` if none was taken.
     pub stamp: Option<RawTime>,
 }
 
-/// What became of a request. `None`: nobody can say.
+/// The outcome of a request. `None` means unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome<T> {
     pub tag: T,
-    /// Whether the Delay_Req reached the responder.
+    /// True if the Delay_Req reached the responder.
     pub request_arrived: Option<bool>,
-    /// Whether the responder sent a Sync.
+    /// True if the responder sent a Sync.
     pub sync_sent: Option<bool>,
     pub sync_arrived: bool,
-    /// Whether the round trip was made.
+    /// True if the round trip was completed.
     pub answered: bool,
-    /// Further Syncs of a stock responder that should have come before, less those that were missed too early.
+    /// Earlier Syncs of a standard responder that are missing, less those counted as missing too early.
     pub syncs_missed: i32,
     /// t3 and t4.
     pub outbound: Option<Leg>,
@@ -46,30 +46,30 @@ pub struct Outcome<T> {
     pub inbound: Option<Leg>,
 }
 
-/// What a message meant.
+/// The effect of a message on an exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// A part of an exchange that is still incomplete.
+    /// The exchange is still incomplete.
     Taken,
-    /// The last part: outbound and inbound.
+    /// The exchange is complete: outbound and inbound.
     Complete(Leg, Leg),
-    /// The same part came before; the first one counts.
+    /// The part was received before; the first one counts.
     Duplicate,
-    /// After its deadline.
+    /// The message arrived after the deadline.
     Late,
-    /// Answers nothing that was asked.
+    /// The message responds to no request.
     Unsolicited,
-    /// Complete, but with times that cannot be: it is counted, not measured.
+    /// The exchange is complete with impossible times: it is counted, not measured.
     Implausible,
 }
 
-/// What differs when the responder is a stock one: its Sync does not answer the request.
+/// The state of an exchange with a standard responder, whose Sync does not respond to the request.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Standard {
     pub syncs_missed: i32,
 }
 
-/// A request and what has come back.
+/// A request and the parts of its response.
 #[derive(Debug)]
 pub(super) struct Exchange<T> {
     pub pending: PendingRequest<T>,
@@ -82,9 +82,9 @@ pub(super) struct Exchange<T> {
     pub sync_arrived: bool,
     complete: bool,
     pub arrived: Option<bool>,
-    /// Of a stock responder: `None` when it is of our own exchange.
+    /// Set for a standard responder only.
     pub standard: Option<Standard>,
-    /// The responder left some request near this one unanswered; nobody knows which.
+    /// True if the responder left an unknown request near this one unanswered.
     pub perhaps_shed: bool,
 }
 
@@ -106,7 +106,7 @@ impl<T: Copy> Exchange<T> {
         }
     }
 
-    /// Whether a later answer may still tell, after `now`, when its Sync left.
+    /// Returns true if a later response may still carry its t1 after `now`.
     pub fn awaits_news(&self, now: RawTime) -> bool {
         let round_trip_ns = self.t2.map_or(0, |t2| t2.since(self.pending.at));
         self.sync_arrived
@@ -114,13 +114,13 @@ impl<T: Copy> Exchange<T> {
             && now < self.pending.t1_deadline.plus(round_trip_ns)
     }
 
-    /// The request left at `t3`.
+    /// Sets the departure of the request, t3.
     pub fn depart(&mut self, t3: RawTime) -> Verdict {
         self.t3 = Some(t3);
         self.verdict()
     }
 
-    /// Its Sync left at `t1_ns`, as a later answer tells.
+    /// Sets the departure of its Sync, t1, from a later response.
     pub fn sync_departed(&mut self, t1_ns: i64) -> Verdict {
         if self.t1_ns.is_some() {
             return Verdict::Duplicate;
@@ -129,7 +129,7 @@ impl<T: Copy> Exchange<T> {
         self.verdict()
     }
 
-    /// Files a part of the answer.
+    /// Adds a part of the response.
     pub fn file(&mut self, message: &Message, stamp: Option<RawTime>) -> Verdict {
         let correction_ns = message.correction.nanos();
         if self.standard.is_none() || matches!(message.body, Body::DelayResp { .. }) {
@@ -194,7 +194,7 @@ impl<T: Copy> Exchange<T> {
         })
     }
 
-    /// Complete once, when the last part comes in.
+    /// Returns `Complete` once, for the last part.
     fn verdict(&mut self) -> Verdict {
         match (self.outbound(), self.inbound()) {
             (Some(outbound), Some(inbound)) if !self.complete => {
@@ -216,7 +216,7 @@ impl<T: Copy> Exchange<T> {
 
     pub fn outcome(&self) -> Outcome<T> {
         let sync_sent = match self.arrived {
-            // Which of its Syncs were lost tell their sequence ids.
+            // Sequence ids show which of its Syncs were lost.
             _ if self.standard.is_some() => Some(self.sync_arrived),
             _ if self.sync_arrived => Some(true),
             Some(true) if self.perhaps_shed => None,
@@ -238,8 +238,8 @@ impl<T: Copy> Exchange<T> {
     }
 }
 
-/// The responder answers after it is asked, and no packet arrives before it leaves: the round trip takes some of the
-/// time that passed here, give or take what two clocks may disagree on its length.
+/// Returns true if the responder's time between request and Sync is not negative and not longer than the local time that
+/// passed, within the tolerance of two clocks.
 fn possible(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);
     let slack_ns = passed_ns / 1000 + 1;
@@ -247,11 +247,11 @@ fn possible(outbound: Leg, inbound: Leg) -> bool {
     (-slack_ns..=passed_ns + slack_ns).contains(&there_ns)
 }
 
-/// No round trip longer than this is waited for, ns.
+/// Longest round trip, ns.
 const LONGEST_NS: i64 = 60_000_000_000;
 
-/// The same for a Sync that is no answer: it may have left before the request did. What the two legs took together
-/// is more than nothing, give or take what two clocks may disagree on the time between them.
+/// Returns true if the sum of both delays is not negative, within the tolerance of two clocks. A Sync that does not respond
+/// to the request may have left before it.
 fn possible_apart(outbound: Leg, inbound: Leg) -> bool {
     let passed_ns = inbound.local.since(outbound.local);
     let slack_ns = passed_ns.abs() / 1000 + 1;

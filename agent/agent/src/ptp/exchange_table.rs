@@ -1,8 +1,8 @@
-//! The client's open exchanges with one responder, and what became of each.
+//! The client's open exchanges with one responder.
 //!
-//! Every request is settled exactly once: at its deadline, a little later while its answer is not yet wholly told, or,
-//! while its fate is not known, when its window must close. Responses are matched by sequence id over all open requests: a round trip longer than the interval
-//! between requests is no loss.
+//! Every request is settled exactly once: at its deadline, a little later while its t1 is outstanding, or when its window
+//! must close if its outcome is unknown. Responses are matched by sequence id over all open requests, so that a round trip
+//! longer than the interval between requests is no loss.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use super::messages::{Body, Message};
 use super::rx_report_tlv::RxReportTlv;
 use crate::clock::RawTime;
 
-/// Sequence ids are told apart over half their range.
+/// Sequence ids are unambiguous over half their range.
 const MOST_OPEN: usize = 30_000;
 
 /// Open requests towards one responder, by consecutive sequence ids.
@@ -23,13 +23,13 @@ pub struct ExchangeTable<T> {
     restarted: bool,
     first: u16,
     open: VecDeque<Exchange<T>>,
-    /// How many requests in front are known to have arrived.
+    /// Number of requests in front that are known to have arrived.
     known: usize,
     rx_report: Option<RxReportTlv>,
 }
 
 impl<T: Copy> ExchangeTable<T> {
-    /// An empty ledger whose requests carry `requester` as their source.
+    /// Creates an empty table whose requests carry `requester` as their source.
     pub fn new(requester: PortIdentity) -> Self {
         Self {
             requester,
@@ -46,7 +46,7 @@ impl<T: Copy> ExchangeTable<T> {
         self.requester
     }
 
-    /// Opens an exchange and says the sequence id of its request; `None` when too many are open.
+    /// Opens an exchange. Returns the sequence id of its request; `None` if too many are open.
     pub fn open(&mut self, pending: PendingRequest<T>) -> Option<u16> {
         if self.open.len() == MOST_OPEN {
             return None;
@@ -56,7 +56,7 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
-    /// Opens an exchange with a stock responder, before whose Sync `syncs_missed` others should have come.
+    /// Opens an exchange with a standard responder, before whose Sync `syncs_missed` others are missing.
     pub fn open_standard(&mut self, pending: PendingRequest<T>, syncs_missed: i32) -> Option<u16> {
         let sequence_id = self.open(pending)?;
         if let Some(open) = self.find(sequence_id) {
@@ -65,14 +65,14 @@ impl<T: Copy> ExchangeTable<T> {
         Some(sequence_id)
     }
 
-    /// The request never left this machine: it will not be settled. Its tag, if it was open.
+    /// Withdraws a request that never left this machine. Returns its tag if it was open.
     pub fn withdraw(&mut self, sequence_id: u16) -> Option<T> {
         let open = self.find(sequence_id)?;
         let first = !std::mem::replace(&mut open.void, true);
         first.then_some(open.pending.tag)
     }
 
-    /// Gives the departure of a request, which the kernel tells after the fact, at times after the response.
+    /// Sets the departure of a request. The kernel may report it after the response has arrived.
     pub fn departed(&mut self, sequence_id: u16, t3: RawTime) -> Verdict {
         match self.find(sequence_id) {
             Some(open) => open.depart(t3),
@@ -80,7 +80,7 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Files a message that the responder sent.
+    /// Adds a message of the responder to its exchange.
     pub fn receive(&mut self, message: &Message, arrival: Arrival) -> Verdict {
         let rx_report = match message.body {
             Body::DelayReq
@@ -112,12 +112,12 @@ impl<T: Copy> ExchangeTable<T> {
         }
         self.responder = Some(message.source);
         if let Some(rx_report) = rx_report {
-            self.learn(rx_report);
+            self.apply_rx_report(rx_report);
         }
         verdict
     }
 
-    /// A later answer tells when the Sync of an exchange left. Such news have no deadline: only what is still open hears them.
+    /// Sets t1 of an exchange from a later response, if the exchange is still open.
     pub fn sync_departed(&mut self, sequence_id: u16, t1_ns: i64) -> Verdict {
         match self.find(sequence_id) {
             Some(open) => open.sync_departed(t1_ns),
@@ -125,12 +125,12 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Whether the responder was replaced by another process since the last call: its clock starts anew.
+    /// Returns true if another process has replaced the responder since the last call: its clock is a new one.
     pub fn take_restarted(&mut self) -> bool {
         std::mem::take(&mut self.restarted)
     }
 
-    /// Settles what is due at `now`, oldest first. Everything that arrived before `now` must have been filed.
+    /// Settles the exchanges due at `now`, oldest first. All messages that arrived before `now` must have been added.
     pub fn settle(&mut self, now: RawTime, mut each: impl FnMut(Outcome<T>)) {
         while let Some(open) = self.open.front() {
             let pending = open.pending;
@@ -147,8 +147,8 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// Ends the open requests of which `which` holds: those that were answered, or whose deadline has passed at
-    /// `now`, are settled; of the others only the tag is left.
+    /// Ends the open requests that `which` selects. Settles those that were answered or whose deadline has passed at `now`,
+    /// and returns the tags of the others.
     pub fn end(
         &mut self,
         now: RawTime,
@@ -172,8 +172,8 @@ impl<T: Copy> ExchangeTable<T> {
         self.open.get_mut(usize::from(index))
     }
 
-    /// Takes from a tally which requests arrived.
-    fn learn(&mut self, rx_report: RxReportTlv) {
+    /// Applies a reception report to the open requests.
+    fn apply_rx_report(&mut self, rx_report: RxReportTlv) {
         let previous = self.rx_report.filter(|p| rx_report.requests >= p.requests);
         let ahead = previous.map_or(u16::MAX, |p| rx_report.newest.wrapping_sub(p.newest));
         let overtaken = previous.is_some() && ahead > u16::MAX / 2;
@@ -188,9 +188,9 @@ impl<T: Copy> ExchangeTable<T> {
                 break;
             }
             if open.arrived != Some(true) {
-                let told = rx_report.arrived(sequence_id);
+                let mapped = rx_report.arrived(sequence_id);
                 let counted = unwatched.filter(|_| back < ahead && back >= rx_report.watched);
-                open.arrived = told.or(counted).or(open.arrived);
+                open.arrived = mapped.or(counted).or(open.arrived);
             }
             open.perhaps_shed |= shed && back < ahead;
         }
@@ -206,8 +206,8 @@ impl<T: Copy> ExchangeTable<T> {
         }
     }
 
-    /// For requests after the previous tally that the map of the new one no longer reaches: whether all of them
-    /// arrived, or none; `None` when some did.
+    /// Returns the outcome of the requests between the previous report and the map of the new one: true if all arrived,
+    /// false if none did; `None` if some did.
     fn unwatched(&self, rx_report: &RxReportTlv, previous: Option<RxReportTlv>) -> Option<bool> {
         let previous = previous?;
         let gap = rx_report

@@ -1,4 +1,4 @@
-//! Unicast grants: which IEEE 1588 clients are served, with what, how often and until when (16.1).
+//! Unicast grants to standard clients: services, intervals and durations (16.1).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,19 +12,19 @@ use super::token_bucket::TokenBucket;
 use super::unicast_tlv::{Service, Tlv};
 use crate::clock::RawTime;
 
-/// Clients served at a time; others are denied.
+/// Largest number of clients served at a time; others are denied.
 const MOST_CLIENTS: usize = 512;
-/// No message more often than 128 times a second, and Announce not more often than 8 times (log2 s).
+/// Shortest intervals: 1/128 s, and 1/8 s for Announce (log2 s).
 const SHORTEST_INTERVAL: i8 = -7;
 const SHORTEST_ANNOUNCE: i8 = -3;
-/// None less often than every 16 s.
+/// Longest interval: 16 s (log2 s).
 const LONGEST_INTERVAL: i8 = 4;
-/// The longest grant, s: a client that is gone is served no longer than this (16.1.4.2.5).
+/// Longest grant, s: the time that a vanished client is served for (16.1.4.2.5).
 const LONGEST_S: u32 = 1000;
-/// Slots that a late loop makes up for; more are left out.
+/// Slots that a late turn catches up on; more are left out.
 const CATCH_UP: i64 = 2;
 
-/// One process of a client: the same machine may run several.
+/// The identity of a client's process; a machine may run several.
 pub type ClientId = (IpAddr, PortIdentity);
 
 /// A message that is due to a client.
@@ -35,26 +35,26 @@ pub struct DueMessage {
     pub address: ClientAddress,
 }
 
-/// Why a Delay_Req gets no Delay_Resp.
+/// The reason why a Delay_Req gets no Delay_Resp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoDelayResp {
-    /// Its client was granted none: it may be one of our own exchange.
+    /// Its client has no grant: the request may be of another agent.
     NotGranted,
-    /// It asks far more often than it was granted, or longer.
+    /// The client sends requests far more often than granted, or after the end of the grant.
     TooOften,
 }
 
-/// When a service is due: whose, by its place in `Grants::clients`, and which, by its place among the services.
+/// The due time of a service, with the indices of its client in `Grants::clients` and of the service.
 type Entry = Reverse<(RawTime, u32, u8)>;
 
-/// Everything granted.
+/// All grants.
 #[derive(Debug, Default)]
 pub struct Grants {
-    /// Places in `clients`. They are so few that nobody can slow the search down by choosing identities.
+    /// Indices in `clients`. They are too few for chosen identities to slow the lookup down.
     places: FxHashMap<ClientId, u32>,
-    /// A place that a client has left is another one's later.
+    /// Vacant places are reused.
     clients: Vec<Option<Client>>,
-    /// Of Announce and Sync; entries of services that have changed since are passed over.
+    /// Of Announce and Sync. Entries of services that have changed since are skipped.
     due: BinaryHeap<Entry>,
 }
 
@@ -75,7 +75,7 @@ struct Granted {
 }
 
 impl Grants {
-    /// Answers a request for a service; the client must be allowed to ask. The answer may deny: duration 0.
+    /// Responds to a request for a service of a client that is allowed to be served. A duration of 0 denies it.
     pub fn request(
         &mut self,
         id: ClientId,
@@ -104,7 +104,7 @@ impl Grants {
         let until = now.plus(i64::from(duration_s) * 1_000_000_000);
         let place = service.place();
         let before = client.granted[place].filter(|before| before.interval_ns == interval_ns);
-        // A renewal changes nothing but the end; a new grant starts at a place that differs between clients.
+        // A renewal changes only the end. A new grant starts at a phase that differs between clients.
         let granted = before.unwrap_or_else(|| Granted {
             interval_ns,
             until,
@@ -128,7 +128,7 @@ impl Grants {
         }
     }
 
-    /// Ends a service of a client; whether there was one.
+    /// Ends a service of a client. Returns true if there was one.
     pub fn cancel(&mut self, id: ClientId, service: Service) -> bool {
         let Some(client) = self.of(id) else {
             return false;
@@ -140,7 +140,7 @@ impl Grants {
         there
     }
 
-    /// Where the Delay_Resp goes that a client's Delay_Req at `now` is to get.
+    /// Returns the address for the Delay_Resp to a Delay_Req received at `now`.
     pub fn delay_resp(&mut self, id: ClientId, now: RawTime) -> Result<ClientAddress, NoDelayResp> {
         let client = self.of(id).ok_or(NoDelayResp::NotGranted)?;
         let granted = client.granted[Service::DelayResp.place()];
@@ -151,7 +151,7 @@ impl Grants {
         Ok(client.address)
     }
 
-    /// The next Announce or Sync that is due at `now`.
+    /// Returns the next Announce or Sync that is due at `now`.
     pub fn next_due(&mut self, now: RawTime) -> Option<DueMessage> {
         while let Some(&Reverse((at, nth, service))) = self.due.peek() {
             if at > now {
@@ -186,12 +186,12 @@ impl Grants {
         None
     }
 
-    /// When the next message is due.
+    /// Returns when the next message is due.
     pub fn next(&self) -> Option<RawTime> {
         self.due.peek().map(|Reverse(entry)| entry.0)
     }
 
-    /// How many messages per second are granted: those of less than one per second do not count.
+    /// Returns the messages per second granted, without services of less than one per second.
     pub fn messages_hz(&self) -> i64 {
         let clients = self.clients.iter().flatten();
         let granted = clients.flat_map(|client| client.granted.iter().flatten());
@@ -200,7 +200,7 @@ impl Grants {
             .sum()
     }
 
-    /// How many clients are served.
+    /// Returns the number of clients.
     pub fn len(&self) -> usize {
         self.places.len()
     }
@@ -209,12 +209,12 @@ impl Grants {
         self.places.is_empty()
     }
 
-    /// Ends the grants of clients that may not ask any more.
+    /// Ends the grants of clients that are no longer allowed.
     pub fn retain(&mut self, allowed: impl Fn(IpAddr) -> bool) {
         self.keep(|client| allowed(client.id.0));
     }
 
-    /// Forgets what has run out at `now`.
+    /// Removes the grants that have ended at `now`.
     pub fn expire(&mut self, now: RawTime) {
         self.keep(|client| {
             for granted in &mut client.granted {
@@ -224,13 +224,13 @@ impl Grants {
         });
     }
 
-    /// A client that is served.
+    /// Returns a client that is served.
     fn of(&mut self, id: ClientId) -> Option<&mut Client> {
         let nth = *self.places.get(&id)?;
         self.clients.get_mut(nth as usize)?.as_mut()
     }
 
-    /// A client, who is served from now on if it was not, and its place.
+    /// Returns a client and its index, after adding it if it is new.
     fn enter(&mut self, id: ClientId, address: ClientAddress, now: RawTime) -> (u32, &mut Client) {
         let clients = &mut self.clients;
         let nth = *self.places.entry(id).or_insert_with(|| {
@@ -249,7 +249,7 @@ impl Grants {
         (nth, client)
     }
 
-    /// Serves those clients on of which `holds` does.
+    /// Keeps the clients for which `holds` returns true.
     fn keep(&mut self, mut holds: impl FnMut(&mut Client) -> bool) {
         for place in &mut self.clients {
             let Some(client) = place else { continue };
@@ -262,7 +262,7 @@ impl Grants {
     }
 }
 
-/// Nanoseconds between messages of a log2 interval that is within the limits above.
+/// Returns the nanoseconds of a log2 interval within the limits above.
 pub fn interval_ns(log_s: i8) -> i64 {
     if log_s < 0 {
         1_000_000_000 >> -i32::from(log_s)
@@ -271,7 +271,7 @@ pub fn interval_ns(log_s: i8) -> i64 {
     }
 }
 
-/// A place within the interval that differs from client to client, so that their messages do not bunch up.
+/// Returns a phase within the interval that differs between clients, so that their messages do not bunch up.
 fn phase((ip, identity): ClientId, interval_ns: i64) -> i64 {
     let tail = match ip {
         IpAddr::V4(ip) => u64::from(u32::from(ip)),

@@ -1,19 +1,19 @@
-//! What a responder says of its hardware clock.
+//! The TLV with the offset of a responder's hardware clock.
 
 use super::field::{Malformed, Writer};
 use super::tlv;
 
-/// What the hardware clock that a responder stands on is ahead of the stamps in its messages, carried in Delay_Resp as
-/// an organisation extension TLV (14.3) after the tally.
+/// The offset of a responder's hardware clock from the timestamps in its messages, carried in Delay_Resp as an
+/// organization extension TLV (14.3) after the reception report.
 ///
 ///  0  2  TLV type, 0x0003
 ///  2  2  length of what follows, 20
-///  4  3  organisation id, as the tally's
+///  4  3  organisation id, as in the reception report
 ///  7  3  organisation subtype, 2
-/// 10  1  whose time the clock shows
+/// 10  1  clock domain: the source of the clock's time
 /// 11  1  reserved, 0
-/// 12  8  ahead, ns, at the receive timestamp of the same message
-/// 20  4  what that may be off, ns
+/// 12  8  offset, ns, at the receive timestamp of the same message
+/// 20  4  error of the offset, ns
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HardwareClockTlv {
     pub clock_domain: u8,
@@ -26,7 +26,7 @@ const VALUE_LEN: u16 = 20;
 pub(super) const TLV_LEN: usize = 4 + VALUE_LEN as usize;
 
 impl HardwareClockTlv {
-    /// Reads the value of an organisation extension; `None` when it is another one.
+    /// Reads the value of an organization extension; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);

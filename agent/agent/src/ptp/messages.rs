@@ -12,15 +12,15 @@ pub const MAX_LEN: usize = 54 + TLV_LEN + response_tlv::TLV_LEN + hardware_clock
 
 /// Sync is followed by a Follow_Up with its exact departure (table 37).
 const TWO_STEP: u16 = 0x0200;
-/// PTP profile specific 2: our own exchange is asked for (table 37).
+/// PTP profile specific 2: the exchange is between agents (table 37).
 const COMPACT: u16 = 0x4000;
-/// PTP profile specific 1, beside the former: its two-packet form (table 37).
+/// PTP profile specific 1, together with the former: the compact exchange (table 37).
 const SOON: u16 = 0x2000;
 /// Sent to one port only (table 37).
 const UNICAST: u16 = 0x0400;
 /// The time scale is TAI and not one of the responder's own (7.2.1, table 37).
 const PTP_TIME_SCALE: u16 = 0x0008;
-/// Messages that answer or that are not sent at a fixed rate have no interval (table 42).
+/// Log interval of messages that respond or have no fixed rate (table 42).
 const NO_INTERVAL: u8 = 0x7f;
 
 /// Source of time (table 6).
@@ -48,7 +48,7 @@ pub struct Message {
     pub body: Body,
 }
 
-/// What follows the header. Times are ns since the epoch of the responder's time scale.
+/// The message body after the header. Times are ns since the epoch of the responder's time scale.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Body {
     /// 13.6, type 0x0:
@@ -59,15 +59,15 @@ pub enum Body {
     ///
     /// 34 10  origin timestamp, 0: the client keeps it (11.3.2)
     DelayReq,
-    /// A Delay_Req with a flag that asks for our own exchange: the Delay_Resp may carry t1 as well. With a second flag
-    /// another request follows `soon`: then all the answer may be a [`CompactResp`](Self::CompactResp).
+    /// A Delay_Req with a flag for an exchange between agents: the Delay_Resp may carry t1 as well. With a second flag
+    /// another request follows `soon`: then the whole response may be a [`CompactResp`](Self::CompactResp).
     CompactReq { soon: bool },
-    /// A Sync that is all the answer there is, with both flags of the request that asked for it:
+    /// A Sync that is the whole response, with both flags of its request:
     ///
     /// 34 10  origin timestamp, an estimate
-    /// 44  …  reply: t4, and t1 of earlier ones
-    ///  … 38  tally
-    ///  … 24  (optional) claim of a hardware clock
+    /// 44  …  response TLV: t4, and t1 of earlier Syncs
+    ///  … 38  reception report
+    ///  … 24  (optional) hardware clock TLV
     CompactResp {
         origin_ns: i64,
         response_tlv: ResponseTlv,
@@ -82,15 +82,15 @@ pub enum Body {
     ///
     /// 34 10  receive timestamp: t4
     /// 44 10  requesting port identity
-    /// 54 38  (optional) tally, or 48 with t1 at its end
-    ///  … 24  (optional) claim of a hardware clock
+    /// 54 38  (optional) reception report, or 48 with t1 at its end
+    ///  … 24  (optional) hardware clock TLV
     DelayResp {
         receive_ns: i64,
         requester: PortIdentity,
         rx_report: Option<RxReportTlv>,
-        /// t1, in the tally's TLV, when the request was ours: no Follow_Up is sent then.
+        /// t1, in the reception report of a response to an agent, which gets no Follow_Up.
         sync_left_ns: Option<i64>,
-        /// What the responder's hardware clock shows, when the request was ours and it has one.
+        /// Offset of the responder's hardware clock, in a response to an agent.
         hardware_clock: Option<HardwareClockTlv>,
     },
     /// 13.5, type 0xb:
@@ -105,8 +105,8 @@ pub enum Body {
     /// 61  2  steps removed
     /// 63  1  time source
     ///
-    /// `utc_offset_s` is by how many seconds the responder's time scale is ahead of UTC; `None` when the scale is its
-    /// own (ARB), as ours is: nobody shall set a clock by us.
+    /// `utc_offset_s` is the offset of the responder's time scale from UTC; `None` for an arbitrary time scale (ARB, 7.2.1),
+    /// as this agent's: no clock shall be set by it.
     Announce { utc_offset_s: Option<i16> },
     /// 13.12, type 0xc:
     ///
@@ -116,7 +116,7 @@ pub enum Body {
 }
 
 impl Body {
-    /// Message type (table 36), control (table 42) and flags.
+    /// Returns message type (table 36), control (table 42) and flags.
     fn codes(&self) -> (u8, u8, u16) {
         match self {
             Self::Sync { two_step: true, .. } => (0x0, 0, TWO_STEP | UNICAST),
@@ -137,7 +137,7 @@ impl Body {
 }
 
 impl Message {
-    /// Reads a datagram from anywhere.
+    /// Reads an untrusted datagram.
     pub fn read(datagram: &[u8]) -> Result<Self, Malformed> {
         let mut from = Reader(datagram);
         let [kind, version, length_high, length_low, domain, _minor_sdo] = from.take()?;
@@ -226,7 +226,7 @@ impl Message {
         })
     }
 
-    /// Writes the message to the front of `bytes` and says how long it is.
+    /// Writes the message to the front of `bytes`. Returns its length.
     pub fn write(&self, bytes: &mut [u8; MAX_LEN]) -> usize {
         let (kind, control, flags) = self.body.codes();
         let mut to = Writer { bytes, len: 0 };
@@ -274,7 +274,7 @@ impl Message {
             Body::Announce { utc_offset_s } => {
                 write_time(0, &mut to);
                 to.put(&utc_offset_s.unwrap_or(0).to_be_bytes());
-                // Class 248, the default: a clock that does not claim to know the time.
+                // Class 248, the default (table 4).
                 to.put(&[0, 128, 248, 0xfe, 0xff, 0xff, 128]);
                 to.put(&self.source.clock.to_be_bytes());
                 to.put(&[0, 0, INTERNAL_OSCILLATOR]);
@@ -290,18 +290,17 @@ impl Message {
     }
 }
 
-/// TLVs of our own after a body.
+/// This agent's TLVs after a body.
 #[derive(Default)]
 struct Ours {
-    /// With t1 if it is there.
+    /// With t1 if present.
     rx_report: Option<(RxReportTlv, Option<i64>)>,
     response_tlv: Option<ResponseTlv>,
     hardware_clock: Option<HardwareClockTlv>,
 }
 
 impl Ours {
-    /// Walks the TLVs (14.1): type, length, value; unknown ones are passed over, and of each kind of ours the first
-    /// counts.
+    /// Reads the TLVs (14.1): type, length, value. Skips unknown ones; the first one of each kind counts.
     fn find(mut from: Reader<'_>) -> Result<Self, Malformed> {
         let mut ours = Self::default();
         while from.0.len() >= 4 {

@@ -30,7 +30,7 @@ fn message(source: PortIdentity, correction: i64, body: Body) -> Message {
 fn response_tlv(receive_ns: i64, earlier: &[(u16, i64)]) -> ResponseTlv {
     let mut response_tlv = ResponseTlv::new(receive_ns, CLIENT);
     for (sequence_id, left_ns) in earlier {
-        assert!(response_tlv.tell(*sequence_id, *left_ns));
+        assert!(response_tlv.push(*sequence_id, *left_ns));
     }
     response_tlv
 }
@@ -415,7 +415,7 @@ impl Random {
             8 => {
                 let mut response_tlv = ResponseTlv::new(time(self), port(self));
                 for _ in 0..self.next() % 5 {
-                    response_tlv.tell(
+                    response_tlv.push(
                         self.next() as u16,
                         response_tlv
                             .receive_ns

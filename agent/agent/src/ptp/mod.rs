@@ -1,24 +1,24 @@
 //! The messages of the Precision Time Protocol and the two ends of an exchange.
 //!
-//! References are to IEEE 1588-2019. Our exchange is three messages of the standard with one sequence id
-//! (11.3), and a Follow_Up with t1 when its stamp comes late:
+//! References are to IEEE 1588-2019. An exchange between agents is three messages of the standard with one sequence id
+//! (11.3), and a Follow_Up with t1 if its timestamp comes late:
 //!
 //! ```text
-//! client                               responder
-//! t3 ──── Delay_Req ────────────────►  t4
-//! t2 ◄─── Sync (two-step) ───────────  t1
-//!    ◄─── Delay_Resp: t4, t1, tally ─
+//! client                                   responder
+//! t3 ──── Delay_Req ────────────────────►  t4
+//! t2 ◄─── Sync (two-step) ───────────────  t1
+//!    ◄─── Delay_Resp: t4, t1, rx report ─
 //! ```
 //!
-//! Where the client says that it soon asks again, two: the Sync has t4 and the tally with it, and tells when the Syncs
-//! before it left:
+//! If the client announces that another request follows soon, the exchange is compact and has two messages. The Sync
+//! carries t4 and the reception report, and t1 of the Syncs before it:
 //!
 //! ```text
-//! t3 ──── Delay_Req ────────────────►  t4
-//! t2 ◄─── Sync: t4, tally, t1 before ─ t1
+//! t3 ──── Delay_Req ────────────────────►  t4
+//! t2 ◄─── Sync: t4, rx report, t1 before ─ t1
 //! ```
 //!
-//! Everything here is pure: bytes and times come in as arguments, nothing touches a socket.
+//! This module is pure: bytes and times are arguments, and no function uses a socket.
 
 mod client_address;
 mod exchange;

@@ -1,4 +1,4 @@
-//! The answering side: who may ask, and what has been received from each.
+//! The responder of exchanges between agents: the peers that may send requests, and what was received from each.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -11,61 +11,61 @@ use super::rx_report_tlv::{MAP_LEN, RxReportTlv};
 use super::token_bucket::TokenBucket;
 use crate::clock::RawTime;
 
-/// The most a mesh can ask of one peer, 16 flows at 128 per second. Three packets leave for one that comes, so
-/// whoever forges a peer's address must not be able to turn this agent against it.
+/// Largest request rate of a mesh to one peer, 16 flows at 128 per second. Three packets leave for each request, so a
+/// forged address must not turn this agent against a peer.
 const REQUESTS_HZ: u32 = 2048;
 
-/// Senders behind one peer address that are told apart: processes, and within each what it asks this agent as.
+/// Largest number of port identities kept for one peer address.
 const SESSIONS: usize = 128;
 
-/// Why a request gets no answer.
+/// The reason why a request gets no response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// From an address that is in no mesh of the plan.
     Stranger,
-    /// Received before, or so late that nothing is known about its sequence id.
+    /// Received before, or so late that its sequence id is no longer tracked.
     Duplicate,
-    /// More requests than any mesh asks for.
+    /// More requests than any mesh sends.
     TooMany,
 }
 
-/// What is to be sent for one request: Sync, Follow_Up and Delay_Resp.
+/// The response to one request: Sync, Follow_Up and Delay_Resp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response {
-    /// Where the request came from, and the Sync goes to.
+    /// Source of the request, and destination of the Sync.
     pub client: SocketAddr,
-    /// Where Follow_Up and Delay_Resp go to.
+    /// Destination port of Follow_Up and Delay_Resp.
     pub general_port: u16,
-    /// The address the request was sent to, and the answer comes from.
+    /// Destination address of the request, and source of the response.
     pub local: Option<IpAddr>,
     pub requester: PortIdentity,
     pub sequence_id: u16,
-    /// How it may be told when the Sync left.
+    /// The message that carries t1.
     pub form: ResponseForm,
     pub correction: Correction,
-    /// t4; `None` when the request could not be stamped.
+    /// t4; `None` if the request has no timestamp.
     pub received: Option<RawTime>,
 }
 
 impl Response {
-    /// Where its general messages go to.
+    /// Returns the destination of its general messages.
     pub fn general(&self) -> SocketAddr {
         SocketAddr::new(self.client.ip(), self.general_port)
     }
 }
 
-/// Ways to tell a client when its Sync left.
+/// The message that carries the departure of a Sync, t1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResponseForm {
-    /// In a Follow_Up, as the standard has it.
+    /// A Follow_Up, as in the standard (11.3).
     Standard,
-    /// In the Delay_Resp.
+    /// The Delay_Resp.
     InDelayResp,
-    /// In the answers to its next requests, and no Delay_Resp at all.
+    /// The Syncs of the next responses, without a Delay_Resp.
     Compact,
 }
 
-/// The peers of the plan and what each has asked.
+/// The peers of the plan and their requests.
 #[derive(Debug, Default)]
 pub struct Responder {
     peers: HashMap<IpAddr, Vec<Peer>>,
@@ -81,7 +81,7 @@ struct Peer {
 }
 
 impl Responder {
-    /// Takes the peers of a new plan as (event address, general port); what those that stay have asked is kept.
+    /// Sets the peers of a new plan as (event address, general port). Keeps the state of those that stay.
     pub fn set_peers(&mut self, peers: impl Iterator<Item = (SocketAddr, u16)>, now: RawTime) {
         let mut before = std::mem::take(&mut self.peers);
         for (event, general_port) in peers {
@@ -111,30 +111,30 @@ impl Responder {
         }
     }
 
-    /// How many may ask.
+    /// Returns the number of peers.
     pub fn peers(&self) -> usize {
         self.peers.values().map(Vec::len).sum()
     }
 
-    /// Whether a peer of the plan has that address.
+    /// Returns true if a peer of the plan has that address.
     pub fn has_peer(&self, address: IpAddr) -> bool {
         self.peers.contains_key(&address)
     }
 
-    /// The event port of the peer whose general address this is.
+    /// Returns the event port of the peer with this general address.
     pub fn event_port_of(&self, general: SocketAddr) -> Option<u16> {
         let mut here = self.peers.get(&general.ip())?.iter();
         let peer = here.find(|peer| peer.general_port == general.port())?;
         Some(peer.event_port)
     }
 
-    /// Forgets what has been received, so that nothing is said about packets that this machine may have dropped.
+    /// Forgets the received requests, so that no report covers packets that this machine may have dropped.
     pub fn forget(&mut self) {
         let all = self.peers.values_mut().flatten();
         all.for_each(|peer| peer.sessions.clear());
     }
 
-    /// Takes a Delay_Req. The answer is still to be sent; [`Self::count_sync`] is called when its Sync is about to leave.
+    /// Records a Delay_Req and returns its response. The caller sends it, and calls [`Self::count_sync`] before its Sync leaves.
     pub fn handle_request(
         &mut self,
         message: &Message,
@@ -143,8 +143,8 @@ impl Responder {
     ) -> Result<Response, Refusal> {
         let peer = self.peer(client, message.source).ok_or(Refusal::Stranger)?;
         let general_port = peer.general_port;
-        // Noted also when it will not be answered: it did arrive, and the client must not take it for lost.
-        peer.session(message).note(message.sequence_id)?;
+        // Recorded even if it gets no response: it did arrive, and the client must not count it as lost.
+        peer.session(message).record(message.sequence_id)?;
         if !peer.budget.take(1, now) {
             return Err(Refusal::TooMany);
         }
@@ -171,21 +171,21 @@ impl Responder {
         }
     }
 
-    /// A Sync did not leave after all.
+    /// Takes back the count of a Sync that did not leave.
     pub fn uncount_sync(&mut self, response: &Response) {
         if let Some(state) = self.find(response) {
             state.rx_report.syncs = state.rx_report.syncs.wrapping_sub(1);
         }
     }
 
-    /// A Sync left at `left_ns`, which the next answers tell.
+    /// Records the departure of a Sync for the next responses.
     pub fn record_departure(&mut self, response: &Response, left_ns: i64) {
         if let Some(state) = self.find(response) {
             state.departures.add(response.sequence_id, left_ns);
         }
     }
 
-    /// The Sync that is the whole of an answer, with the counts as they stand; `None` when the peer has gone from the plan.
+    /// Returns the Sync that is a whole compact response; `None` if the peer has left the plan.
     pub fn compact_resp(
         &mut self,
         response: &Response,
@@ -195,7 +195,7 @@ impl Responder {
     ) -> Option<Message> {
         let state = self.find(response)?;
         let mut response_tlv = ResponseTlv::new(receive_ns, response.requester);
-        state.departures.tell(&mut response_tlv);
+        state.departures.append_to(&mut response_tlv);
         Some(Message {
             source,
             sequence_id: response.sequence_id,
@@ -209,7 +209,7 @@ impl Responder {
         })
     }
 
-    /// The Delay_Resp of an answer with the counts as they stand; `None` when the peer has gone from the plan.
+    /// Returns the Delay_Resp of a response; `None` if the peer has left the plan.
     pub fn delay_resp(
         &mut self,
         response: &Response,
@@ -233,8 +233,8 @@ impl Responder {
         })
     }
 
-    /// The peer behind an address: the one of that port, or the one that asks from another port, another flow of its
-    /// path: the only one there, or the one that is known to ask by this name.
+    /// Returns the peer behind an address: by its event port, or for another flow of its path the only peer there, or the
+    /// one with this port identity.
     fn peer(&mut self, client: SocketAddr, requester: PortIdentity) -> Option<&mut Peer> {
         let here = self.peers.get_mut(&client.ip())?;
         let index = match here
@@ -261,7 +261,7 @@ impl Responder {
 }
 
 impl Peer {
-    /// What has been received from the sender of a message; the oldest gives way to a new one.
+    /// Returns the state of a message's sender. A new sender replaces the oldest one if there are too many.
     fn session(&mut self, message: &Message) -> &mut RequesterState {
         let mut sessions = self.sessions.iter();
         let index = sessions.rposition(|state| state.requester == message.source);
@@ -276,7 +276,7 @@ impl Peer {
     }
 }
 
-/// What has been received from one process of a client, from all its source ports: they share its sequence ids.
+/// The requests received from one process of a client, from all its source ports: they share its sequence ids.
 #[derive(Debug)]
 struct RequesterState {
     requester: PortIdentity,
@@ -285,7 +285,7 @@ struct RequesterState {
 }
 
 impl RequesterState {
-    /// Nothing received yet; `message` will be the first.
+    /// Creates the state before the first message.
     fn start(message: &Message) -> Self {
         Self {
             requester: message.source,
@@ -300,7 +300,7 @@ impl RequesterState {
         }
     }
 
-    fn note(&mut self, sequence_id: u16) -> Result<(), Refusal> {
+    fn record(&mut self, sequence_id: u16) -> Result<(), Refusal> {
         let rx_report = &mut self.rx_report;
         let ahead = sequence_id.wrapping_sub(rx_report.newest);
         let back = rx_report.newest.wrapping_sub(sequence_id);

@@ -1,17 +1,17 @@
-//! What makes a Sync the whole answer to a request.
+//! The TLV that makes a Sync the whole response to a request.
 
 use super::field::{Malformed, PortIdentity, Writer, read_time, write_time};
 use super::tlv;
 
-/// Most departures that one reply tells.
+/// Largest number of earlier departures in one TLV.
 pub(super) const MOST_EARLIER: usize = 4;
 
-/// The half of an answer that a Delay_Resp has by the standard, carried in the Sync itself as an organisation extension TLV
-/// (14.3) before the tally. When that Sync leaves is not known before it has: one of the next replies tells it.
+/// The content of a Delay_Resp (13.8), carried in the Sync itself as an organization extension TLV (14.3) before the
+/// reception report. The departure of that Sync is unknown when it is written: one of the next responses carries it.
 ///
 ///  0  2  TLV type, 0x0003
 ///  2  2  length of what follows, 26 and 6 for each earlier departure
-///  4  3  organisation id, as the tally's
+///  4  3  organisation id, as in the reception report
 ///  7  3  organisation subtype, 3
 /// 10 10  receive timestamp: t4, less the correction of the request
 /// 20 10  requesting port identity
@@ -24,7 +24,7 @@ pub struct ResponseTlv {
     pub earlier: EarlierDepartures,
 }
 
-/// When Syncs before this one left: their t1 by sequence id.
+/// Departures of earlier Syncs: t1 by sequence id.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EarlierDepartures {
     departures: [(u16, i32); MOST_EARLIER],
@@ -37,7 +37,7 @@ const EACH_LEN: usize = 6;
 pub(super) const TLV_LEN: usize = 4 + VALUE_LEN + EACH_LEN * MOST_EARLIER;
 
 impl ResponseTlv {
-    /// A reply to a request that arrived at `receive_ns`.
+    /// Returns the response to a request that arrived at `receive_ns`.
     pub fn new(receive_ns: i64, requester: PortIdentity) -> Self {
         Self {
             receive_ns,
@@ -46,8 +46,8 @@ impl ResponseTlv {
         }
     }
 
-    /// Adds the t1 of an earlier Sync. Whether there was room; a time that lies too far off for its field is passed over.
-    pub(super) fn tell(&mut self, sequence_id: u16, left_ns: i64) -> bool {
+    /// Adds t1 of an earlier Sync. Returns false if there is no room. A time too far off for its field is skipped.
+    pub(super) fn push(&mut self, sequence_id: u16, left_ns: i64) -> bool {
         let earlier = &mut self.earlier;
         let Some(place) = earlier.departures.get_mut(earlier.count) else {
             return false;
@@ -59,14 +59,14 @@ impl ResponseTlv {
         true
     }
 
-    /// Sequence ids and t1 of the earlier Syncs that it tells of.
+    /// Returns sequence ids and t1 of the earlier Syncs.
     pub fn earlier(&self) -> impl Iterator<Item = (u16, i64)> + use<> {
         let (EarlierDepartures { departures, count }, receive_ns) = (self.earlier, self.receive_ns);
-        let told = departures.into_iter().take(count);
-        told.map(move |(id, since_ns)| (id, receive_ns.saturating_add(since_ns.into())))
+        let known = departures.into_iter().take(count);
+        known.map(move |(id, since_ns)| (id, receive_ns.saturating_add(since_ns.into())))
     }
 
-    /// Reads the value of an organisation extension; `None` when it is another one.
+    /// Reads the value of an organization extension; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<Self>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);
@@ -95,21 +95,21 @@ impl ResponseTlv {
     }
 }
 
-/// Each departure is told so many times: as many Syncs in a row may get lost before a measurement goes with them.
+/// Times that each departure is sent: one fewer consecutive Syncs may be lost without losing a measurement.
 const TIMES: u8 = 4;
 
-/// Departures kept to be told. A turn of the loop sends fewer Syncs to one requester.
+/// Departures kept to be sent. A turn of the loop sends fewer Syncs to one requester.
 const KEPT: usize = 64;
 
-/// Departures of Syncs to one requester that the next replies tell.
+/// Departures of Syncs to one requester that the next responses carry.
 #[derive(Debug, Default)]
 pub(super) struct SyncDepartures {
-    /// Sequence id, t1 and how often it was told, the next to be told first.
+    /// Sequence id, t1 and the times it was sent, in the order of sending.
     waiting: std::collections::VecDeque<(u16, i64, u8)>,
 }
 
 impl SyncDepartures {
-    /// A Sync left at `left_ns`.
+    /// Adds the departure of a Sync.
     pub fn add(&mut self, sequence_id: u16, left_ns: i64) {
         if self.waiting.len() == KEPT {
             self.waiting.pop_front();
@@ -117,13 +117,13 @@ impl SyncDepartures {
         self.waiting.push_back((sequence_id, left_ns, 0));
     }
 
-    /// Tells what `response_tlv` has room for.
-    pub fn tell(&mut self, response_tlv: &mut ResponseTlv) {
+    /// Appends as many departures as `response_tlv` has room for.
+    pub fn append_to(&mut self, response_tlv: &mut ResponseTlv) {
         for _ in 0..self.waiting.len() {
             let Some(&(sequence_id, left_ns, times)) = self.waiting.front() else {
                 return;
             };
-            if !response_tlv.tell(sequence_id, left_ns) {
+            if !response_tlv.push(sequence_id, left_ns) {
                 return;
             }
             self.waiting.pop_front();
@@ -140,7 +140,7 @@ mod tests {
 
     fn told(departures: &mut SyncDepartures) -> Vec<u16> {
         let mut response_tlv = ResponseTlv::new(1_000, PortIdentity::ANY);
-        departures.tell(&mut response_tlv);
+        departures.append_to(&mut response_tlv);
         response_tlv.earlier().map(|(id, _)| id).collect()
     }
 

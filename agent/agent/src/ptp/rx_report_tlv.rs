@@ -1,12 +1,12 @@
-//! What a responder has received from one client, echoed so that the client alone can tell loss per direction.
+//! The TLV that reports which requests a responder has received, so that the client can attribute loss to a direction.
 
 use super::field::{Malformed, Writer, read_time, write_time};
 use super::tlv;
 
-/// Numbers of the last sequence ids whose fate a tally tells.
+/// Number of the latest sequence ids that a report covers.
 pub const MAP_LEN: u16 = 128;
 
-/// Counts of one client's requests, carried in Delay_Resp as an organisation extension TLV (14.3).
+/// The reception report on one client's requests, carried in Delay_Resp as an organization extension TLV (14.3).
 ///
 ///  0  2  TLV type, 0x0003
 ///  2  2  length of what follows
@@ -15,8 +15,8 @@ pub const MAP_LEN: u16 = 128;
 /// 10  4  requests: Delay_Req received so far, without duplicates
 /// 14  4  syncs: Sync sent so far
 /// 18  2  newest: highest sequence id received
-/// 20  2  watched: how many sequence ids, back from `newest`, the map tells of
-/// 22 16  arrived: bit i, from the least significant, says that `newest - i` arrived
+/// 20  2  watched: number of sequence ids, back from `newest`, that the map covers
+/// 22 16  arrived: bit i, from the least significant, is set if `newest - i` arrived
 /// 38 10  (optional) t1 of the Sync of the same sequence id
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RxReportTlv {
@@ -34,18 +34,18 @@ const LONG_LEN: u16 = VALUE_LEN + 10;
 pub(super) const TLV_LEN: usize = 4 + LONG_LEN as usize;
 
 impl RxReportTlv {
-    /// Whether `sequence_id` arrived; `None` when the map does not reach it.
+    /// Returns true if `sequence_id` arrived; `None` if the map does not cover it.
     pub fn arrived(&self, sequence_id: u16) -> Option<bool> {
         let back = self.newest.wrapping_sub(sequence_id);
         (back < self.watched).then(|| self.arrived >> back & 1 == 1)
     }
 
-    /// Requests that got no Sync: the responder was over its packet rate.
+    /// Returns the number of requests without a Sync: the responder exceeded its packet rate.
     pub fn unanswered(&self) -> u32 {
         self.requests.wrapping_sub(self.syncs)
     }
 
-    /// Reads the value of an organisation extension, and t1 if it is there; `None` when it is another organisation's.
+    /// Reads the value of an organization extension, and t1 if present; `None` if it is another one.
     pub(super) fn read(value: &[u8]) -> Result<Option<(Self, Option<i64>)>, Malformed> {
         let Some(mut from) = tlv::open(value, SUBTYPE) else {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! A token bucket: how many packets may leave now.
+//! A token bucket that limits a packet rate.
 
 use crate::clock::RawTime;
 
@@ -12,7 +12,7 @@ pub struct TokenBucket {
 }
 
 impl TokenBucket {
-    /// A full bucket.
+    /// Creates a full bucket.
     pub fn new(rate_hz: u32, burst: u32, now: RawTime) -> Self {
         Self {
             rate_hz,
@@ -22,12 +22,12 @@ impl TokenBucket {
         }
     }
 
-    /// Changes the limits; what is left stays left.
+    /// Changes the limits and keeps the tokens.
     pub fn set_limit(&mut self, rate_hz: u32, burst: u32) {
         (self.rate_hz, self.burst) = (rate_hz, burst);
     }
 
-    /// Takes `packets` if that many are left at `now`.
+    /// Takes `packets` tokens if the bucket holds that many at `now`.
     pub fn take(&mut self, packets: u32, now: RawTime) -> bool {
         let passed_ns = now.since(self.at).max(0);
         self.at = self.at.max(now);

@@ -1,22 +1,22 @@
-//! The asking side of unicast negotiation: what has been granted to us, and when to ask again (16.1).
+//! The client side of unicast negotiation: the services granted by one responder and their renewal (16.1).
 
 use super::unicast_tlv::{Service, Tlv, Tlvs};
 use crate::clock::RawTime;
 
-/// How long we ask for, s: a responder that we vanish from goes on no longer than this. Asked again at half time.
+/// Duration requested, s: the time that a responder continues after this agent vanishes. Renewed at half time.
 const DURATION_S: u32 = 60;
-/// Announce every 2 s: it is only listened to for the time scale (log2 s).
+/// Interval of Announce, 2 s (log2 s): it is used for the time scale only.
 const ANNOUNCE_INTERVAL: i8 = 1;
-/// First and longest pause before an unanswered request is sent again, ns.
+/// First and longest pause before an unanswered request is repeated, ns.
 const RETRY_NS: i64 = 1_000_000_000;
 const LONGEST_RETRY_NS: i64 = 16_000_000_000;
 
 const NANOS_PER_S: i64 = 1_000_000_000;
 
-/// What one responder has granted.
+/// The services granted by one responder.
 #[derive(Debug)]
 pub struct UnicastSession {
-    /// Of Sync and Delay_Resp, log2 s.
+    /// Interval of Sync and Delay_Resp, log2 s.
     interval: i8,
     services: [ServiceState; 3],
     announced: bool,
@@ -26,14 +26,14 @@ pub struct UnicastSession {
 
 #[derive(Debug, Clone, Copy)]
 struct ServiceState {
-    /// The granted interval, and until when.
+    /// Granted interval and end of the grant.
     granted: Option<(i8, RawTime)>,
     ask_at: RawTime,
     retry_ns: i64,
 }
 
 impl UnicastSession {
-    /// Nothing granted yet; to be asked for at once.
+    /// Creates a session without grants, to be requested at once.
     pub fn new(interval: i8, now: RawTime) -> Self {
         let state = ServiceState {
             granted: None,
@@ -49,7 +49,7 @@ impl UnicastSession {
         }
     }
 
-    /// Asks for another interval from now on.
+    /// Requests another interval from now on.
     pub fn set_interval(&mut self, interval: i8, now: RawTime) {
         if self.interval != interval {
             self.interval = interval;
@@ -57,7 +57,7 @@ impl UnicastSession {
         }
     }
 
-    /// What to ask for at `now`. Announce comes first: until the time scale is known, times cannot be read.
+    /// Returns the requests due at `now`. Announce comes first: its time scale is needed to read times.
     pub fn due_requests(&mut self, now: RawTime) -> Tlvs {
         let mut tlvs = Tlvs::default();
         for service in Service::ALL {
@@ -80,7 +80,7 @@ impl UnicastSession {
         tlvs
     }
 
-    /// When there is something to ask for.
+    /// Returns when the next request is due.
     pub fn next_due(&self) -> RawTime {
         let [announce, sync, delay_resp] = self.services.map(|state| state.ask_at);
         if self.announced {
@@ -90,7 +90,7 @@ impl UnicastSession {
         }
     }
 
-    /// Takes what the responder says. Whether a cancellation has to be acknowledged.
+    /// Takes a TLV of the responder. Returns true if it is a cancellation to acknowledge.
     pub fn receive(&mut self, tlv: Tlv, now: RawTime) -> bool {
         match tlv {
             Tlv::Grant {
@@ -121,36 +121,36 @@ impl UnicastSession {
         }
     }
 
-    /// Takes an Announce: by how many seconds the responder's times are ahead of UTC, if they are TAI.
+    /// Takes an Announce: the offset of the responder's time scale from UTC, s, if it is TAI.
     pub fn receive_announce(&mut self, utc_offset_s: Option<i16>) {
         self.announced = true;
         self.utc_offset_s = utc_offset_s.unwrap_or(0);
     }
 
-    /// What the responder's times are ahead of its UTC, ns.
+    /// Returns the offset of the responder's time scale from UTC, ns.
     pub fn ahead_ns(&self) -> i64 {
         i64::from(self.utc_offset_s) * NANOS_PER_S
     }
 
-    /// Time between two Syncs, ns: as granted, or as asked for while nothing is.
+    /// Returns the interval of Sync, ns: as granted, or else as requested.
     pub fn interval_ns(&self) -> i64 {
         let granted = self.services[Service::Sync.place()].granted;
         super::interval_ns(granted.map_or(self.interval, |granted| granted.0.clamp(-7, 6)))
     }
 
-    /// Whether the last answer was a refusal.
+    /// Returns true if the last response denied a service.
     pub fn refused(&self) -> bool {
         self.refused
     }
 
-    /// The responder has fallen silent: it may have forgotten us, so it is asked for everything again.
+    /// Requests all services again from a responder that has fallen silent: it may have lost the grants.
     pub fn ask_again(&mut self, now: RawTime) {
         for state in &mut self.services {
             state.ask_at = state.ask_at.min(now);
         }
     }
 
-    /// What to say before leaving.
+    /// Returns the cancellations to send before this agent stops.
     pub fn cancellations(&self) -> Tlvs {
         let granted = Service::ALL
             .into_iter()

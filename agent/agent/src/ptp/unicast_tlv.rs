@@ -1,11 +1,11 @@
-//! Unicast negotiation (16.1): the TLVs in which a client asks for messages and a responder grants them.
+//! The TLVs of unicast negotiation (16.1), in which a client requests messages and a responder grants them.
 
 use super::field::{Malformed, Reader, Writer};
 
-/// TLVs of one Signaling message that are heard; whoever sends more asks again for what was not granted.
+/// Largest number of TLVs read from one Signaling message; a client repeats requests that were not granted.
 pub const MOST_TLVS: usize = 4;
 
-/// Messages that are granted one by one (16.1.4.1, by message type).
+/// The messages that are granted (16.1.4.1, by message type).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Service {
     Announce,
@@ -79,7 +79,7 @@ pub struct Tlvs {
 }
 
 impl Tlvs {
-    /// Adds one; beyond [`MOST_TLVS`] it is passed over.
+    /// Adds a TLV. Skips it beyond [`MOST_TLVS`].
     pub fn push(&mut self, tlv: Tlv) {
         if let Some(place) = self.all.get_mut(self.len) {
             *place = Some(tlv);
@@ -95,7 +95,7 @@ impl Tlvs {
         self.len == 0
     }
 
-    /// Reads to the end of a message; TLVs of other kinds, and of services that we do not know, are passed over.
+    /// Reads to the end of a message. Skips TLVs of other kinds and of unknown services.
     pub(super) fn read(mut from: Reader<'_>) -> Result<Self, Malformed> {
         let mut tlvs = Self::default();
         while from.0.len() >= 4 {
