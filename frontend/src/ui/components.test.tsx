@@ -1,0 +1,139 @@
+// @vitest-environment jsdom
+import { cleanup, screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { afterEach, expect, test, vi } from 'vitest'
+import { Problem, Unreachable } from '~/lib/problem'
+import { Confirm } from './Confirm'
+import { CopyText } from './CopyText'
+import { FormActions } from './FormActions'
+import { MomentField } from './MomentField'
+import { Records, RowAction } from './Records'
+import { Empty, Failed, Loading } from './State'
+import { show } from './testing'
+
+afterEach(cleanup)
+
+const DOING = { mutate: vi.fn(), isPending: false, error: null, reset: vi.fn() }
+
+test('a confirmation names the effect, and acts only on its own button', async () => {
+  const onClose = vi.fn()
+  const mutate = vi.fn((_: string, { onSuccess }: { onSuccess: () => void }) => onSuccess())
+  show(
+    <Confirm title="Delete a-1" action="Delete" about="7" doing={{ ...DOING, mutate }} onClose={onClose}>
+      The VM is removed.
+    </Confirm>,
+  )
+  const dialog = within(screen.getByRole('dialog', { name: 'Delete a-1' }))
+  expect(dialog.getByText('The VM is removed.')).toBeTruthy()
+  expect(mutate).not.toHaveBeenCalled()
+  await userEvent.click(dialog.getByRole('button', { name: 'Delete' }))
+  expect(mutate.mock.calls[0]?.[0]).toBe('7')
+  expect(onClose).toHaveBeenCalledOnce()
+})
+
+test('a confirmation that is cancelled changes nothing', async () => {
+  const onClose = vi.fn()
+  show(
+    <Confirm title="Delete a-1" action="Delete" about="7" doing={DOING} onClose={onClose}>
+      The VM is removed.
+    </Confirm>,
+  )
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }))
+  expect(DOING.mutate).not.toHaveBeenCalled()
+  expect(onClose).toHaveBeenCalledOnce()
+})
+
+test('a failed confirmation shows the reason and stays open', () => {
+  const error = new Error('The VM is in use.')
+  show(
+    <Confirm title="Delete a-1" action="Delete" about="7" doing={{ ...DOING, error }} onClose={() => {}}>
+      The VM is removed.
+    </Confirm>,
+  )
+  expect(screen.getByRole('alert').textContent).toContain('The VM is in use.')
+})
+
+test('records are a table with named rows and columns, the current row marked', () => {
+  show(
+    <Records
+      label="VMs"
+      rows={[
+        { name: 'a-1', loss: '0 %' },
+        { name: 'b-2', loss: '1 %' },
+      ]}
+      id={({ name }) => name}
+      isCurrent={({ name }) => name === 'b-2'}
+      columns={[
+        { title: 'VM', cell: ({ name }) => name, as: 'head' },
+        { title: 'Loss', cell: ({ loss }) => loss, as: 'number' },
+      ]}
+    />,
+  )
+  expect(screen.getByRole('region', { name: 'VMs' })).toBeTruthy()
+  expect(screen.getAllByRole('columnheader').map(({ textContent }) => textContent)).toEqual(['VM', 'Loss'])
+  expect(screen.getByRole('rowheader', { name: 'b-2' }).closest('tr')?.getAttribute('aria-current')).toBe('true')
+})
+
+test('an action of a row is named after the row', async () => {
+  const onClick = vi.fn()
+  show(
+    <RowAction label="Delete a-1" onClick={onClick}>
+      Delete
+    </RowAction>,
+  )
+  await userEvent.click(screen.getByRole('button', { name: 'Delete a-1' }))
+  expect(onClick).toHaveBeenCalledOnce()
+})
+
+test('a text to copy keeps its words and reports success', async () => {
+  const user = userEvent.setup()
+  show(<CopyText label="Command" text="sinemora-agent run --backend https://x" />)
+  const group = within(screen.getByRole('group', { name: 'Command' }))
+  await user.click(group.getByRole('button', { name: 'Copy' }))
+  expect(await navigator.clipboard.readText()).toBe('sinemora-agent run --backend https://x')
+  expect(group.getByRole('button', { name: 'Copied' })).toBeTruthy()
+})
+
+test('an empty moment is now, a typed one is RFC 3339', async () => {
+  const onChange = vi.fn()
+  show(<MomentField label="Until" value={undefined} onChange={onChange} />)
+  const field = screen.getByLabelText('Until; leave empty for now')
+  await userEvent.type(field, '2026-11-20T23:10')
+  expect(onChange).toHaveBeenLastCalledWith(new Date('2026-11-20T23:10').toISOString())
+})
+
+test('a view that is empty, loading or failed says what comes next', async () => {
+  const retry = vi.fn()
+  show(
+    <>
+      <Empty title="No meshes yet">Create one to start.</Empty>
+      <Loading what="meshes" />
+      <Failed what="Meshes" error={new Error('The database is away.')} retry={retry} />
+    </>,
+  )
+  expect(screen.getByRole('heading', { name: 'No meshes yet' })).toBeTruthy()
+  expect(screen.getByRole('status').textContent).toBe('Loading meshes…')
+  expect(screen.getByRole('heading', { name: 'Meshes could not be loaded' })).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Try again' }))
+  expect(retry).toHaveBeenCalledOnce()
+})
+
+test('a failure names the request, an unreachable server the reconnection', () => {
+  const response = new Response(null, { status: 500, headers: { 'X-Request-ID': 'r-1' } })
+  show(
+    <>
+      <Failed what="Meshes" error={new Problem({ detail: 'Out of disk.', request_id: 'r-1' }, response)} />
+      <Failed what="Zones" error={new Unreachable(new Error())} />
+    </>,
+  )
+  expect(screen.getByText('Out of disk.')).toBeTruthy()
+  expect(screen.getByRole('heading', { name: 'Sinemora cannot be reached' })).toBeTruthy()
+})
+
+test('a form is saved or cancelled by buttons with verbs', async () => {
+  const onCancel = vi.fn()
+  show(<FormActions onCancel={onCancel} saving={false} />)
+  expect(screen.getByRole('button', { name: 'Save' }).getAttribute('type')).toBe('submit')
+  await userEvent.click(screen.getByRole('button', { name: 'Cancel' }))
+  expect(onCancel).toHaveBeenCalledOnce()
+})
