@@ -1,5 +1,7 @@
 //! Every setting of the agent, once: the file's keys, the flags, the environment and the documentation follow it.
 
+use strsim::levenshtein;
+
 /// One setting. `event_port` in the file is `--event-port` as a flag and `SINEMORA_AGENT_EVENT_PORT` in the environment.
 #[derive(Debug)]
 pub struct Setting {
@@ -203,26 +205,11 @@ pub fn find(key: &str) -> Option<&'static Setting> {
 
 /// The known key nearest to a mistyped one, if any is near.
 pub fn nearest(key: &str) -> Option<&'static str> {
-    let scored = SETTINGS.iter().map(|s| (distance(s.key, key), s.key));
+    let scored = SETTINGS.iter().map(|s| (levenshtein(s.key, key), s.key));
     scored
         .min()
         .filter(|(distance, _)| *distance <= 1 + key.len() / 4)
         .map(|(_, key)| key)
-}
-
-/// Levenshtein's distance, by bytes.
-fn distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.bytes().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.bytes().enumerate() {
-            let substituted = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = substituted.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }
 
 #[cfg(test)]
