@@ -1,4 +1,4 @@
-//! `docs/agent.md` names every setting with its default, and every metric.
+//! `docs/agent.md` lists every setting with its default, `docs/agent-measurements.md` every metric.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,14 +10,14 @@ use sinemora_agent::config::SETTINGS;
 use sinemora_agent::metrics::MetricsServer;
 use sinemora_agent::plan::BackendClock;
 
-fn documentation() -> String {
-    std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/agent.md"))
-        .unwrap()
+fn documentation(page: &str) -> String {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    std::fs::read_to_string(folder.join(page)).unwrap()
 }
 
 #[test]
 fn every_setting_is_explained_with_its_default() {
-    let text = documentation();
+    let text = documentation("agent.md");
     for setting in SETTINGS {
         let row = text
             .lines()
@@ -56,7 +56,7 @@ fn every_metric_is_explained() {
     stream.write_all(b"GET /metrics HTTP/1.0\r\n\r\n").unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
-    let (text, mut count) = (documentation(), 0);
+    let (text, mut count) = (documentation("agent-measurements.md"), 0);
     for line in answer
         .lines()
         .filter_map(|line| line.strip_prefix("# TYPE sinemora_agent_"))
