@@ -13,36 +13,36 @@ use crate::sides::{LARGEST_FRAME, Side, Sides};
 use crate::statistics::{Counters, Delays, DirectionReport, Report};
 use crate::sys::{self, Scheduler, monotonic_ns};
 
-/// Frames read from a side before due ones are looked after again.
+/// Frames to read from a side before the loop sends due ones again.
 const BATCH: usize = 32;
-/// Buffers kept for reuse: allocation is not what a packet should wait for.
+/// Buffers kept for reuse, so that no packet waits for an allocation.
 const SPARE_BUFFERS: usize = 4096;
 
-/// How the box works, beside what it does to packets.
+/// Settings of the loop itself.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
     pub settings: [Settings; 2],
     pub schedule: Vec<Scheduled>,
     pub seed: u64,
-    /// It sleeps until so long before a packet is due and spins from there; `i64::MAX`: it never sleeps.
+    /// Time before a packet is due at which the loop stops sleeping and spins; `i64::MAX`: it never sleeps.
     pub spin_ns: i64,
-    /// Packets a direction may hold.
+    /// Capacity of a direction, packets.
     pub capacity: usize,
     /// Ask for real-time scheduling.
     pub fifo: bool,
 }
 
-/// What others ask of a running box.
+/// Command to a running box.
 #[derive(Debug)]
 pub enum Command {
     Apply(Order),
-    /// Send a copy of what was counted so far.
+    /// Send a copy of the statistics.
     Statistics(Sender<Snapshot>),
-    /// Forget the durations; counters go on.
+    /// Clear the durations; counters continue.
     Reset,
-    /// Keep durations or not; counters go on.
+    /// Keep durations or not; counters continue.
     Record(bool),
-    /// Say that everything asked before is done.
+    /// Confirm that all earlier commands are done.
     Tell(Sender<()>),
     Stop,
 }
@@ -70,7 +70,7 @@ struct Way {
     delays: Delays,
 }
 
-/// A box with both ends open.
+/// Box with both ends open.
 pub struct Appliance {
     sides: Arc<Sides>,
     ways: [Way; 2],
@@ -108,7 +108,7 @@ impl Appliance {
         }
     }
 
-    /// Move packets until told to stop, or until nobody is left to tell. `wake` becomes readable when there is a command.
+    /// Move packets until a command stops the box or all senders are gone. `wake` becomes readable on a command.
     pub fn run(
         &mut self,
         commands: &Receiver<Command>,
@@ -126,7 +126,7 @@ impl Appliance {
             loop {
                 match commands.try_recv() {
                     Err(TryRecvError::Empty) => break,
-                    // Nobody is left who could stop it.
+                    // No sender is left to stop the box.
                     Ok(Command::Stop) | Err(TryRecvError::Disconnected) => {
                         return Ok(self.snapshot());
                     }
@@ -145,7 +145,7 @@ impl Appliance {
                 .iter_mut()
                 .for_each(|way| way.delays = Delays::default()),
             Command::Record(recording) => self.recording = recording,
-            // Whoever asked may have gone away.
+            // The receiver may be gone.
             Command::Statistics(to) => drop(to.send(self.snapshot())),
             Command::Tell(to) => drop(to.send(())),
             // Ends the loop itself.
@@ -289,7 +289,7 @@ impl Appliance {
 }
 
 impl Snapshot {
-    /// Figures, with what the kernel says it dropped on its own.
+    /// Return the figures, with the kernel's own drop count.
     pub fn report(&self, sides: &Sides) -> Report {
         let direction = |direction: Direction| {
             let (counters, delays) = &self.directions[direction.index()];

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 const NS_PER_S: u128 = 1_000_000_000;
 
-/// What a bucket is made of.
+/// Parameters of a bucket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Rate {
     pub bits_per_s: u64,
@@ -14,11 +14,11 @@ pub struct Rate {
     pub queue_bytes: u64,
 }
 
-/// When packets may leave under a [`Rate`].
+/// Bucket that computes when packets may leave under a [`Rate`].
 #[derive(Debug, Clone)]
 pub struct Bucket {
     rate: Rate,
-    /// When the bucket will be full again if nothing more arrives.
+    /// Time at which the bucket is full again if nothing more arrives.
     full_at_ns: i64,
     last_leaves_ns: i64,
     waiting: VecDeque<(i64, u64)>,
@@ -36,7 +36,7 @@ impl Bucket {
         }
     }
 
-    /// When a packet of `bytes` that arrives at `now_ns` leaves the bucket; `None`: the queue is full.
+    /// Return when a packet of `bytes` that arrives at `now_ns` leaves the bucket; `None`: the queue is full.
     pub fn admit(&mut self, now_ns: i64, bytes: u64) -> Option<i64> {
         while let Some((leaves_ns, size)) = self.waiting.front().copied() {
             if leaves_ns > now_ns {
@@ -63,7 +63,7 @@ impl Bucket {
         Some(leaves_ns)
     }
 
-    /// Nanoseconds in which tokens for `bytes` come.
+    /// Return the nanoseconds in which tokens for `bytes` accumulate.
     fn worth_ns(&self, bytes: u64) -> i64 {
         let ns = (u128::from(bytes) * 8 * NS_PER_S).div_ceil(u128::from(self.rate.bits_per_s));
         i64::try_from(ns).unwrap_or(i64::MAX / 4)
@@ -123,7 +123,7 @@ mod tests {
                 sent += 1_500;
             }
         }
-        // A megabyte in a second, give or take the burst and the queue.
+        // A megabyte in a second, within the burst and the queue.
         assert!((988_000..=1_012_000).contains(&sent), "{sent}");
     }
 }

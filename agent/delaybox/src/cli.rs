@@ -1,4 +1,4 @@
-//! The command line.
+//! Command line.
 
 use std::path::PathBuf;
 
@@ -26,18 +26,18 @@ Examples:
 Words of a direction (outbound is left to right, inbound is right to left):
   delay=   constant:100us (or 100us), uniform:50us,150us, normal:MEAN,SD, pareto:MEAN,SD[,SHAPE],
            pareto-normal:MEAN,SD, table:FILE.csv (column delay_us: samples; with column cumulative: shares)
-  add=     so much on top of the delay, may be negative
-  loss=    share of packets lost, each on its own: 1%
-  rate=    100mbit, with burst=5kB and queue=250kB beside it; none
+  add=     added to the delay, may be negative
+  loss=    share of packets lost, independently: 1%
+  rate=    100mbit, with burst=5kB and queue=250kB; none
 Draws below zero count as zero.";
 
 const RUN_OUTPUT: &str = "\
 Standard output: one JSON object when it is ready (where the namespaces are), one with the statistics at the end.
-SIGTERM or SIGINT stop it. With --control, lines on standard input change it while it runs and are answered by a
-JSON object each: `outbound add=100us`, `statistics`, `reset` (durations start anew), `stop`; their end stops it too.
+SIGTERM or SIGINT stop it. With --control, lines on standard input change it while it runs. It answers each with a
+JSON object: `outbound add=100us`, `statistics`, `reset` (clears the durations), `stop`. The end of the input stops it.
 Exit codes: 0 stopped as asked, 1 failed, 2 a setting is wrong";
 
-/// What delaybox is asked to do.
+/// Command of delaybox.
 #[derive(Debug)]
 pub enum Task {
     /// Pass packets on until stopped.
@@ -46,7 +46,7 @@ pub enum Task {
     Verify { wish: Wish, json: bool },
 }
 
-/// The whole command line, for parsing and for `--help`.
+/// Build the command line, for parsing and for `--help`.
 pub fn command() -> Command {
     Command::new("delaybox")
         .version(env!("CARGO_PKG_VERSION"))
@@ -69,7 +69,7 @@ pub fn command() -> Command {
         )
         .subcommand(
             Command::new("verify")
-                .about("Compare injected with achieved delay: the box's own times beside probes through it")
+                .about("Compare injected with achieved delay: the box's own times and probes through it")
                 .args(settings())
                 .arg(Arg::new("probes").long("probes").value_name("COUNT").default_value("5000")
                     .value_parser(value_parser!(u32).range(100..=1_000_000)).help("Probes in each direction"))
@@ -111,7 +111,7 @@ fn text(name: &'static str, value: &'static str, help: &'static str) -> Arg {
         .allow_hyphen_values(true)
 }
 
-/// What the parsed command line asks for.
+/// Return the command of a parsed command line.
 pub fn task(matches: &ArgMatches) -> Result<Task, Error> {
     let (name, matches) = matches
         .subcommand()

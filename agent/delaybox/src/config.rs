@@ -1,4 +1,4 @@
-//! What `run` is to do: a TOML file, and flags that win over it.
+//! Configuration of `run`: a TOML file, and flags that override it.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ use crate::sides::{Addressing, Place};
 use crate::sys::Address;
 use crate::units;
 
-/// Settings by name, as file and flags give them; absent is not said.
+/// Settings by name from file or flags; absent is not set.
 #[derive(Debug, Clone, Default, Deserialize, PartialEq)]
 #[serde(deny_unknown_fields, default)]
 pub struct Said {
@@ -31,7 +31,7 @@ pub struct Said {
     pub realtime: Option<bool>,
 }
 
-/// A complete configuration.
+/// Complete configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Config {
     pub left: Place,
@@ -49,7 +49,7 @@ impl Said {
         toml::from_str(&text).map_err(|error| Error::setting(place, error.to_string()))
     }
 
-    /// `self`, and from `weaker` what it does not say. Changes of both are followed.
+    /// Merge with `weaker`, whose settings apply where `self` has none. Changes of both apply.
     pub fn over(self, weaker: Self) -> Self {
         Self {
             left: self.left.or(weaker.left),
@@ -68,7 +68,7 @@ impl Said {
         }
     }
 
-    /// Everything said, checked; errors name the setting.
+    /// Validate the settings; errors name the setting.
     pub fn resolve(&self) -> Result<Config, Error> {
         let wrong = |key: &'static str| move |why: String| Error::setting(key, why);
         let place = |key, said: &Option<String>| {

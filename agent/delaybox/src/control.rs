@@ -1,4 +1,4 @@
-//! Talking to a running box: signals, and lines on standard input.
+//! Control of a running box: signals, and lines on standard input.
 
 use std::io::{BufRead, Write};
 use std::os::unix::net::UnixStream;
@@ -13,7 +13,7 @@ use crate::error::Error;
 use crate::settings::Order;
 use crate::sides::Sides;
 
-/// Sends commands to a box and wakes it.
+/// Sender of commands that wakes the box.
 #[derive(Debug)]
 pub struct Remote {
     commands: Sender<Command>,
@@ -21,7 +21,7 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// A remote, and what the box listens to.
+    /// Create a remote and the channels that the box reads.
     pub fn new() -> Result<(Self, Receiver<Command>, UnixStream), Error> {
         let made = || {
             let (near, far) = UnixStream::pair()?;
@@ -42,7 +42,7 @@ impl Remote {
         ))
     }
 
-    /// False when the box has ended.
+    /// Send a command; return false if the box has ended.
     pub fn send(&self, command: Command) -> bool {
         let sent = self.commands.send(command).is_ok();
         // A full stream wakes just as well.
@@ -61,7 +61,7 @@ impl Remote {
     }
 }
 
-/// The first SIGTERM or SIGINT asks the box to stop, a second one ends it at once.
+/// Stop the box on the first SIGTERM or SIGINT, end it at once on the second.
 pub fn stop_on_signals(remote: Remote) -> Result<(), Error> {
     let mut signals =
         Signals::new([SIGTERM, SIGINT]).map_err(|error| Error::system("signals", &error))?;
@@ -81,7 +81,7 @@ pub fn stop_on_signals(remote: Remote) -> Result<(), Error> {
         .map_err(|error| Error::system("a thread", &error))
 }
 
-/// Follow lines of standard input, each answered by one JSON object on standard output; its end stops the box.
+/// Execute lines of standard input and print one JSON object for each; the end of the input stops the box.
 pub fn follow_input(remote: Remote, sides: Arc<Sides>) -> Result<(), Error> {
     let body = move || {
         for line in std::io::stdin().lock().lines().map_while(Result::ok) {
@@ -101,7 +101,7 @@ pub fn follow_input(remote: Remote, sides: Arc<Sides>) -> Result<(), Error> {
 
 fn answer(line: &str, remote: &Remote, sides: &Sides) -> serde_json::Value {
     let ended = || serde_json::json!({ "error": "the box has ended" });
-    // Only what the next packet will meet is done.
+    // Confirm only what applies to the next packet.
     let done = |command| {
         let (to, from) = channel();
         if remote.send(command) && remote.send(Command::Tell(to)) && from.recv().is_ok() {

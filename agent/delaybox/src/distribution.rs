@@ -1,4 +1,4 @@
-//! How long packets are held: the distributions of the published appliance (UCAM-CL-TR-914, section 4) and a table.
+//! Delay distributions: those of the published appliance (UCAM-CL-TR-914, section 4) and a table.
 
 use std::fmt;
 use std::path::Path;
@@ -16,7 +16,7 @@ const PARETO_WEIGHT: f64 = 0.75;
 const HOW: &str = "write constant:100us, uniform:50us,150us, normal:MEAN,SD, pareto:MEAN,SD[,SHAPE], \
                    pareto-normal:MEAN,SD or table:FILE.csv";
 
-/// A distribution of delays in nanoseconds; a draw below zero counts as zero.
+/// Distribution of delays in nanoseconds; a draw below zero counts as zero.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Distribution {
     Constant {
@@ -30,7 +30,7 @@ pub enum Distribution {
         mean_ns: f64,
         sd_ns: f64,
     },
-    /// Pareto, moved and scaled to this mean and standard deviation. The least delay is
+    /// Pareto, shifted and scaled to this mean and standard deviation. The minimum is
     /// mean − sd · √((shape − 2) / shape): 0.577 standard deviations below the mean for shape 3.
     Pareto {
         mean_ns: f64,
@@ -102,7 +102,7 @@ impl Distribution {
         }
     }
 
-    /// One delay, in nanoseconds, possibly below zero.
+    /// Draw a delay in nanoseconds, possibly below zero.
     pub fn draw(&self, random: &mut Random) -> f64 {
         match self {
             Self::Constant { delay_ns } => *delay_ns,
@@ -123,7 +123,7 @@ impl Distribution {
     }
 }
 
-/// A Pareto variate of least value 1, moved to mean 0 and scaled to standard deviation 1.
+/// Draw a Pareto variate of minimum 1, shifted to mean 0 and scaled to standard deviation 1.
 fn standard_pareto(shape: f64, random: &mut Random) -> f64 {
     let mean = shape / (shape - 1.0);
     let sd = (shape / (shape - 2.0)).sqrt() / (shape - 1.0);

@@ -1,13 +1,13 @@
-//! What can go wrong, in words that say where and what would be right.
+//! Errors: what failed, where, and what to do.
 
 use std::fmt;
 
-/// Why delaybox cannot do what it was asked.
+/// Error of delaybox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
     /// A setting is wrong: `place` is the flag, key or line.
     Setting { place: String, why: String },
-    /// The system refused: `what` was tried, `why` it says, `advice` what helps.
+    /// The system refused: `what` failed, `why`, and `advice` on what to do.
     System {
         what: String,
         why: String,
@@ -23,7 +23,7 @@ impl Error {
         }
     }
 
-    /// What the system just refused.
+    /// Create the error of a system call.
     pub fn system(what: impl Into<String>, error: &std::io::Error) -> Self {
         let advice = match error.raw_os_error() {
             Some(libc::EPERM | libc::EACCES) => {
@@ -40,7 +40,7 @@ impl Error {
         }
     }
 
-    /// 2 for a wrong setting, 1 otherwise.
+    /// Return the exit code: 2 for a wrong setting, 1 otherwise.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Setting { .. } => 2,

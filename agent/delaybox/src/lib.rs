@@ -1,12 +1,11 @@
-//! A latency appliance in user space: what enters at one side leaves at the other after a chosen delay.
+//! Latency appliance in user space: packets leave the box after a chosen delay.
 //!
-//! It stands between two network namespaces (a TAP interface in each) or between two interfaces that exist
-//! (packet sockets). Each direction has its own delay distribution, loss and rate; packets of a direction never
-//! overtake each other. It does what NetEm does where the kernel has none, and at tens of microseconds, where
-//! NetEm is not precise.
+//! The box connects two network namespaces (a TAP interface in each) or two existing interfaces (packet sockets).
+//! Each direction has its own delay distribution, loss and rate; packets of a direction never overtake each other.
+//! The box replaces NetEm where the kernel has none, and at tens of microseconds, where NetEm is not precise.
 //!
-//! Purity: [`units`], [`random`], [`distribution`], [`bucket`], [`line`], [`settings`] and [`summary`] know neither
-//! clock nor socket; [`appliance`] moves the packets, [`sys`] holds the system calls.
+//! Purity: [`units`], [`random`], [`distribution`], [`bucket`], [`line`], [`settings`] and [`summary`] use
+//! neither clock nor socket; [`appliance`] moves the packets, [`sys`] contains the system calls.
 
 pub mod appliance;
 pub mod bucket;

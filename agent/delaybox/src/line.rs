@@ -1,13 +1,13 @@
-//! One direction: what becomes of each packet, decided from its arrival. Time is an argument.
+//! Line: decides the fate of each packet of a direction at its arrival. Time is an argument.
 
 use crate::bucket::Bucket;
 use crate::random::Random;
 use crate::settings::{Direction, Settings};
 
-/// What becomes of a packet.
+/// Fate of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fate {
-    /// Lost by chance.
+    /// Lost at random.
     Lost,
     /// Dropped: the queue of the rate limit is full.
     Dropped,
@@ -16,12 +16,12 @@ pub enum Fate {
     Leaves { at_ns: i64, drawn_ns: i64 },
 }
 
-/// A direction and its state.
+/// Direction and its state.
 #[derive(Debug, Clone)]
 pub struct Line {
     settings: Settings,
     bucket: Option<Bucket>,
-    // Streams of their own: more loss does not change which delays are drawn.
+    // Separate streams: more loss does not change the delays drawn.
     delays: Random,
     losses: Random,
     last_leaves_ns: i64,
@@ -45,12 +45,12 @@ impl Line {
         &self.settings
     }
 
-    /// Draws below zero, which count as zero.
+    /// Return the number of draws below zero, which count as zero.
     pub fn clamped(&self) -> u64 {
         self.clamped
     }
 
-    /// From now on these settings; packets on their way keep their time. A changed rate starts with a full bucket.
+    /// Apply these settings; packets in the box keep their time. A changed rate starts with a full bucket.
     pub fn set(&mut self, settings: Settings) {
         if settings.rate != self.settings.rate {
             self.bucket = settings.rate.map(Bucket::new);

@@ -1,4 +1,4 @@
-//! `delaybox`: the command line around the library.
+//! `delaybox`: command line of the library.
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -54,7 +54,7 @@ fn run(config: Config, control: bool) -> Result<(), Error> {
     Ok(())
 }
 
-/// One line; whoever closed standard output does not want to read it.
+/// Print one line; ignore a closed standard output.
 fn say(value: &serde_json::Value) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{value}").and_then(|()| out.flush());

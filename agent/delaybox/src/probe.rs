@@ -1,8 +1,8 @@
-//! An independent look at the box: datagrams through it, stamped outside it.
+//! Independent measurement of the box: datagrams through it, with timestamps outside it.
 //!
 //! Both namespaces are on one machine and share its clock, so a one-way delay is arrival minus departure. Departure
-//! is the moment before the system call, arrival the kernel's own stamp. What the path takes without any delay is
-//! measured the same way and subtracted by the caller.
+//! is the moment before the system call, arrival the kernel's timestamp. The caller measures the path
+//! without delay the same way and subtracts it.
 
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::sys::{monotonic_ns, realtime_ns, receive_stamped, stamp_arrivals};
 /// Bytes of a probe: sequence number and room up to the size of a small request.
 const PROBE_BYTES: usize = 64;
 
-/// How a direction is looked at.
+/// Settings of a measurement.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub count: u32,
-    /// Mean time between probes; each is varied by up to a quarter so that none locks in with a timer.
+    /// Mean time between probes; each varies by up to a quarter, so that none locks in with a timer.
     pub interval_ns: i64,
-    /// How long to wait for the last ones.
+    /// Time to wait for the last probes.
     pub patience_ns: i64,
 }
 
-/// What the probes saw.
+/// Result of the probes.
 #[derive(Debug, Clone, Default)]
 pub struct Sight {
     /// One-way delays in nanoseconds, by arrival.
@@ -36,7 +36,7 @@ pub struct Sight {
 }
 
 impl Sight {
-    /// Put `more` behind this.
+    /// Append `more`.
     pub fn append(&mut self, more: Self) {
         self.delays_ns.extend(more.delays_ns);
         self.sent += more.sent;

@@ -1,7 +1,7 @@
-//! What is asked of a direction, and of it later: one grammar for flags, files, schedules and the control input.
+//! Settings of a direction and their changes: one grammar for flags, files, schedules and the control input.
 //!
 //! `delay=normal:100us,10us loss=1% rate=100mbit burst=5kB queue=250kB`: words in any order, each optional.
-//! `add=100us` puts so much on top of whatever the delay is; it may be negative.
+//! `add=100us` is added to the delay; it may be negative.
 
 use crate::bucket::Rate;
 use crate::distribution::Distribution;
@@ -11,13 +11,13 @@ const DEFAULT_BURST_BYTES: u64 = 5_000;
 const DEFAULT_QUEUE_BYTES: u64 = 250_000;
 const KEYS: &str = "delay=, add=, loss=, rate=, burst= and queue=";
 
-/// What a direction does to its packets.
+/// Settings of a direction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
     pub delay: Distribution,
     /// Added to every draw.
     pub add_ns: i64,
-    /// Share of packets that are lost, each on its own.
+    /// Share of packets to lose, independently.
     pub loss: f64,
     pub rate: Option<Rate>,
 }
@@ -33,13 +33,13 @@ impl Default for Settings {
     }
 }
 
-/// What of [`Settings`] becomes different; `None` stays as it is.
+/// Change of [`Settings`]; `None` is unchanged.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Change {
     pub delay: Option<Distribution>,
     pub add_ns: Option<i64>,
     pub loss: Option<f64>,
-    /// `Some(None)`: no limit any more.
+    /// `Some(None)`: remove the limit.
     pub rate: Option<Option<Rate>>,
 }
 
@@ -76,7 +76,7 @@ impl Change {
         Ok(change)
     }
 
-    /// `settings` with this change.
+    /// Return `settings` with this change.
     pub fn applied_to(&self, settings: &Settings) -> Settings {
         Settings {
             delay: self.delay.clone().unwrap_or_else(|| settings.delay.clone()),
@@ -87,7 +87,7 @@ impl Change {
     }
 }
 
-/// One of the two ways through the box.
+/// Direction through the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Left to right.
@@ -110,7 +110,7 @@ impl Direction {
         self as usize
     }
 
-    /// `outbound`, `inbound` or `both`.
+    /// Parse `outbound`, `inbound` or `both`.
     pub fn parse(text: &str) -> Result<&'static [Self], String> {
         match text {
             "outbound" => Ok(&Self::BOTH[..1]),
@@ -123,7 +123,7 @@ impl Direction {
     }
 }
 
-/// A change and the directions it is for.
+/// Change and its directions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub directions: &'static [Direction],
@@ -131,7 +131,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// `direction` shall do all that `settings` say.
+    /// Create the change that sets all of `settings`.
     pub fn all_of(direction: Direction, settings: &Settings) -> Self {
         Self {
             directions: match direction {
@@ -147,7 +147,7 @@ impl Order {
         }
     }
 
-    /// `outbound add=100us`.
+    /// Parse `outbound add=100us`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (direction, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
             format!("{text:?} has no direction and change; write: outbound add=100us")
@@ -159,7 +159,7 @@ impl Order {
     }
 }
 
-/// An order for a moment after the start.
+/// Order for a time after the start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Scheduled {
     pub at_ns: i64,
@@ -167,7 +167,7 @@ pub struct Scheduled {
 }
 
 impl Scheduled {
-    /// `30s outbound add=100us`.
+    /// Parse `30s outbound add=100us`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let (at, rest) = text.trim().split_once(char::is_whitespace).ok_or_else(|| {
             format!("{text:?} has no time and change; write: 30s outbound add=100us")

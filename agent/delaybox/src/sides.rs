@@ -1,4 +1,4 @@
-//! The two ends of the box: a TAP interface in a namespace, or an interface that exists.
+//! The two ends of the box: a TAP interface in a namespace, or an existing interface.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
@@ -12,22 +12,22 @@ use serde::Serialize;
 use crate::error::Error;
 use crate::sys::{self, Address, Mac, Namespace};
 
-/// Name of the interface the box makes.
+/// Name of the interface that the box creates.
 pub const INTERFACE: &str = "delay0";
 /// Largest frame: a whole segment of 64 KiB before it is cut, and its headers.
 pub const LARGEST_FRAME: usize = (64 << 10) + 128;
 /// `struct virtio_net_hdr` (linux/virtio_net.h) in front of each frame: a segment that the kernel has not cut yet, or a
-/// checksum it has not filled in, goes from one side to the other as it is.
+/// checksum it has not filled in, passes unchanged.
 const OFFLOAD_HEADER: usize = 10;
 
-/// Where a side of the box is.
+/// Location of a side of the box.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
     /// A new namespace that lives as long as the box.
     New,
-    /// A namespace that exists: a TAP interface is made in it.
+    /// An existing namespace, in which the box creates a TAP interface.
     Namespace(PathBuf),
-    /// An interface that exists, in this namespace or another.
+    /// An existing interface, in this namespace or another.
     Interface {
         name: String,
         namespace: Option<PathBuf>,
@@ -35,7 +35,7 @@ pub enum Place {
 }
 
 impl Place {
-    /// `new`, `netns:NAME`, `netns:/path`, `if:NAME` or `if:NAME@NAMESPACE`.
+    /// Parse `new`, `netns:NAME`, `netns:/path`, `if:NAME` or `if:NAME@NAMESPACE`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let namespace = |name: &str| {
             if name.contains('/') {
@@ -64,7 +64,7 @@ impl Place {
     }
 }
 
-/// Addresses of the interfaces the box makes.
+/// Addresses of the interfaces that the box creates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Addressing {
     pub left: Address,
@@ -72,7 +72,7 @@ pub struct Addressing {
     pub mtu: u32,
 }
 
-/// One open end.
+/// Open end of the box.
 #[derive(Debug)]
 pub struct Side {
     port: File,
@@ -83,13 +83,13 @@ pub struct Side {
     missed: AtomicU64,
 }
 
-/// A side as `run` announces it.
+/// Side as `run` prints it.
 #[derive(Debug, Serialize)]
 pub struct SideReport {
     /// For `nsenter --net=…` while the box runs.
     pub namespace: String,
     pub interface: String,
-    /// None for an interface that existed before: its addresses are its owner's.
+    /// `None` for an existing interface, whose addresses belong to its owner.
     pub address: Option<Ipv4Addr>,
 }
 
@@ -183,31 +183,31 @@ impl Side {
         self.port.as_fd()
     }
 
-    /// Bytes of `frame` as they are on the wire.
+    /// Return the bytes of `frame` on the wire.
     pub fn wire_bytes(frame: &[u8]) -> u64 {
         frame.len().saturating_sub(OFFLOAD_HEADER) as u64
     }
 
-    /// The next frame; `None` when there is none now.
+    /// Return the next frame; `None` if there is none now.
     pub fn read(&self, into: &mut [u8]) -> std::io::Result<Option<usize>> {
         match (&self.port).read(into) {
             Ok(0) => Ok(None),
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => match error.kind() {
                 ErrorKind::WouldBlock | ErrorKind::Interrupted => Ok(None),
-                // The interface is down: nothing comes until it is up again.
+                // The interface is down: no frame arrives until it is up again.
                 _ if matches!(error.raw_os_error(), Some(libc::ENETDOWN)) => Ok(None),
                 _ => Err(error),
             },
         }
     }
 
-    /// Send `frame` as another side read it; false when the kernel does not take it.
+    /// Send `frame` as the other side read it; return false if the kernel refuses it.
     pub fn write(&self, frame: &[u8]) -> bool {
         (&self.port).write(frame).is_ok()
     }
 
-    /// Frames the kernel dropped because the box did not read in time.
+    /// Return the frames that the kernel dropped because the box did not read in time.
     pub fn missed(&self) -> u64 {
         let seen = if self.is_tap {
             let drops = self.namespace.within(|| sys::kernel_drops(&self.interface));

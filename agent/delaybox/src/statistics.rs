@@ -1,4 +1,4 @@
-//! What went through the box, as JSON.
+//! Statistics of a run, as JSON.
 
 use serde::Serialize;
 
@@ -10,17 +10,17 @@ use crate::summary::{Figures, Summary};
 pub struct Counters {
     pub received_packets: u64,
     pub received_bytes: u64,
-    /// Lost by chance, as asked for.
+    /// Lost at random on request.
     pub lost_packets: u64,
     /// Dropped at the full queue of the rate limit.
     pub dropped_packets: u64,
-    /// Dropped because the box held as many packets as it may.
+    /// Dropped at the box's capacity.
     pub overflowed_packets: u64,
     pub sent_packets: u64,
     pub sent_bytes: u64,
-    /// Not taken by the kernel at the far side.
+    /// Refused by the kernel at the far side.
     pub refused_packets: u64,
-    /// Still held.
+    /// Still in the box.
     pub in_box_packets: u64,
     /// Dropped by the kernel before the box could read them; not among the received.
     pub missed_packets: u64,
@@ -33,7 +33,7 @@ pub struct Counters {
 pub struct Delays {
     /// As drawn from the distribution.
     pub drawn: Summary,
-    /// From arrival to the time due: what was drawn, plus rate limit, plus waiting for the packet before.
+    /// From arrival to the time due: the draw, the rate limit, and waiting for the previous packet.
     pub planned: Summary,
     /// From arrival to the system call that sends.
     pub achieved: Summary,
@@ -41,7 +41,7 @@ pub struct Delays {
     pub late: Summary,
 }
 
-/// A direction as it is printed.
+/// Printed statistics of a direction.
 #[derive(Debug, Clone, Serialize, PartialEq)]
 pub struct DirectionReport {
     #[serde(flatten)]
@@ -64,7 +64,7 @@ impl DirectionReport {
     }
 }
 
-/// The whole box as it is printed.
+/// Printed statistics of the box.
 #[derive(Debug, Clone, Serialize, PartialEq)]
 pub struct Report {
     pub duration_s: f64,

@@ -1,4 +1,4 @@
-//! What is kept of many durations: exact count, mean, spread and extremes, quantiles from a fair sample.
+//! Summary of many durations: exact count, mean, standard deviation and extremes; quantiles from a sample.
 
 use serde::Serialize;
 
@@ -33,7 +33,7 @@ impl Default for Summary {
     }
 }
 
-/// A summary in figures, all in nanoseconds.
+/// Figures of a summary, in nanoseconds.
 #[derive(Debug, Clone, Serialize, PartialEq)]
 pub struct Figures {
     pub count: u64,
@@ -49,7 +49,7 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// The quantiles by name, for tables.
+    /// Return the quantiles by name, for tables.
     pub fn quantiles(&self) -> [(&'static str, i64); 5] {
         [
             ("p01", self.p01),
@@ -86,7 +86,7 @@ impl Summary {
         }
     }
 
-    /// `None` when there was nothing: missing is not zero.
+    /// Return the figures; `None` without durations, as missing is not zero.
     pub fn figures(&self) -> Option<Figures> {
         if self.count == 0 {
             return None;

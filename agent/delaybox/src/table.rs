@@ -1,11 +1,11 @@
-//! A delay distribution measured elsewhere: a CSV file of samples or of cumulative shares.
+//! Measured delay distribution: a CSV file of samples or of cumulative shares.
 
 use std::path::Path;
 
-/// Most lines a table may have; a million measured delays are 8 MB.
+/// Limit of lines; a million measured delays are 8 MB.
 const MOST_ROWS: usize = 1_000_000;
 
-/// Inverse of a cumulative distribution: shares rising from 0 to 1, the delay at each, straight lines between.
+/// Inverse of a cumulative distribution: shares rising from 0 to 1, the delay at each, with linear interpolation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
     shares: Vec<f64>,
@@ -20,7 +20,7 @@ impl Table {
         Self::parse(&text).map_err(|why| format!("{}: {why}", path.display()))
     }
 
-    /// The text of a table. Its header is `delay_us` (or `_ns`, `_ms`): each line a sample; or has `cumulative`
+    /// Parse the text of a table. Its header is `delay_us` (or `_ns`, `_ms`): each line a sample; or has `cumulative`
     /// besides: each line a share in 0..1 and the delay not exceeded by it.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut lines = text
@@ -105,7 +105,7 @@ impl Table {
         })
     }
 
-    /// The delay that a share of `uniform` does not exceed.
+    /// Return the delay that a share of `uniform` does not exceed.
     pub fn delay_ns(&self, uniform: f64) -> f64 {
         let above = self.shares.partition_point(|share| *share < uniform);
         let Some(below) = above.checked_sub(1) else {

@@ -1,6 +1,6 @@
-//! Durations, sizes, rates and shares as people write them.
+//! Parsers of durations, sizes, rates and shares.
 
-/// Nanoseconds of `text`: `100us`, `1.5ms`, `2s`, `250ns`; a bare 0 needs no unit. May be negative.
+/// Parse a duration in nanoseconds: `100us`, `1.5ms`, `2s`, `250ns`; a bare 0 needs no unit. May be negative.
 pub fn duration_ns(text: &str) -> Result<i64, String> {
     let wrong = || format!("{text:?} is no duration; write 100us, 1.5ms, 2s or 250ns");
     let (number, unit) = split(text).ok_or_else(wrong)?;
@@ -19,7 +19,7 @@ pub fn duration_ns(text: &str) -> Result<i64, String> {
     Ok(ns as i64)
 }
 
-/// Like [`duration_ns`], refusing what is negative.
+/// Parse a duration like [`duration_ns`]; refuse a negative one.
 pub fn positive_ns(text: &str) -> Result<i64, String> {
     match duration_ns(text)? {
         ns if ns < 0 => Err(format!("{text:?} is negative; a delay cannot be")),
@@ -27,7 +27,7 @@ pub fn positive_ns(text: &str) -> Result<i64, String> {
     }
 }
 
-/// Bytes of `text`: `1500`, `1500B`, `250kB` (thousands), `1MB`.
+/// Parse a size in bytes: `1500`, `1500B`, `250kB` (thousands), `1MB`.
 pub fn bytes(text: &str) -> Result<u64, String> {
     scaled(
         text,
@@ -36,7 +36,7 @@ pub fn bytes(text: &str) -> Result<u64, String> {
     .ok_or_else(|| format!("{text:?} is no size; write 1500B, 250kB or 1MB"))
 }
 
-/// Bits per second of `text`: `100mbit`, `1gbit`, `64kbit`.
+/// Parse a rate in bits per second: `100mbit`, `1gbit`, `64kbit`.
 pub fn bits_per_s(text: &str) -> Result<u64, String> {
     scaled(
         text,
@@ -46,7 +46,7 @@ pub fn bits_per_s(text: &str) -> Result<u64, String> {
     .ok_or_else(|| format!("{text:?} is no rate; write 100mbit, 1gbit or 64kbit"))
 }
 
-/// A share between 0 and 1 of `text`: `1%` or `0.01`.
+/// Parse a share between 0 and 1: `1%` or `0.01`.
 pub fn share(text: &str) -> Result<f64, String> {
     let value = match text.strip_suffix('%') {
         Some(percent) => percent.trim().parse::<f64>().map(|value| value / 100.0),
@@ -58,7 +58,7 @@ pub fn share(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{text:?} is no share; write 1% or 0.01"))
 }
 
-/// `ns` for people.
+/// Format nanoseconds for people.
 pub fn readable(ns: f64) -> String {
     match ns.abs() {
         size if size >= 1e9 => format!("{:.3} s", ns / 1e9),

@@ -1,4 +1,4 @@
-//! Injected against achieved: the box's own times beside those of probes that went through it.
+//! Comparison of injected and achieved delays: the box's own times, and probes through the box.
 
 use std::sync::Arc;
 use std::sync::mpsc::channel;
@@ -16,12 +16,12 @@ use crate::statistics::{DirectionReport, Report};
 use crate::summary::{Figures, Summary};
 use crate::units::readable;
 
-/// The path without delay and with it are looked at in turns: whatever drifts on the machine meets both.
+/// Turns of measuring the path without and with delay, so that drifts of the machine affect both.
 const ROUNDS: u32 = 5;
-/// Beyond the longest delay drawn, so long is waited for the last probes.
+/// Time to wait for the last probes beyond the longest delay drawn.
 const PATIENCE_NS: i64 = 300_000_000;
 
-/// What is compared.
+/// Settings of a comparison.
 #[derive(Debug, Clone)]
 pub struct Wish {
     pub config: Config,
@@ -29,13 +29,13 @@ pub struct Wish {
     pub interval_ns: i64,
 }
 
-/// A direction, injected against achieved.
+/// Comparison of one direction.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verdict {
     pub direction: &'static str,
     pub delay: String,
     pub sent: u32,
-    /// Exact counts: the box says lost, the probes say not arrived; they agree when nothing else drops packets.
+    /// Exact counts: the box counts lost packets, the probes missing ones; they agree if nothing else drops packets.
     pub lost_in_box: u64,
     pub not_arrived: u64,
     pub reordered: u32,
@@ -43,20 +43,20 @@ pub struct Verdict {
     pub floor_ns: i64,
     /// As drawn.
     pub injected_ns: Option<Figures>,
-    /// With the rate limit, and with waiting for the packet before: what the box means to achieve.
+    /// With the rate limit, and with waiting for the previous packet: the intended delay.
     pub planned_ns: Option<Figures>,
     pub achieved_ns: Option<Figures>,
     pub seen_ns: Option<Figures>,
 }
 
-/// The comparison of both directions.
+/// Comparison of both directions.
 #[derive(Debug, Clone, Serialize)]
 pub struct Verification {
     pub scheduler: &'static str,
     pub directions: Vec<Verdict>,
 }
 
-/// Run a box between two new namespaces and look through it.
+/// Run a box between two new namespaces and send probes through it.
 pub fn verify(wish: &Wish) -> Result<Verification, Error> {
     let sides = Arc::new(sides::open(
         &wish.config.left,
@@ -155,7 +155,7 @@ fn figures(sight: &Sight, floor_ns: i64) -> Option<Figures> {
 }
 
 impl Verification {
-    /// A table for people.
+    /// Format the comparison as a table.
     pub fn table(&self) -> String {
         let mut out = String::new();
         for verdict in &self.directions {

@@ -1,11 +1,11 @@
 //! Reading the clocks.
 
-/// `CLOCK_MONOTONIC`, the clock of the box's own times, in nanoseconds.
+/// Return `CLOCK_MONOTONIC`, the clock of the box's own times, in nanoseconds.
 pub fn monotonic_ns() -> i64 {
     read(libc::CLOCK_MONOTONIC)
 }
 
-/// `CLOCK_REALTIME`, in which the kernel stamps packets, in nanoseconds.
+/// Return `CLOCK_REALTIME`, the clock of the kernel's packet timestamps, in nanoseconds.
 pub fn realtime_ns() -> i64 {
     read(libc::CLOCK_REALTIME)
 }

@@ -6,13 +6,13 @@ use std::os::fd::AsRawFd;
 
 use super::checked;
 
-/// Frames the kernel keeps for us while we are busy; the default of 500 is 5 ms at 100,000 packets/s.
+/// Queue length of an interface, frames; the default of 500 is 5 ms at 100,000 packets/s.
 const QUEUE_FRAMES: libc::c_int = 10_000;
 
-/// An Ethernet address.
+/// Ethernet address.
 pub type Mac = [u8; 6];
 
-/// An IPv4 address with the length of its network.
+/// IPv4 address with prefix length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
     pub ip: Ipv4Addr,
@@ -20,7 +20,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// `10.77.0.1/24`.
+    /// Parse `10.77.0.1/24`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let read = || {
             let (ip, prefix) = text.split_once('/')?;
@@ -38,7 +38,7 @@ impl Address {
         })
     }
 
-    /// Whether `other` is reached directly.
+    /// Return whether `other` is in the same network.
     pub fn reaches(&self, other: Ipv4Addr) -> bool {
         (u32::from(self.ip) ^ u32::from(other)) & self.mask() == 0
     }
@@ -48,8 +48,8 @@ impl Address {
     }
 }
 
-/// Give interface `name` its addresses, tell it `neighbour` for good, and bring it and `lo` up. IPv6 is turned off on
-/// it and no ARP is needed, so that what goes through the box is what the user sends.
+/// Set the addresses of interface `name` and its permanent `neighbour`, disable IPv6, and bring it and `lo` up.
+/// Without IPv6 and ARP, only the user's packets pass through the box.
 pub fn configure(
     name: &str,
     mac: Mac,
@@ -68,7 +68,7 @@ pub fn configure(
     ask.ifr_ifru.ifru_hwaddr = hardware(mac);
     set(libc::SIOCSIFHWADDR, &mut ask)?;
     ask.ifr_ifru.ifru_metric = QUEUE_FRAMES;
-    // Needs CAP_NET_ADMIN of the first user namespace (net/core/dev_ioctl.c); without it the default has to do.
+    // Needs CAP_NET_ADMIN of the first user namespace (net/core/dev_ioctl.c); without it the default remains.
     let _ = set(libc::SIOCSIFTXQLEN, &mut ask);
     ask.ifr_ifru.ifru_mtu = mtu as libc::c_int;
     set(libc::SIOCSIFMTU, &mut ask)?;
@@ -93,8 +93,8 @@ pub fn configure(
     Ok(())
 }
 
-/// Frames the kernel dropped because the box had not read those before (`/proc/net/dev`, drops of transmission:
-/// what the namespace sends is what the box reads).
+/// Return the frames that the kernel dropped because the box did not read in time (`/proc/net/dev`, drops of
+/// transmission: the box reads what the namespace sends).
 pub fn kernel_drops(name: &str) -> io::Result<u64> {
     let text = std::fs::read_to_string("/proc/thread-self/net/dev")?;
     let prefix = format!("{name}:");
@@ -104,7 +104,7 @@ pub fn kernel_drops(name: &str) -> io::Result<u64> {
         .ok_or_else(|| io::Error::other(format!("{name} is not in /proc/net/dev")))
 }
 
-/// An empty request about interface `name`.
+/// Create an empty request for interface `name`.
 pub(super) fn request(name: &str) -> io::Result<libc::ifreq> {
     Ok(libc::ifreq {
         ifr_name: characters(name)?,
@@ -138,7 +138,7 @@ fn hardware(mac: Mac) -> libc::sockaddr {
     address
 }
 
-/// `sockaddr_in` in the shape of `sockaddr`: two bytes of port, four of address.
+/// Encode `sockaddr_in` in the shape of `sockaddr`: two bytes of port, four of address.
 fn internet(ip: Ipv4Addr) -> libc::sockaddr {
     let mut address = libc::sockaddr {
         sa_family: libc::AF_INET as libc::sa_family_t,

@@ -1,5 +1,5 @@
-//! System calls that the standard library lacks. All unsafe code of the box is here, each use beside the contract
-//! of the kernel it relies on.
+//! System calls that the standard library lacks. All unsafe code of the box is here, each use with the kernel's
+//! contract.
 
 #![expect(unsafe_code, reason = "system calls that the standard library lacks")]
 
@@ -21,12 +21,12 @@ pub use stamped::{Received, receive_stamped, stamp_arrivals};
 pub use tap::open_tap;
 pub use wait::wait_readable;
 
-/// The error of the system call that just failed.
+/// Return the error of the last system call.
 fn last_error() -> std::io::Error {
     std::io::Error::last_os_error()
 }
 
-/// 0 or more is success (the convention of system calls).
+/// Convert the result of a system call: 0 or more is success.
 fn checked(result: libc::c_int) -> std::io::Result<libc::c_int> {
     if result < 0 {
         Err(last_error())

@@ -1,4 +1,4 @@
-//! Packet sockets: frames of an interface that exists.
+//! Packet sockets: frames of an existing interface.
 
 use std::fs::File;
 use std::io;
@@ -24,7 +24,7 @@ pub fn open_packet_socket(name: &str) -> io::Result<File> {
         ask.ifr_ifru.ifru_ifindex
     };
     set(fd, libc::SOL_PACKET, libc::PACKET_VNET_HDR, 1)?;
-    // What the box itself sends must not come back in.
+    // Do not receive the frames that the box itself sends.
     set(fd, libc::SOL_PACKET, libc::PACKET_IGNORE_OUTGOING, 1)?;
     // More than net.core.rmem_max needs CAP_NET_ADMIN of the first namespace; without it the kernel's limit holds.
     if set(
@@ -73,7 +73,7 @@ pub fn open_packet_socket(name: &str) -> io::Result<File> {
     Ok(File::from(socket))
 }
 
-/// Frames the kernel dropped since the last call because the box had not read those before (packet(7)).
+/// Return the frames that the kernel dropped since the last call because the box did not read in time (packet(7)).
 pub fn packet_drops(socket: &File) -> io::Result<u64> {
     let mut counts = libc::tpacket_stats {
         tp_packets: 0,

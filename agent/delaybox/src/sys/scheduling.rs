@@ -1,11 +1,11 @@
-//! Being run in time.
+//! Real-time scheduling.
 
 use super::checked;
 
-/// Below the kernel's own threads (50), above everything ordinary.
+/// Priority below the kernel's own threads (50) and above normal processes.
 const PRIORITY: libc::c_int = 40;
 
-/// How the kernel schedules the box.
+/// Scheduling class of the box.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheduler {
     /// `SCHED_FIFO`: it runs as soon as a packet is due.
@@ -22,8 +22,8 @@ impl Scheduler {
     }
 }
 
-/// Make the calling thread as prompt as it may be: timers without slack, real time if `fifo` is wished
-/// and allowed. Refusals are no errors: the result says what was got, and the delays achieved show what it is worth.
+/// Remove the timer slack of the calling thread, and set real-time scheduling if `fifo` is set and permitted.
+/// A refusal is no error: the result is the class in force.
 pub fn prompt(fifo: bool) -> Scheduler {
     // SAFETY: PR_SET_TIMERSLACK (prctl(2)) takes a number alone.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1u64) };

@@ -1,4 +1,4 @@
-//! Datagrams with the kernel's own time of arrival: what is seen of the box from outside it.
+//! Datagrams with the kernel's arrival timestamp, for measurements outside the box.
 
 use std::io;
 use std::net::UdpSocket;
@@ -8,14 +8,14 @@ use super::{checked, packet};
 
 const CONTROL_BYTES: usize = 64;
 
-/// A datagram: how many bytes, and when the kernel received it (`CLOCK_REALTIME`).
+/// Size of a datagram and its arrival in the kernel (`CLOCK_REALTIME`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Received {
     pub bytes: usize,
     pub at_ns: i64,
 }
 
-/// Have the kernel stamp what arrives at `socket` (socket(7), SO_TIMESTAMPNS), with room for a burst.
+/// Enable arrival timestamps at `socket` (socket(7), SO_TIMESTAMPNS), with room for a burst.
 pub fn stamp_arrivals(socket: &UdpSocket) -> io::Result<()> {
     packet::set(
         socket.as_raw_fd(),
@@ -31,7 +31,7 @@ pub fn stamp_arrivals(socket: &UdpSocket) -> io::Result<()> {
     )
 }
 
-/// The next datagram, if there is one.
+/// Receive the next datagram, if there is one.
 pub fn receive_stamped(socket: &UdpSocket, into: &mut [u8]) -> io::Result<Option<Received>> {
     #[repr(align(8))]
     struct Control([u8; CONTROL_BYTES]);

@@ -10,7 +10,7 @@ use super::interface::request;
 
 const TUNSETIFF: libc::Ioctl = 0x4004_54ca;
 
-/// Make a TAP interface `name` in the namespace of the calling thread. Reads and writes never block, and have a
+/// Create a TAP interface `name` in the namespace of the calling thread. Reads and writes never block, and have a
 /// `virtio_net_hdr` of 10 bytes in front of the frame; the interface vanishes when the file is closed.
 pub fn open_tap(name: &str) -> io::Result<File> {
     let file = OpenOptions::new()

@@ -1,4 +1,4 @@
-//! Sleeping until something can be read or time is up, to the nanosecond.
+//! Waiting for readable files or a deadline, to the nanosecond.
 
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
