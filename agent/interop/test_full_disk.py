@@ -1,12 +1,11 @@
-"""An agent whose state folder is on a disk that is full measures on and reports what it measured."""
+"""Tests of an agent whose state folder is on a full disk: it continues to measure and to report."""
 
 import time
 
 from agents import BINARY, Fleet
 from lab import Lab, wait_until
 
-# A disk of its own over the state folder, filled up once it holds what an agent keeps that has run before: not a byte
-# is left.
+# Mount a separate disk over the state folder, write the state of an agent that has run before, and fill the disk.
 _FULL_DISK = r"""
 set -e
 identity=$(cat "$1/identity.json")
@@ -28,14 +27,14 @@ def test_reports_reach_the_backend_although_the_disk_is_full() -> None:
         client.follow([responder.peer("client")], 16)
         windows = client.await_windows(3, time.time() + 2)
         assert sum(window.round_trip.count[0] for window in windows) > 16
-        wait_until("it is said once", lambda: "the spool cannot be written" in client.process.output())
+        wait_until("the message in the log", lambda: "the spool cannot be written" in client.process.output())
         metrics = client.metrics()
         assert metrics["sinemora_agent_reports_dropped_total"] == 0
         assert metrics["sinemora_agent_reports_sent_total"] >= 3
         assert min(report.sequence for report in client.reports()) > 7
 
 
-# The same for an agent that starts for the first time, with a token.
+# Fill the disk of an agent that starts for the first time, with a token.
 _NO_ROOM = r"""
 mount -t tmpfs -o size=64k,mode=700 tmpfs "$1"
 cat /dev/zero > "$1/fill" 2> /dev/null || true
@@ -43,7 +42,7 @@ exec "$2" run --state-dir "$1" --backend http://127.0.0.1:1 --token "sme_$3" --m
 """
 
 
-def test_a_first_start_on_a_full_disk_says_so_before_the_token_is_used() -> None:
+def test_a_first_start_on_a_full_disk_fails_before_the_token_is_used() -> None:
     with Lab() as lab:
         state = lab.folder / "state"
         state.mkdir(mode=0o700)
@@ -51,7 +50,7 @@ def test_a_first_start_on_a_full_disk_says_so_before_the_token_is_used() -> None
             ["unshare", "--mount", "sh", "-c", _NO_ROOM, "sh", state, BINARY, "x" * 43], "agent"
         )
         wait_until("it ends", lambda: not process.running)
-        said = process.output()
-        assert "No space left on device" in said
-        assert "make room on that disk" in said
-        assert "127.0.0.1:1" not in said
+        output = process.output()
+        assert "No space left on device" in output
+        assert "make room on that disk" in output
+        assert "127.0.0.1:1" not in output

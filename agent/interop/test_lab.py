@@ -1,10 +1,10 @@
-"""The laboratory itself."""
+"""Tests of the laboratory."""
 
 from lab import Lab
 
 
-def test_the_bridge_keeps_its_address_whoever_joins() -> None:
-    # Hosts remember it: were it to change, they would talk to nobody until they ask again.
+def test_the_bridge_keeps_its_address_when_hosts_join() -> None:
+    # Hosts cache it: after a change they would reach nobody until the cache expires.
     with Lab() as lab:
         before = _address(lab)
         lowest = lab.host("lowest")

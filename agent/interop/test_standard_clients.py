@@ -1,4 +1,4 @@
-"""Stock ptpd and ptp4l measure against our responder by unicast negotiation, beside an agent of ours."""
+"""Tests of the agent as responder: ptpd, ptp4l and another agent measure it by unicast negotiation."""
 
 import statistics
 import time
@@ -16,7 +16,7 @@ RATE_HZ, LOG_INTERVAL = 16, -4
 
 @dataclass
 class Scene:
-    """What runs: our responder, one client of each kind, and since when."""
+    """Running responder, one client of each kind, and their start."""
 
     responder: Agent
     client: Agent
@@ -42,13 +42,13 @@ def scene() -> Iterator[Scene]:
         yield Scene(responder, client, ptpd, ptp4l, since_s)
 
 
-def test_ptpd_reads_the_delay_that_our_client_reads(scene: Scene) -> None:
+def test_ptpd_measures_the_delay_that_our_client_measures(scene: Scene) -> None:
     both = [statistics.median(scene.ptpd.raw_delays_ns(way)) for way in ("S", "D")]
     assert scene.ptpd.is_slave
     _alike(sum(both) / 2, scene)
 
 
-def test_ptp4l_reads_the_delay_that_our_client_reads(scene: Scene) -> None:
+def test_ptp4l_measures_the_delay_that_our_client_measures(scene: Scene) -> None:
     _alike(statistics.median(scene.ptp4l.raw_delays_ns()), scene)
 
 
@@ -66,13 +66,13 @@ def test_ptp4l_renews_its_grants(scene: Scene) -> None:
     assert len(scene.ptp4l.raw_delays_ns()) - before > RATE_HZ
 
 
-def test_stock_clients_cost_our_own_client_nothing(scene: Scene) -> None:
+def test_standard_clients_cost_our_own_client_nothing(scene: Scene) -> None:
     windows = scene.client.await_windows(5, scene.since_s + 1)
     assert [sum(window.round_trip.lost) for window in windows] == [0] * 5
 
 
 def _alike(delay_ns: float, scene: Scene) -> None:
-    """One way of the same kind of path at the same rate: half our round trip, within what a busy machine adds."""
+    """Check a one-way delay against half our round trip at the same rate, within what a busy machine adds."""
     windows = scene.client.await_windows(5, scene.since_s + 1)
     ours_ns = statistics.median(window.round_trip.mean_ns[0] for window in windows) / 2
     assert delay_ns > 0

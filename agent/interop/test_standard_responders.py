@@ -1,4 +1,4 @@
-"""Our client measures stock responders by unicast negotiation: ptpd, ptp4l and facebook/time's ptp4u."""
+"""Tests of the agent as client: it measures ptpd, ptp4l and facebook/time's ptp4u by unicast negotiation."""
 
 import statistics
 import time
@@ -14,7 +14,7 @@ from lab import Lab
 RATE_HZ = 16
 RESPONDERS = {"ptpd": 11, "ptp4l": 12, "ptp4u": 13}
 OURS = 2
-# What stands between a window and its peers: negotiation takes a few seconds.
+# Negotiation takes a few seconds.
 SETTLED_S, WINDOWS = 7, 6
 
 
@@ -28,8 +28,8 @@ def windows() -> Iterator[list[MeshWindow]]:
         daemons.ptp4l_master(hosts["ptp4l"])
         daemons.ptp4u(hosts["ptp4u"])
         responder.follow([client.peer("responder")], RATE_HZ)
-        stock = [peer(key, hosts[name].address, "client", protocol="ieee") for name, key in RESPONDERS.items()]
-        client.follow([*stock, responder.peer("client")], RATE_HZ)
+        standard = [peer(key, hosts[name].address, "client", protocol="ieee") for name, key in RESPONDERS.items()]
+        client.follow([*standard, responder.peer("client")], RATE_HZ)
         yield client.await_windows(WINDOWS, time.time() + SETTLED_S)
 
 
@@ -53,7 +53,7 @@ def test_nothing_is_lost_in_either_direction(windows: list[MeshWindow], name: st
 
 @pytest.mark.parametrize("name", RESPONDERS)
 def test_the_clock_of_the_responder_is_ours_whatever_its_time_scale(windows: list[MeshWindow], name: str) -> None:
-    # All hosts share a clock; ptp4u and ptp4l say theirs is TAI, which is 37 s ahead.
+    # All hosts share a clock; ptp4u and ptp4l announce TAI, which is 37 s ahead.
     places = [(window, list(window.peer_keys).index(RESPONDERS[name])) for window in windows]
     offsets_ns = [window.clock_offset_ns[place] for window, place in places if window.clock_offset_ns]
     assert offsets_ns
@@ -61,7 +61,7 @@ def test_the_clock_of_the_responder_is_ours_whatever_its_time_scale(windows: lis
 
 
 def _entry(window: MeshWindow, key: int, columns: str) -> tuple[int, int, int]:
-    """Sent, lost and mean delay of a peer."""
+    """Return sent, lost and mean delay of a peer."""
     place = list(window.peer_keys).index(key)
     of: Columns = getattr(window, columns)
     return of.sent[place], of.lost[place], of.mean_ns[place]
