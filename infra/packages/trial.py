@@ -1,7 +1,7 @@
-"""Installs the agent from its packages as a stranger would, in a copy of this machine that vanishes.
+"""Install the agent from its packages in a temporary copy of this machine.
 
-The copy is an overlay over `/` in a mount namespace of its own: dpkg, rpm, the maintainer scripts and the install
-script are the real ones, and nothing of it touches the machine. Needs root, Debian's dpkg and rpm, and overlayfs.
+The copy is an overlay over `/` in a separate mount namespace: dpkg, rpm, the maintainer scripts and the install
+script are the real ones, and the machine itself does not change. Needs root, Debian's dpkg and rpm, and overlayfs.
 """
 
 import functools
@@ -19,7 +19,7 @@ INSIDE = "SINEMORA_TRIAL_ROOT"
 
 
 def main() -> None:
-    """Enter a mount namespace, then try everything in the copy."""
+    """Enter a mount namespace, then test the packages in the copy."""
     if os.geteuid() != 0 or not shutil.which("dpkg") or not shutil.which("rpm"):
         sys.exit("This needs root, dpkg and rpm.\nWhat to do: make test-packages as root on Debian or its kin")
     if INSIDE not in os.environ:
@@ -40,11 +40,11 @@ def main() -> None:
         rpm(root)
     finally:
         run("umount", "--recursive", "--lazy", str(root))
-    print("The packages install, run, upgrade and go.")
+    print("The packages install, run, upgrade and uninstall.")
 
 
 def deb(root: Path) -> None:
-    """By the install script, from nothing to an agent that is purged."""
+    """Test the .deb with the install script: install, upgrade, remove and purge."""
     handler = functools.partial(Quiet, directory=str(DIST.parent))
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -80,12 +80,12 @@ def deb(root: Path) -> None:
 
 
 def rpm(root: Path) -> None:
-    """By rpm itself, from nothing over an upgrade with settings of one's own to an agent that is erased."""
+    """Test the .rpm with rpm: install, upgrade with changed settings, and erase."""
     (package,) = DIST.glob("*.rpm")
     copy = root / "var/tmp" / package.name
     shutil.copy(package, copy)
     settings, inside_copy = root / "etc/sinemora/agent.toml", f"/var/tmp/{package.name}"
-    # Where the machine is a Debian there is no database of rpm's yet.
+    # Debian has no rpm database yet.
     inside(root, ["rpm", "--initdb"])
     inside(root, ["rpm", "--install", inside_copy])
     version = inside(root, ["sinemora-agent", "--version"])
@@ -101,18 +101,18 @@ def rpm(root: Path) -> None:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """Serves agent/dist as /packages."""
+    """Server of agent/dist as /packages."""
 
     def translate_path(self, path: str) -> str:
-        """`/packages/x` is `agent/dist/x`."""
+        """Map `/packages/x` to `agent/dist/x`."""
         return super().translate_path(path.replace("/packages/", "/dist/", 1))
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the trial says what matters."""
+        """Log nothing."""
 
 
 def inside(root: Path, command: list[str], given: str = "", *, check: bool = True) -> str:
-    """Run a command in the copy; what it said."""
+    """Run a command in the copy and return its output."""
     clean = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root", "LC_ALL": "C"}
     done = subprocess.run(
         ["chroot", str(root), *command], input=given, capture_output=True, text=True, env=clean, check=False
@@ -124,14 +124,14 @@ def inside(root: Path, command: list[str], given: str = "", *, check: bool = Tru
 
 
 def expect(holds: bool, what: str, said: str) -> None:
-    """End with what was seen unless it holds."""
+    """Exit with the output unless the condition holds."""
     if not holds:
         sys.exit(f"Expected {what}:\n{said}")
     print(f"ok  {what}")
 
 
 def run(*command: str) -> None:
-    """Run to the end, or end with what it said."""
+    """Run a command; exit if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}: {done.stderr.strip()}")

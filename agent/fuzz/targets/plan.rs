@@ -1,4 +1,4 @@
-//! Whatever a backend, or somebody in its place, sends as a plan is acceptable or it is refused.
+//! Fuzz target of plans: accept or refuse any bytes from a backend.
 
 #![no_main]
 
