@@ -1,9 +1,9 @@
-//! How long to wait before asking again.
+//! Pauses between retries.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
-/// Doubling pauses with jitter, so that a thousand agents do not come back in the same instant.
+/// Exponential backoff with jitter, so that a thousand agents do not retry at the same moment.
 #[derive(Debug, Clone)]
 pub struct Backoff {
     first: Duration,
@@ -11,7 +11,7 @@ pub struct Backoff {
     failures: u32,
 }
 
-/// Longest pause a `Retry-After` can ask for; beyond it somebody mistyped.
+/// Longest pause accepted from `Retry-After`.
 const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(15 * 60);
 
 impl Backoff {
@@ -23,10 +23,10 @@ impl Backoff {
         }
     }
 
-    /// The pause after one more failure: half to all of `first`, doubled for each failure before, at most `longest`.
+    /// Returns the pause after a failure: half to all of `first`, doubled for each failure before, at most `longest`.
     ///
-    /// A `retry_after` of the backend is never undercut, and stretched by up to a quarter so that agents told the same
-    /// number spread out. `random` is uniform in `[0, 1)`.
+    /// The pause is at least `retry_after` of the backend, lengthened by up to a quarter to spread agents with the same value.
+    /// `random` is uniform in `[0, 1)`.
     pub fn failed(&mut self, retry_after: Option<Duration>, random: f64) -> Duration {
         let doubled = self
             .first
@@ -48,7 +48,7 @@ impl Backoff {
     }
 }
 
-/// Uniform in `[0, 1)`; good enough to spread load, not to keep secrets.
+/// Returns a number uniform in `[0, 1)`; suitable for spreading load, not for secrets.
 pub fn random() -> f64 {
     let bits = RandomState::new().build_hasher().finish();
     (bits >> 11) as f64 / (1u64 << 53) as f64

@@ -1,4 +1,4 @@
-//! What the agent counts about itself, for `/metrics` and for the health part of each report.
+//! The agent's own counters, for `/metrics` and for the health part of each report.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
@@ -66,7 +66,7 @@ pub struct Counters {
     pub events: EventQueue,
 }
 
-/// Where the stamps of packets are taken.
+/// The origin of packet timestamps.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimestampSource {
     /// By the kernel, when the packet passes the driver.
@@ -111,7 +111,7 @@ impl Counters {
     }
 }
 
-/// What an event tells the backend (`POST /v1/agents/self/events`).
+/// The kind of an event (`POST /v1/agents/self/events`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EventKind {
     ClockStep,

@@ -1,9 +1,8 @@
-//! The hardware clock that this agent stands on, if it has one whose error is known.
+//! The hardware clock that delays are measured with, if there is one with a known error.
 //!
-//! One-way delays need no assumption about routes when the clocks of both ends show one time. That they do is not
-//! measured here but known from who keeps them: the driver names the keeper, and the driver or the operator says how
-//! far the clock may be off. Clocks of different keepers are not compared: one may smear a leap second that the
-//! other steps.
+//! One-way delays need no assumption about routes if the clocks of both ends show the same time. The driver identifies the
+//! source of a clock's time, its domain, and the driver or the operator gives its error. Clocks of different domains are not
+//! compared: one may smear a leap second that the other steps.
 
 use std::io;
 use std::path::PathBuf;
@@ -11,7 +10,7 @@ use std::path::PathBuf;
 use crate::clock::PhcReading;
 use crate::timestamp::{PtpClock, PtpDevice, ptp_devices};
 
-/// Whose time a clock shows, as exchanges carry it.
+/// The source of a clock's time, as coded in messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum ClockDomain {
@@ -23,20 +22,20 @@ pub enum ClockDomain {
     HyperV = 3,
     /// The host, through `vmclock`.
     VmClock = 4,
-    /// Whoever the operator has in mind: the clock of a network card that a PTP daemon steers.
+    /// A source that the operator knows: the clock of a network card that a PTP daemon steers.
     Operator = 9,
 }
 
-/// A clock to stand on.
+/// A hardware clock that delays can be measured with.
 pub trait HardwareClock: Send {
-    /// By the name of its driver.
+    /// Returns the name of its driver.
     fn name(&self) -> &str;
     fn clock_domain(&self) -> ClockDomain;
-    /// What it shows; the error is all that it may be off its keeper's time.
+    /// Reads the clock. The error is its whole offset from the time of its domain.
     fn read(&mut self) -> io::Result<PhcReading>;
 }
 
-/// What the settings say.
+/// The hardware clock that the settings select.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Wanted {
     Any,
@@ -45,7 +44,7 @@ pub enum Wanted {
 }
 
 impl ClockDomain {
-    /// By the name of a driver.
+    /// Returns the domain of a driver's clock.
     fn of(name: &str) -> Self {
         match name {
             "KVM virtual PTP" => Self::Kvm,
@@ -57,8 +56,7 @@ impl ClockDomain {
     }
 }
 
-/// The clock to stand on among those of this machine: one that is wanted and whose error is known, rather a cloud's
-/// or a host's than another one.
+/// Selects a clock of this machine that the settings allow and whose error is known. Prefers that of a cloud or a host.
 fn choose<T>(
     clocks: Vec<(T, PtpDevice, Option<u64>)>,
     choice: &Wanted,
@@ -84,7 +82,7 @@ fn choose<T>(
     known.min_by_key(|(_, clock_domain)| *clock_domain)
 }
 
-/// A device and what it may be off.
+/// A device with an error bound.
 struct BoundedClock {
     clock: PtpClock,
     clock_domain: ClockDomain,
@@ -113,7 +111,7 @@ impl HardwareClock for BoundedClock {
     }
 }
 
-/// The hardware clock of this machine to stand on. `stated_ns` is what the operator says it may be off.
+/// Opens the hardware clock to use. `stated_ns` is the error bound stated by the operator.
 pub fn find(choice: &Wanted, stated_ns: Option<u64>) -> Option<Box<dyn HardwareClock>> {
     let devices = match choice {
         Wanted::None => Vec::new(),

@@ -1,4 +1,4 @@
-//! For logs: say it at once, then not with every repetition.
+//! Throttling of repeated log messages: the first one is logged at once.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ impl LogThrottle {
         Self { every, last: None }
     }
 
-    /// Whether it is time to say it (again).
+    /// Returns true if the message is to be logged now.
     pub fn due(&mut self, now: Instant) -> bool {
         let due = self
             .last
@@ -24,7 +24,7 @@ impl LogThrottle {
         due
     }
 
-    /// Things are well again: the next time counts as the first. `true` if it had been said.
+    /// Resets the throttle after recovery. Returns true if the message was logged since the last reset.
     pub fn reset(&mut self) -> bool {
         self.last.take().is_some()
     }

@@ -5,15 +5,15 @@ use super::super::{Change, Direction, PeerClock};
 
 const US: f64 = 1e3;
 
-/// How much the shortest delay of a way lies above the least it can be, at a time: another part of `most_ns` every
-/// 0.7 s, as of an appliance or hypervisor that wakes the later the deeper it sleeps.
+/// Returns the excess of a direction's shortest delay at a time: a random part of `most_ns` every 0.7 s, as of an appliance
+/// or hypervisor with sleep states.
 fn wander(at_s: f64, way: u64, most_ns: f64) -> f64 {
     let mixed = ((at_s / 0.7) as u64 * 2 + way + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     most_ns * ((mixed ^ (mixed >> 32)) >> 40) as f64 / f64::from(1 << 24)
 }
 
-/// Runs with ways that wander by so much, and become longer by so much (inbound, outbound) at 80 s.
+/// Runs with directions of this noise that become longer (inbound, outbound) at 80 s.
 fn run(
     rate_hz: i64,
     seconds: i64,
@@ -58,7 +58,7 @@ fn a_route_that_changes_by_little_more_than_delays_wander_is_told_once_and_for_i
     }
 }
 
-/// What becomes of the clock, ns, and by how much both ways become longer, us.
+/// The error of the clock over time, ns, and the increase of both directions, us.
 type Elsewhere = (fn(f64) -> f64, f64);
 
 #[test]

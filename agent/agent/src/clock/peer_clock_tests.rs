@@ -4,7 +4,7 @@ use super::super::Direction;
 use super::super::simulated::{Event, Outcome, S, World};
 use super::*;
 
-/// What happens in a scenario at a time, s; numbers of 0 to 1 to throw dice with.
+/// The event of a scenario at a time, s, by random numbers of 0 to 1.
 type Happens = fn(f64, [f64; 2]) -> Event;
 
 const QUIET: Happens = |_, _| Event::default();

@@ -4,7 +4,7 @@ use super::{Change, Leg, PeerClock, RawTime};
 
 pub const S: i64 = 1_000_000_000;
 
-/// What happens at a time (ns since the start), beyond what is always there.
+/// Queues and clock error at a time (ns since the start).
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Event {
     pub queue_in_ns: f64,
@@ -25,7 +25,7 @@ pub struct World {
     pub random: u64,
 }
 
-/// How a run went.
+/// The result of a run.
 #[derive(Debug, Default)]
 pub struct Outcome {
     /// Worst error of the offset looked up right after an exchange, once settled, ns.

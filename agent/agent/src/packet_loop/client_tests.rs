@@ -47,10 +47,10 @@ struct Play {
     client: Client,
     now: i64,
     deaf: Vec<u16>,
-    /// How much longer each flow takes than the one before.
+    /// Additional delay of each flow relative to the one before.
     longer_ns: i64,
     windows: Vec<MeshWindow>,
-    /// Which requests said that another one follows soon.
+    /// For each request: true if it announced that another one follows soon.
     soon: Vec<bool>,
 }
 

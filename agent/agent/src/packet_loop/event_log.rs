@@ -1,4 +1,4 @@
-//! What the loop tells the backend and the log, and how often at most.
+//! Events for the backend and the log, limited in frequency.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::timestamp::Disruption;
 
 const INTERVAL: Duration = Duration::from_secs(60);
 
-/// Routes change one by one, and each is worth a word; a failure in the network changes many at once.
+/// Shortest interval between reports of route changes: single changes are reported, a network failure changes many at once.
 const ROUTE_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Raises events; times are Unix ns in the backend's time.
@@ -40,7 +40,7 @@ impl EventLog {
         }
     }
 
-    /// The wall clock of this machine was stepped.
+    /// Reports a step of this machine's wall clock.
     pub fn wall_clock_stepped(&mut self, by_ns: i64, at_ns: i64) {
         let by_ms = by_ns as f64 / 1e6;
         let detail = format!(
@@ -49,7 +49,7 @@ impl EventLog {
         self.step(at_ns, detail);
     }
 
-    /// This machine has slept or moved.
+    /// Reports that this machine was suspended or has moved.
     pub fn disrupted(&mut self, disruption: Disruption, at_ns: i64) {
         let cause = match disruption {
             Disruption::Moved => {
@@ -66,7 +66,7 @@ impl EventLog {
         );
     }
 
-    /// A peer's clock was stepped against ours, or ours against it.
+    /// Reports a step of a peer's clock against ours, or of ours against it.
     pub fn peer_clock_stepped(&mut self, peer: IpAddr, at_ns: i64) {
         let detail = format!(
             "the clock of {peer} was stepped against that of this VM; its offset is estimated anew"
@@ -74,7 +74,7 @@ impl EventLog {
         self.step(at_ns, detail);
     }
 
-    /// The route from or to a peer has become longer or shorter, the other way being what it was.
+    /// Reports that the route from or to a peer has become longer or shorter.
     pub fn route_changed(&mut self, peer: IpAddr, change: RouteChange, at_ns: i64) {
         if !self.route_throttle.due(Instant::now()) {
             return;
@@ -99,13 +99,13 @@ impl EventLog {
             .raise(EventKind::RouteChange, at_ns, detail);
     }
 
-    /// A packet was not sent, so that the plan's cap is kept.
+    /// Counts a packet that was not sent because of a cap.
     pub fn shed(&mut self) {
         self.shed += 1;
         self.counters.requests_shed.fetch_add(1, Relaxed);
     }
 
-    /// Tells how much was shed, now and again, and why no more than `packets_per_s` may leave.
+    /// Reports the packets shed since the last report, and the reason for the limit of `packets_per_s`.
     pub fn report_shed(&mut self, packets_per_s: u32, excess: Option<CapExceeded>, at_ns: i64) {
         if self.shed > 0 && self.shed_throttle.due(Instant::now()) {
             let why = match excess {
@@ -131,7 +131,7 @@ impl EventLog {
         }
     }
 
-    /// The system would not send a packet.
+    /// Reports a packet that the system refused to send.
     pub fn refused(&mut self, to: SocketAddr, why: &str, at_ns: i64) {
         if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
@@ -142,14 +142,14 @@ impl EventLog {
         }
     }
 
-    /// A plan asks for more source ports than can be opened.
+    /// Logs that a plan asks for more source ports than can be opened.
     pub fn fewer_flows(&self, asked: u8, there: u8, why: &BindError) {
         tracing::warn!(
             "the plan asks for {asked} source ports per path and {there} can be had: {why}; the paths are measured by those"
         );
     }
 
-    /// A stock responder grants nothing.
+    /// Reports a standard responder that grants nothing.
     pub fn refuses(&mut self, at: SocketAddr, at_ns: i64) {
         if self.refusal_throttle.due(Instant::now()) {
             let detail = format!(
@@ -171,7 +171,7 @@ impl EventLog {
     }
 }
 
-/// Logs what a new plan asks for, and what of it this agent cannot do.
+/// Logs a new plan, and the peers of it that this agent cannot reach.
 pub(super) fn log_plan(plan: &Plan, unreachable: usize) {
     let peers = || plan.meshes.iter().flat_map(|mesh| &mesh.peers);
     let (revision, meshes) = (&plan.revision, plan.meshes.len());

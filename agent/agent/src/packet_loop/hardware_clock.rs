@@ -1,4 +1,4 @@
-//! What this agent's stamps are behind the hardware clock that it stands on, if it has one.
+//! The offset of this agent's timestamps from its hardware clock, if it has one.
 
 use crate::clock::{PhcOffset, PhcTracker, RawTime};
 use crate::hardware::HardwareClock;
@@ -50,18 +50,18 @@ impl HardwareTime {
         }
     }
 
-    /// This machine was disrupted.
+    /// Discards the readings, because this machine was disrupted.
     pub fn forget(&mut self) {
         self.phc.forget();
         self.next = None;
     }
 
-    /// What the clock may be off at the moment, ns; `None` while nothing is known.
+    /// Returns the current error of the clock, ns; `None` while it is unknown.
     pub fn error_ns(&self, now: RawTime) -> Option<u64> {
         self.phc.at(now).map(|ahead| ahead.error_ns)
     }
 
-    /// What is told to a client whose request came at `at`, which is `wire_ns` in messages.
+    /// Returns the TLV for a client whose request arrived at `at`, which is `wire_ns` in messages.
     pub fn hardware_clock(&self, at: RawTime, wire_ns: i64) -> Option<HardwareClockTlv> {
         let ahead = self.phc.at(at)?;
         let shows_ns = at.0.saturating_add(ahead.ahead_ns);
@@ -72,8 +72,8 @@ impl HardwareTime {
         })
     }
 
-    /// When, by our raw clock, a peer received what it says it received at `wire_ns`, `about` now; and what both clocks
-    /// may be off together. `None` if the clocks are not of the same keeper, or nothing is known.
+    /// Returns the time on our raw clock at which a peer received a packet with its timestamp `wire_ns`, near `about`, and
+    /// the sum of both clocks' errors. `None` if the clocks are of different domains, or an offset is unknown.
     pub fn moment_of(
         &self,
         hardware_clock: &HardwareClockTlv,

@@ -1,4 +1,4 @@
-//! A clock whose error is known, in place of the one near UTC; only in builds for measuring.
+//! A synthetic clock with a known error, for benchmarks only.
 //!
 //! `SINEMORA_SYNTHETIC_CLOCK` holds pairs `name=number` with commas between: at the raw time `origin_ns` the clock is
 //! `base_ns + offset_ns` ahead of the raw one, runs `skew_ppb` faster, its rate swings by `wander_ppb` over `wander_s`,
@@ -24,7 +24,7 @@ pub(super) struct Synthetic {
 }
 
 impl Synthetic {
-    /// The clock that the environment asks for.
+    /// Returns the clock that the environment describes, if any.
     pub fn wanted() -> Option<Self> {
         let text = std::env::var(VARIABLE).ok()?;
         let named: HashMap<&str, i64> = text
@@ -45,7 +45,7 @@ impl Synthetic {
         })
     }
 
-    /// What it is ahead of the raw clock.
+    /// Returns its offset from the raw clock, ns.
     pub fn ahead_ns(&self, at: RawTime) -> i64 {
         let passed_ns = at.0.saturating_sub(self.origin_ns);
         let passed_s = passed_ns as f64 / 1e9;

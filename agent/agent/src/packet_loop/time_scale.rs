@@ -1,10 +1,10 @@
-//! The time scale of our stamps on the wire.
+//! The time scale of timestamps in messages.
 
 #[cfg(feature = "synthetic-clock")]
 use super::synthetic::Synthetic;
 use crate::clock::RawTime;
 
-/// The raw clock, brought near UTC once and then never steered.
+/// The raw clock with a fixed offset, which was near UTC at the start. It is never steered.
 #[derive(Debug, Clone)]
 pub(super) struct TimeScale {
     ahead_ns: i64,
@@ -13,7 +13,7 @@ pub(super) struct TimeScale {
 }
 
 impl TimeScale {
-    /// A time scale that is `ahead_ns` ahead of the raw clock.
+    /// Creates a time scale that is `ahead_ns` ahead of the raw clock.
     pub fn starting(ahead_ns: i64) -> Self {
         Self {
             ahead_ns,
@@ -22,13 +22,13 @@ impl TimeScale {
         }
     }
 
-    /// A time as messages carry it, ns.
+    /// Converts a raw time to the time scale of messages, ns.
     #[cfg(not(feature = "synthetic-clock"))]
     pub fn of(&self, at: RawTime) -> i64 {
         self.ahead_ns.saturating_add(at.0)
     }
 
-    /// The same, of the clock that is asked for.
+    /// Converts a raw time to the time scale of messages, by the synthetic clock if there is one, ns.
     #[cfg(feature = "synthetic-clock")]
     pub fn of(&self, at: RawTime) -> i64 {
         let ahead_ns = self.synthetic.as_ref().map(|clock| clock.ahead_ns(at));

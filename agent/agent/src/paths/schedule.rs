@@ -1,4 +1,4 @@
-//! When each flow of each path sends its next request.
+//! The schedule of requests of each flow of each path.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,24 +15,24 @@ pub(crate) struct FlowKey {
     pub flow: u8,
 }
 
-/// What may be made up for after a late wake-up: slots, or as many as lie in this time, ns. More are left out, so
-/// that a pause ends without a burst.
+/// Slots that a late turn catches up on, or those within this time, ns. More are left out, so that a pause ends without a
+/// burst.
 const CATCH_UP: i64 = 2;
 const CATCH_UP_NS: i64 = 50_000_000;
 
-/// A path starts with so many slots at this interval, ns, if its own is longer: the clock of a peer is then known
-/// within a second. Then it goes on at its phase.
+/// Slots that a path starts with, and their interval, ns, if its own is longer: the clock of a peer is then known within a
+/// second. The path then continues at its phase.
 const FIRST: u32 = 32;
 const FIRST_INTERVAL_NS: i64 = 31_250_000;
 
-/// Paths that are new at once do so one after the other, this far apart, ns; until then they keep their own rate.
+/// Time between the starts of new paths, ns; until its start each has its own rate.
 const FIRST_APART_NS: i64 = 125_000_000;
 
-/// Requests of a path that asks more often than this leave in twos, half as often: to wake costs more than to send. It
-/// is as true for the answers, so that of both directions the second packet, which finds its way warm, is the quicker.
+/// Rate above which requests of a path leave in pairs, half as often: a wakeup costs more than a packet. Responses leave in
+/// pairs too, and in both directions the second packet is the faster one, because its path is warm.
 const MOST_TURNS_HZ: u32 = 64;
 
-/// From one slot of a flow to the next, ns, and how many requests leave in each.
+/// Returns the time between slots of a flow, ns, and the number of requests in each.
 pub(crate) fn rhythm(rate_hz: u32) -> (i64, u32) {
     let together = if rate_hz > MOST_TURNS_HZ { 2 } else { 1 };
     let interval_ns = 1_000_000_000 * i64::from(together) / i64::from(rate_hz.max(1));
@@ -43,39 +43,39 @@ pub(crate) fn rhythm(rate_hz: u32) -> (i64, u32) {
 #[derive(Debug)]
 pub(crate) struct Schedule {
     slots: BinaryHeap<Reverse<(RawTime, FlowKey)>>,
-    /// Slots that a path starts with.
+    /// Number of slots that a path starts with.
     pub first: u32,
-    /// When the next new path may start.
+    /// Time at which the next new path may start.
     first_at: RawTime,
 }
 
-/// The slots of one flow: every `interval_ns`, at a phase of its own.
+/// The slots of one flow: every `interval_ns`, at the flow's phase.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slots {
     interval_ns: i64,
-    /// Requests that leave in each, and those of the next one that have left.
+    /// Requests in each slot, and those of the next slot that have left.
     together: u32,
     used: u32,
     next: RawTime,
-    /// One of its slots were it not for those of its start.
+    /// A slot of its regular phase.
     phase_at: RawTime,
-    /// Slots of its start that are left, and when it may begin.
+    /// Remaining slots of its start, and the time of its start.
     first_left: u32,
     first_at: RawTime,
 }
 
 impl Slots {
-    /// When the next one is due.
+    /// Returns when the next slot is due.
     pub fn next(&self) -> RawTime {
         self.next
     }
 
-    /// Whether they are those of a rate.
+    /// Returns true if the slots are those of a rate.
     pub fn are_of(&self, rate_hz: u32) -> bool {
         (self.interval_ns, self.together) == rhythm(rate_hz)
     }
 
-    /// From this request to the next one, ns.
+    /// Returns the time from this request to the next one, ns.
     fn step_ns(&mut self) -> i64 {
         self.used = (self.used + 1) % self.together;
         if self.used > 0 {
@@ -108,8 +108,8 @@ impl Default for Schedule {
 }
 
 impl Schedule {
-    /// Adds one of the `flows` of a path. Its slots lie within their interval at a place that depends on the pair, so that neither the requests of one agent nor those that reach one responder bunch up; the
-    /// flows of a path share the interval evenly.
+    /// Adds one of the `flows` of a path. The phase of its slots depends on the pair of VMs, so that neither the requests of
+    /// one agent nor those to one responder bunch up. The flows of a path share the interval evenly.
     pub fn add(
         &mut self,
         key: FlowKey,
@@ -133,7 +133,7 @@ impl Schedule {
             self.first_at = first_at.plus(FIRST_APART_NS);
         }
         let phase_at = now.plus(phase as i64);
-        // Whose turn to start has come need not wait for its phase.
+        // A path that may start does not wait for its phase.
         let at_once = first_at.plus(phase as i64 % FIRST_INTERVAL_NS);
         let slots = Slots {
             interval_ns,
@@ -152,8 +152,8 @@ impl Schedule {
         slots
     }
 
-    /// The flow of the next slot that is due at `now`, and how many of its slots had to be left out. `slots` finds
-    /// the slots of a flow; those it does not know are gone.
+    /// Returns the flow of the next slot due at `now`, its slots, and the number of requests left out. `slots` returns the
+    /// slots of a flow, or `None` if the flow is gone.
     pub fn pop(
         &mut self,
         now: RawTime,
@@ -177,13 +177,13 @@ impl Schedule {
         None
     }
 
-    /// When the next slot is due.
+    /// Returns when the next slot is due.
     pub fn next(&self) -> Option<RawTime> {
         self.slots.peek().map(|Reverse((due, _))| *due)
     }
 }
 
-/// The finaliser of SplitMix64: every bit of the result depends on every bit of `z`.
+/// Mixes bits with the finaliser of SplitMix64: every bit of the result depends on every bit of `z`.
 fn mix(z: u64) -> u64 {
     let z = z.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -226,7 +226,7 @@ mod tests {
             self.slots.insert(key, slots);
         }
 
-        /// How many slots are used up to and at `now`, and how many left out.
+        /// Returns the number of slots used up to and at `now`, and of those left out.
         fn used(&mut self, now_ms: i64) -> (usize, u64) {
             let (mut used, mut left_out) = (0, 0);
             while let Some((key, slots, n)) = self

@@ -58,7 +58,7 @@ impl Talk {
         self.received.push(id);
     }
 
-    /// What the responder knows: a naive count over everything received.
+    /// Returns the responder's report by a naive count of everything received.
     fn rx_report(&self) -> RxReportTlv {
         let newest = *self.received.iter().max().unwrap();
         let watched = (newest - self.received[0] + 1).min(128);
@@ -515,7 +515,7 @@ fn losing_at_random(request: Body) {
     assert_eq!(told, [truth[0], truth[1], 0]);
 }
 
-/// Opens an exchange with a stock responder at 0 and gives its departure.
+/// Opens an exchange with a standard responder at 0 and sets its departure.
 fn standard(exchanges: &mut ExchangeTable<u16>) -> u16 {
     let deadline = RawTime(DEADLINE);
     let pending = PendingRequest {

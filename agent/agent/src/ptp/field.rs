@@ -72,7 +72,7 @@ impl Writer<'_> {
     }
 }
 
-/// Who sends, or who asked: a clock and one of its ports (5.3.5).
+/// The identity of a sender or requester: a clock and one of its ports (5.3.5).
 ///
 ///  0  8  clock identity
 ///  8  2  port number

@@ -1,4 +1,4 @@
-//! What is granted, to whom, and for how long.
+//! Grants: services, clients and durations.
 
 use super::*;
 

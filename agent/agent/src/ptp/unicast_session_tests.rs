@@ -1,4 +1,4 @@
-//! What is asked for, and when again.
+//! Requests for services and their renewal.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! Becoming known to the backend: at the first start, or on demand.
+//! Enrolment with the backend: at the first start, or on demand.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, UdpSocket};
@@ -33,7 +33,7 @@ pub fn enrol_only(config: &Config, force: bool) -> Result<Identity, RunError> {
     join(config, &state, backend, token)
 }
 
-/// The identity on disk, or a new one by the token, for which it waits as long as the backend is away.
+/// Returns the identity on disk, or enrols with the token and retries while the backend is unreachable.
 ///
 /// `None` if stopped before the backend answered.
 pub fn identity(
@@ -83,7 +83,7 @@ fn join(
     Ok(identity)
 }
 
-/// The token is used up by enrolling: a disk that cannot keep what it gives must be found before.
+/// Proves that the state folder is writable before the token is used up.
 fn prove_writable(state: &StateDir) -> Result<(), RunError> {
     let trial = state.join("trial");
     write_atomically(&trial, &[0; 4096])
@@ -94,9 +94,8 @@ fn prove_writable(state: &StateDir) -> Result<(), RunError> {
         })
 }
 
-/// A port that another program has must be found before too: the VM would be in the mesh and lost to everyone. They
-/// are held until the enrolment is done. That this process may not open them is no such reason: whoever provisions a
-/// VM is not always who runs the agent.
+/// Proves that no other program has the ports before the token is used up, and holds them until the enrolment is done.
+/// Missing permission is no error: the VM may be enrolled by another user than the one that runs the agent.
 fn prove_ports(
     listen: &Listen,
     metrics: Option<SocketAddr>,

@@ -1,4 +1,4 @@
-//! Why the agent ended otherwise than asked to.
+//! Errors that end the agent.
 
 use crate::backend::CallError;
 use crate::config::ConfigError;
@@ -7,7 +7,7 @@ use crate::identity::IdentityError;
 use crate::packet_loop::LoopError;
 use crate::state_dir::StateError;
 
-/// One variant per part that can fail.
+/// An error that ends the agent, one variant for each part.
 #[derive(Debug)]
 pub enum RunError {
     Config(ConfigError),
@@ -15,7 +15,7 @@ pub enum RunError {
     Identity(IdentityError),
     Enrol(EnrolError),
     Call(CallError),
-    /// A file or socket the agent cannot do without.
+    /// A file or socket that the agent needs.
     Io {
         at: String,
         why: String,
@@ -76,7 +76,7 @@ impl From<LoopError> for RunError {
 }
 
 impl RunError {
-    /// What the process ends with: 2 for a wrong setting, 3 for a refused enrolment, else 1.
+    /// Returns the exit code: 2 for a wrong setting, 3 for a refused enrolment, else 1.
     pub fn exit_code(&self) -> u8 {
         match self {
             Self::Config(_) => 2,

@@ -28,7 +28,7 @@ use crate::report::{Batcher, Pace, RefusedReports, Sequence, Spool, Uploader};
 use crate::state_dir::{SEQUENCE_FILE, StateDir};
 use crate::stop::Stop;
 
-/// How long the packet loop may take to hand over its windows after the stop signal.
+/// Time limit for the packet loop to report its windows after the stop signal.
 const LAST_WINDOWS_LIMIT: Duration = Duration::from_secs(2);
 /// Refused reports kept for people to look at, and bytes of them.
 const REFUSED_LIMIT: usize = 100;
@@ -178,7 +178,7 @@ fn measure(
     }))
 }
 
-/// Where to listen and what to tell the others, once the machine has an address; `None` if stopped before.
+/// Waits for the network and returns the addresses to listen at and to advertise; `None` if stopped before.
 ///
 /// A VM that boots may have no network yet, which mends itself.
 fn addresses(config: &Config, backend: &BackendUrl, stop: &Stop) -> Option<(Listen, IpAddr)> {

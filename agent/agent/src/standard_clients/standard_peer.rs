@@ -29,7 +29,7 @@ pub(crate) struct StandardPeer {
     pub general: SocketAddr,
     pub deadline_ns: i64,
     pub unicast: UnicastSession,
-    /// When to send a request without a Sync.
+    /// Time of the next request without a Sync.
     pub next: RawTime,
     heard_at: RawTime,
     syncs: SyncCount,

@@ -1,4 +1,4 @@
-//! UnicastService stock IEEE 1588 clients by unicast negotiation: who may ask, and the messages their grants are for.
+//! The service of standard IEEE 1588 clients by unicast negotiation (16.1): their authorization, and the granted messages.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::ptp::{
 /// Ports of clients that are not in the plan (annex C.2).
 const EVENT_PORT: u16 = 319;
 
-/// Grants, and the clients beyond the plan that may ask for them.
+/// Grants, and the networks of clients outside the plan that may get them.
 pub(crate) struct UnicastService {
     pub grants: Grants,
     standard_clients: Arc<[Network]>,
@@ -29,7 +29,7 @@ impl UnicastService {
         }
     }
 
-    /// Whether an address may be served: without this, anybody could turn our packets against a forged address.
+    /// Returns true if an address may be served. Otherwise a forged address could direct packets at a third party.
     pub fn allows(&self, address: IpAddr, responder: &Responder) -> bool {
         responder.has_peer(address)
             || self
@@ -49,8 +49,8 @@ impl UnicastService {
         });
     }
 
-    /// Takes the Signaling message of a client that is allowed to ask; what is to be answered, if anything. `known` is
-    /// the client's event port if the plan tells it.
+    /// Takes the Signaling message of an allowed client. Returns the response, if there is one. `known` is the client's event
+    /// port if the plan contains it.
     pub fn negotiate(
         &mut self,
         (client, tlvs): (PortIdentity, &Tlvs),
@@ -93,7 +93,7 @@ impl UnicastService {
         })
     }
 
-    /// The message that a grant is due.
+    /// Returns the message that is due by a grant.
     pub fn message(&self, due: &DueMessage, origin_ns: i64) -> Message {
         Message {
             source: self.identity,

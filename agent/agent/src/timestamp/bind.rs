@@ -1,4 +1,4 @@
-//! What can go wrong when a port is opened, in words that say what to do.
+//! Errors of opening a port, with advice.
 
 use std::io;
 use std::net::SocketAddr;

@@ -6,22 +6,22 @@ use crate::clock::RawTime;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RealTime(pub i64);
 
-/// Both clocks at one moment.
+/// Both clocks read at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sighting {
     pub raw: RawTime,
     pub real: RealTime,
 }
 
-/// Tries at a sighting; the one that was interrupted least counts. Five cost 0.2 us and err by less than 10 ns.
+/// Attempts at reading both clocks; the shortest counts. Five take 0.2 us and err by less than 10 ns.
 const TRIES: usize = 5;
 
-/// The undisciplined clock now.
+/// Returns the time of the undisciplined clock.
 pub fn raw_now() -> RawTime {
     RawTime(read(libc::CLOCK_MONOTONIC_RAW))
 }
 
-/// Reads the real-time clock between two looks at the raw one.
+/// Reads the real-time clock between two reads of the raw one.
 pub fn sight() -> Sighting {
     let mut narrowest = i64::MAX;
     let mut best = Sighting {
@@ -43,17 +43,17 @@ pub fn sight() -> Sighting {
     best
 }
 
-/// How long this machine has been suspended since it started, ns; some tens of ns more or less.
+/// Returns the time that this machine was suspended since its start, ns, to some tens of ns.
 pub fn suspended_ns() -> i64 {
     read(libc::CLOCK_BOOTTIME) - read(libc::CLOCK_MONOTONIC)
 }
 
-/// Processor time that all threads of this process have taken, ns.
+/// Returns the processor time of all threads of this process, ns.
 pub fn cpu_time_ns() -> i64 {
     read(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-/// The kernel's clock source, for example `tsc` or `kvm-clock`; empty when the system does not tell.
+/// Returns the kernel's clock source, for example `tsc` or `kvm-clock`; empty if unknown.
 pub fn clock_source() -> String {
     let path = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
     std::fs::read_to_string(path).map_or_else(|_| String::new(), |name| name.trim().to_owned())

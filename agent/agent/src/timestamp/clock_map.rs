@@ -1,26 +1,26 @@
-//! From kernel stamps to the undisciplined clock.
+//! Conversion of kernel timestamps to the undisciplined clock.
 
 use super::clock::{RealTime, Sighting};
 use crate::clock::RawTime;
 
-/// The real-time clock may run this much faster or slower than it did and still be said to be slewed.
+/// Change of the real-time clock's rate up to which it counts as slewed.
 const TOLERANCE_PPM: f64 = 1000.0;
 
-/// Less than this, ns, is no step.
+/// Smallest step, ns.
 const LEAST_STEP_NS: f64 = 20_000.0;
 
-/// Packets sent after the latest sighting are stamped within this, ns.
+/// Packets sent after the latest sighting are timestamped within this time, ns.
 const JUST_SENT_NS: i64 = 5_000_000;
 
-/// A stamp this far from the latest sighting, ns, is not one of ours.
+/// Distance from the latest sighting, ns, from which a timestamp is rejected.
 const FARTHEST_NS: u64 = 60_000_000_000;
 
-/// Two sightings of both clocks; stamps between them are interpolated.
+/// Two sightings of both clocks; timestamps between them are interpolated.
 #[derive(Debug, Clone)]
 pub struct ClockMap {
     before: Sighting,
     latest: Sighting,
-    /// How much faster than the raw clock the real-time clock ran between the two.
+    /// Rate of the real-time clock relative to the raw clock between the two.
     rate: f64,
     stepped: bool,
 }
@@ -39,8 +39,8 @@ impl ClockMap {
         self.latest
     }
 
-    /// Takes a new sighting. Says by how many ns the real-time clock was stepped since the last one, if it was:
-    /// that is, if it ran neither like the raw clock nor as fast as in the interval before.
+    /// Adds a sighting. Returns the step of the real-time clock since the last one, ns, if it ran neither like the raw clock
+    /// nor as fast as in the interval before.
     pub fn update(&mut self, sighting: Sighting) -> Option<i64> {
         let passed = sighting.raw.since(self.latest.raw);
         if passed <= 0 {
@@ -60,7 +60,7 @@ impl ClockMap {
         self.stepped.then_some(gained)
     }
 
-    /// When a stamp was taken; `None` if the clock was stepped around it and both readings are possible.
+    /// Converts a timestamp; `None` if the clock was stepped around it and both results are possible.
     pub fn raw(&self, stamp: RealTime) -> Option<RawTime> {
         let by = |sighting: Sighting| sighting.raw.plus(stamp.0.saturating_sub(sighting.real.0));
         let (by_before, by_latest) = (by(self.before), by(self.latest));

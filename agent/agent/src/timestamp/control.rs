@@ -1,4 +1,4 @@
-//! Control messages: what the kernel tells beside a packet, and what it is told.
+//! Control messages of received and sent packets (cmsg(3)).
 
 use std::net::IpAddr;
 
@@ -9,11 +9,10 @@ use super::clock::RealTime;
 /// Whole `u64` because `cmsghdr` must be aligned like one.
 pub(super) type Room = [u64; 32];
 
-/// Room for what the kernel is told of a packet that is sent: its source address, the longest of which takes 40 bytes, and
-/// the size of segments, which takes 24.
+/// Room for the control messages of a sent packet: its source address, at most 40 bytes, and the size of segments, 24.
 pub(super) type SourceRoom = [u64; 8];
 
-/// What came beside a packet.
+/// The control messages of a packet.
 #[derive(Debug, Default, Clone, Copy, PartialEq)]
 pub(super) struct Told {
     /// `SCM_TIMESTAMPING`, software stamp.

@@ -1,4 +1,4 @@
-//! What breaks the course of this machine's own clock: suspension, and a move to another host.
+//! Disruptions of this machine's own clock: suspension, and a move to another host.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -20,7 +20,7 @@ const READ: usize = 24;
 /// The clocks of a machine that slept differ by at least this, ns; less is reading them one after the other.
 const LEAST_SLEEP_NS: i64 = 1_000_000;
 
-/// What has happened to this machine.
+/// A disruption of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Disruption {
     /// The hypervisor says that its counter is another one: the machine has moved, or was restored.
@@ -43,12 +43,12 @@ impl Disruptions {
         Self::with(Path::new(VMCLOCK), suspended_ns())
     }
 
-    /// Whether a hypervisor tells of moves.
+    /// Returns true if the hypervisor reports moves.
     pub fn reports_moves(&self) -> bool {
         self.marker.is_some()
     }
 
-    /// What has happened since the last call.
+    /// Returns the disruption since the last call, if any.
     pub fn look(&mut self) -> Option<Disruption> {
         self.look_at(suspended_ns())
     }

@@ -79,7 +79,7 @@ pub struct PtpClock {
     name: String,
     /// Compared with the system's clocks by the hardware itself.
     is_precise: bool,
-    /// Where the driver tells how far the clock may be off, ns (`phc_error_bound` of Amazon's ENA).
+    /// File with the driver's error bound, ns (`phc_error_bound` of Amazon's ENA).
     bound_at: PathBuf,
 }
 
@@ -132,12 +132,12 @@ impl PtpClock {
         &self.name
     }
 
-    /// How far it may be off the time it is meant to show, ns; `None`: its driver does not tell, or not now.
+    /// Returns the driver's error bound, ns; `None` if the driver has none at the moment.
     pub fn bound_ns(&self) -> Option<u64> {
         bound(&std::fs::read_to_string(&self.bound_at).ok()?)
     }
 
-    /// What it shows; `error_ns` is what the reading alone may err by.
+    /// Reads the clock. `error_ns` is the error of the reading alone.
     pub fn read(&self) -> io::Result<PhcReading> {
         if self.is_precise {
             let mut precise = Precise::default();

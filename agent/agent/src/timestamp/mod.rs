@@ -1,4 +1,4 @@
-//! Sockets whose packets the kernel stamps, and the clocks those stamps are read against.
+//! Sockets with kernel timestamps, and the clocks of those timestamps.
 //!
 //! The kernel stamps a packet when it passes the driver, so it does not matter for precision when this process
 //! wakes (`Documentation/networking/timestamping.rst`). Stamps are of `CLOCK_REALTIME`; [`ClockMap`] carries them

@@ -9,27 +9,27 @@ use super::control::{self, Room, Told};
 use super::socket::Socket;
 use super::{BATCH, unwritten};
 
-/// Longer than any message of ours; what is longer still is cut, and its message length gives it away.
+/// Longest packet read, bytes; longer than any message of this agent. A longer packet is cut and rejected by its length.
 const PACKET: usize = 256;
 
-/// Room for packets beyond those that are expected: preparing room for many costs more than a second call.
+/// Room for packets in addition to the expected ones: preparing room for many costs more than a second call.
 const FEW: usize = 4;
 
 /// A received packet.
 #[derive(Debug, PartialEq)]
 pub struct Datagram<'a> {
     pub from: SocketAddr,
-    /// Our address that it was sent to, where the socket is open on all of them.
+    /// The local address that it was sent to, if the socket listens on all of them.
     pub to: Option<IpAddr>,
     pub bytes: &'a [u8],
-    /// When the kernel took it from the driver.
+    /// Kernel timestamp of its arrival.
     pub stamp: Option<RealTime>,
     /// Packets the socket had dropped before this one, since it was opened and modulo 2^32, because they were not
     /// read in time.
     pub overflows: u32,
 }
 
-/// Room for a batch, used again and again.
+/// Reusable room for a batch.
 pub struct Inbox {
     slots: Box<[Slot]>,
 }
@@ -57,7 +57,7 @@ impl Inbox {
         }
     }
 
-    /// The first `count` packets of the last batch; those of unknown senders are left out.
+    /// Returns the first `count` packets of the last batch without those of unknown address families.
     pub fn datagrams(&self, count: usize) -> impl Iterator<Item = Datagram<'_>> {
         self.slots[..count.min(BATCH)].iter().filter_map(|slot| {
             Some(Datagram {
@@ -70,14 +70,14 @@ impl Inbox {
         })
     }
 
-    /// Stamps of departures in the first `count` slots, by number.
+    /// Returns the departure timestamps in the first `count` slots, by packet number.
     pub(super) fn departures(&self, count: usize) -> impl Iterator<Item = (u32, RealTime)> {
         self.slots[..count.min(BATCH)]
             .iter()
             .filter_map(|slot| Some((slot.told.departure_id?, slot.told.stamp?)))
     }
 
-    /// Fills slots with packets; how many, 0 when none waits. About so many are `expected`.
+    /// Fills slots with packets, of which about `expected` wait. Returns how many.
     fn fill(&mut self, socket: &Socket, expected: usize) -> io::Result<usize> {
         let (first, more) = self.slots.split_at_mut((expected + FEW).min(BATCH));
         let filled = read_into(first, socket, Queue::Packets)?;
@@ -88,15 +88,15 @@ impl Inbox {
     }
 }
 
-/// What is read of a socket.
+/// The queue of a socket to read.
 #[derive(Clone, Copy, PartialEq)]
 enum Queue {
     Packets,
-    /// The error queue. Of what left nothing comes back but control messages.
+    /// The error queue, which returns control messages of departures only.
     Departures,
 }
 
-/// One `recvmmsg(2)`; how many slots were filled.
+/// Calls `recvmmsg(2)` once. Returns how many slots were filled.
 fn read_into(slots: &mut [Slot], socket: &Socket, queue: Queue) -> io::Result<usize> {
     let (mut vectors, mut headers) = (unwritten(), unwritten::<libc::mmsghdr>());
     for ((slot, vector), header) in slots.iter_mut().zip(&mut vectors).zip(&mut headers) {
@@ -153,15 +153,14 @@ impl Default for Inbox {
 }
 
 impl Socket {
-    /// Reads the next packets into `inbox`; how many. Fewer than [`BATCH`] means that no more wait.
+    /// Reads the next packets into `inbox`. Returns how many; fewer than [`BATCH`] means that no more wait.
     pub fn receive(&self, inbox: &mut Inbox) -> io::Result<usize> {
         let count = inbox.fill(self, self.gathered())?;
         self.remember_gathered(count);
         Ok(count)
     }
 
-    /// Reads the next stamps of departures; how many. Those that are `expected` are read without a last look at an empty
-    /// queue.
+    /// Reads the next departure timestamps. Returns how many. The `expected` ones are read without polling an empty queue.
     pub(super) fn receive_departures(
         &self,
         inbox: &mut Inbox,
@@ -173,8 +172,8 @@ impl Socket {
     }
 }
 
-/// What passes by itself counts as "nothing": an empty queue, a signal, an earlier packet that met no receiver, an
-/// interface or memory that is away for a moment.
+/// Returns 0 for transient errors: an empty queue, a signal, an earlier packet without a receiver, an interface or memory
+/// that is temporarily unavailable.
 fn nothing_yet(error: io::Error) -> io::Result<usize> {
     use io::ErrorKind::{
         ConnectionRefused, HostUnreachable, Interrupted, NetworkDown, NetworkUnreachable,

@@ -1,4 +1,4 @@
-//! A UDP socket with kernel stamps.
+//! A UDP socket with kernel timestamps.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -8,10 +8,10 @@ use std::time::Duration;
 
 use super::bind::BindError;
 
-/// Bytes of packets that may wait, several thousand of them; without CAP_NET_ADMIN the kernel grants less.
+/// Receive buffer, bytes, for several thousand packets; without CAP_NET_ADMIN the kernel grants less.
 const RECEIVE_BUFFER: i32 = 4 << 20;
 
-/// Which packets of a socket are stamped.
+/// The packets of a socket that are timestamped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stamps {
     Received,
@@ -25,12 +25,12 @@ pub struct Socket {
     local: SocketAddr,
     stamps_departures: bool,
     joins: AtomicBool,
-    /// How many packets it lately had when it was read.
+    /// Number of packets at its recent reads.
     gathered: AtomicUsize,
 }
 
 impl Socket {
-    /// Opens `at`. Without support for stamps in the kernel the socket still works.
+    /// Opens `at`. The socket also works without timestamps of the kernel.
     pub fn bind(at: SocketAddr, stamps: Stamps) -> Result<Self, BindError> {
         let error = |source| BindError { at, source };
         let socket = UdpSocket::bind(at).map_err(error)?;
@@ -70,32 +70,32 @@ impl Socket {
         })
     }
 
-    /// The address and port in use.
+    /// Returns the address and port in use.
     pub fn local(&self) -> SocketAddr {
         self.local
     }
 
-    /// Whether the kernel was willing to stamp what this socket sends.
+    /// Returns true if the kernel timestamps what this socket sends.
     pub fn stamps_departures(&self) -> bool {
         self.stamps_departures
     }
 
-    /// Whether packets to one receiver go to the kernel in one piece, which cuts it again as late as it can.
+    /// Returns true if packets to one receiver are sent in one piece, which the kernel segments (udp(7), UDP_SEGMENT).
     pub(super) fn joins(&self) -> bool {
         self.joins.load(Relaxed)
     }
 
-    /// The kernel or the network card does not cut packets apart.
+    /// Disables segmentation, which the kernel or the network card does not support.
     pub(super) fn join_no_more(&self) {
         self.joins.store(false, Relaxed);
     }
 
-    /// About how many packets it has when it is read, from what it had before.
+    /// Returns the expected number of packets at a read.
     pub(super) fn gathered(&self) -> usize {
         self.gathered.load(Relaxed)
     }
 
-    /// Remembers how many packets it had.
+    /// Records the number of packets at a read.
     pub(super) fn remember_gathered(&self, count: usize) {
         // Falls slowly, so that one quiet moment makes no extra call of the next.
         let known = self.gathered();
@@ -103,7 +103,7 @@ impl Socket {
             .store(count.max(known - known.div_ceil(8)), Relaxed);
     }
 
-    /// Lets the kernel number departures from 0 again: the counter starts when OPT_ID is switched on.
+    /// Restarts the kernel's numbering of departures at 0: the counter starts when OPT_ID is switched on.
     pub(super) fn renumber_departures(&self) -> io::Result<()> {
         let flags = flags(Stamps::SentAndReceived);
         let without = flags & !libc::SOF_TIMESTAMPING_OPT_ID;
@@ -116,7 +116,7 @@ impl Socket {
     }
 }
 
-/// Software stamps on both ways; of what is sent only the stamp comes back (TSONLY), numbered (ID).
+/// Returns the flags for software timestamps. Of sent packets only the timestamp is returned (TSONLY), numbered (ID).
 fn flags(stamps: Stamps) -> u32 {
     let received = libc::SOF_TIMESTAMPING_RX_SOFTWARE | libc::SOF_TIMESTAMPING_SOFTWARE;
     match stamps {
@@ -149,15 +149,15 @@ fn set<T: Copy>(fd: RawFd, level: i32, name: i32, value: T) -> io::Result<()> {
     }
 }
 
-/// What a socket has to be read.
+/// The queues of a socket that can be read.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Ready {
     pub packets: bool,
-    /// Stamps of departures, on the error queue.
+    /// Departure timestamps on the error queue.
     pub departures: bool,
 }
 
-/// Sleeps until one of the sockets has something, at most `timeout`; what each has.
+/// Waits until one of the sockets can be read, at most `timeout`. Returns what can be read of each.
 pub fn wait<'a>(
     sockets: impl Iterator<Item = &'a Socket>,
     timeout: Duration,

@@ -1,4 +1,4 @@
-//! Sending packets in batches.
+//! Batched transmission of packets.
 
 use std::borrow::Borrow;
 use std::io;
@@ -12,7 +12,7 @@ use super::{BATCH, unwritten};
 /// Longest message of an exchange, bytes.
 const MESSAGE: usize = crate::ptp::MAX_LEN;
 
-/// Most packets to one receiver that go to the kernel in one piece.
+/// Largest number of packets to one receiver in one piece.
 const MOST_TOGETHER: usize = 8;
 
 /// A packet on its way out.
@@ -23,15 +23,15 @@ pub struct Outgoing<T> {
     pub from: Option<IpAddr>,
     pub bytes: [u8; MESSAGE],
     pub len: usize,
-    /// What its sender knows it by.
+    /// Identifies the packet to its sender.
     pub token: T,
 }
 
 impl Socket {
-    /// Sends packets in order. `each` hears of every packet whether it left, or why not; one that the system refuses
-    /// (no route, a firewall) does not hold up the others, and a full queue ends the batch.
+    /// Sends packets in order. Calls `each` with the result of every packet. A packet that the system refuses (no route, a
+    /// firewall) does not hold up the others, and a full queue ends the batch.
     ///
-    /// Whether all left.
+    /// Returns true if all packets left.
     pub fn send<T>(
         &self,
         packets: &[impl Borrow<Outgoing<T>>],
@@ -63,8 +63,8 @@ impl Socket {
         all
     }
 
-    /// One `sendmmsg(2)`; how many left, at least one. Those that stand next to each other and go to one receiver pass
-    /// through the system together.
+    /// Calls `sendmmsg(2)` once. Returns how many packets left, at least one. Neighbouring packets to one receiver are sent in
+    /// one piece.
     fn send_batch<T>(&self, packets: &[impl Borrow<Outgoing<T>>]) -> io::Result<usize> {
         let (mut vectors, mut headers) = (unwritten::<libc::iovec>(), unwritten());
         let (mut names, mut rooms) = (unwritten(), unwritten::<SourceRoom>());
@@ -117,8 +117,8 @@ impl Socket {
     }
 }
 
-/// How many of the first packets may go to the kernel in one piece: to one receiver, equally long but for the last one,
-/// which may be shorter (udp(7)).
+/// Returns how many of the first packets may be sent in one piece: to one receiver and of equal length, except that the last
+/// one may be shorter (udp(7)).
 fn together<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
     let Some(first) = packets.first().map(Borrow::borrow) else {
         return 0;
@@ -142,7 +142,7 @@ fn together<T>(packets: &[impl Borrow<Outgoing<T>>]) -> usize {
     count
 }
 
-/// Whether the system refused a packet because it was to be cut apart.
+/// Returns true if the system refused a packet because of its segmentation.
 fn is_of_joining(error: &io::Error) -> bool {
     matches!(
         error.raw_os_error(),

@@ -1,7 +1,7 @@
-//! Event messages on their way out, and when each of them left.
+//! Transmission of event messages, and their departure timestamps.
 //!
-//! Linux hands the stamp of a departure back on the socket's error queue, normally before `sendmmsg` returns, but
-//! a driver may take its time. Departures are numbered in the order of sending; the numbers lead back to the packets.
+//! Linux returns a departure timestamp on the socket's error queue, usually before `sendmmsg` returns. Drivers may return it
+//! later. Departures are numbered in the order of sending; the numbers identify the packets.
 
 use std::collections::VecDeque;
 use std::io;
@@ -14,27 +14,27 @@ use super::socket::Socket;
 use super::transmit::Outgoing;
 use crate::clock::RawTime;
 
-/// A stamp that has not come after this long, ns, will not come.
+/// Time after which a missing timestamp is given up, ns.
 const PATIENCE_NS: i64 = 50_000_000;
 
-/// Stamps that nobody waits for are collected several at once, when the oldest is of a packet sent this long ago, ns.
+/// Age of the oldest packet, ns, at which timestamps that nothing waits for are collected together.
 const LATER_NS: i64 = 25_000_000;
 
-/// So many departures in a row without a stamp, and the kernel is taken not to give any.
+/// Consecutive departures without a timestamp after which the kernel is assumed to give none.
 const GIVE_UP: u64 = 64;
 
-/// A stamp may seem this much earlier than the call that caused it, ns: the clocks are read one after the other.
+/// Tolerance of a timestamp before the call that caused it, ns: the clocks are read one after the other.
 const SLACK_NS: i64 = 100_000;
 
-/// When a packet left.
+/// The departure of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Departed<T> {
     pub token: T,
-    /// `None`: the stamp got lost. What depends on it is not measured rather than measured with another ruler.
+    /// `None` if the timestamp was lost. Its exchange is then not measured.
     pub at: Option<RawTime>,
 }
 
-/// Sends through one socket and pairs stamps with packets.
+/// Sends through one socket and matches timestamps with packets.
 pub struct Transmitter<T> {
     /// Oldest first, numbered one after the other.
     waiting: VecDeque<Waiting<T>>,
@@ -49,7 +49,7 @@ pub struct Transmitter<T> {
 
 struct Waiting<T> {
     token: T,
-    /// When the call that sent it began.
+    /// Start of the call that sent it.
     sent_at: RawTime,
     stamped: bool,
 }
@@ -67,28 +67,28 @@ impl<T: Copy> Transmitter<T> {
         }
     }
 
-    /// Whether stamps are the kernel's; else they are this process's own, taken around the sending.
+    /// Returns true if timestamps are the kernel's; otherwise this process takes them around the system call.
     pub fn kernel_stamps(&self) -> bool {
         self.kernel_stamps
     }
 
-    /// Whether it is time to collect stamps.
+    /// Returns true if timestamps are to be collected now.
     pub fn is_due(&self, now: RawTime) -> bool {
         let oldest = self.waiting.iter().find(|waiting| !waiting.stamped);
         oldest.is_some_and(|oldest| now.since(oldest.sent_at) >= LATER_NS)
     }
 
-    /// Departures whose stamp never came.
+    /// Returns the number of departures without a timestamp.
     pub fn missing(&self) -> u64 {
         self.missing
     }
 
-    /// The departures that have become known, and forgets them.
+    /// Drains the known departures.
     pub fn departed(&mut self) -> std::vec::Drain<'_, Departed<T>> {
         self.departed.drain(..)
     }
 
-    /// Sends packets; [`Self::collect`] collects their stamps. `each` hears of every packet whether it left, or why not.
+    /// Sends packets, whose timestamps [`Self::collect`] collects. Calls `each` with the result of every packet.
     pub fn send(
         &mut self,
         socket: &Socket,
@@ -128,7 +128,7 @@ impl<T: Copy> Transmitter<T> {
         Ok(())
     }
 
-    /// Collects stamps that have come since.
+    /// Collects the timestamps that have arrived since.
     pub fn collect(&mut self, socket: &Socket, map: &ClockMap) -> io::Result<()> {
         loop {
             // Those without a stamp are the newest.
@@ -151,7 +151,7 @@ impl<T: Copy> Transmitter<T> {
         }
     }
 
-    /// Gives up on stamps that are overdue at `now`.
+    /// Gives up on timestamps that are overdue at `now`.
     pub fn expire(&mut self, now: RawTime) {
         while let Some(waiting) = self.waiting.front() {
             if waiting.stamped {
@@ -185,7 +185,7 @@ impl<T: Copy> Transmitter<T> {
     }
 }
 
-/// Gives the stamp of departure number `id`, read before `now`, to its packet, if it can be that packet's.
+/// Assigns the timestamp of departure number `id`, read before `now`, to its packet if it is plausible.
 fn pair<T: Copy>(
     waiting: &mut VecDeque<Waiting<T>>,
     departed: &mut Vec<Departed<T>>,

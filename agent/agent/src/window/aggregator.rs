@@ -1,4 +1,4 @@
-//! The windows of one mesh: which one a moment belongs to, and when each may be handed over.
+//! The windows of one mesh: assignment of exchanges to windows, and their closing.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,11 +11,11 @@ use crate::ptp::Outcome;
 
 const NANOS_PER_S: i64 = 1_000_000_000;
 
-/// Spans of time already summarised that are remembered. One is enough as long as time only runs forward; each
-/// step of the backend's time costs at most one.
+/// Summarised spans of time that are kept. One is enough while time only advances; each step of the backend's time adds at
+/// most one.
 const SPANS: usize = 64;
 
-/// A place in a window, taken by an exchange when it starts.
+/// The place of an exchange in a window, taken when the exchange starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowSlot {
     pub started_at_s: i64,
@@ -31,7 +31,7 @@ pub struct WindowAggregator {
     mesh_key: u32,
     window_s: u32,
     open: Vec<Window>,
-    /// What open and closed windows cover, seconds: nothing is summarised twice.
+    /// Spans of open and closed windows, s: no moment is summarised twice.
     covered_s: Vec<Range<i64>>,
 }
 
@@ -39,7 +39,7 @@ pub struct WindowAggregator {
 #[derive(Debug)]
 pub struct Window {
     span_s: Range<i64>,
-    /// Exchanges that have started in it and are not settled.
+    /// Exchanges that started in it and are not settled.
     unsettled: u32,
     peers: BTreeMap<u32, PeerWindow>,
 }
@@ -54,14 +54,14 @@ impl WindowAggregator {
         }
     }
 
-    /// Changes the length of windows from the next one on.
+    /// Sets the length of the next windows.
     pub fn set_window_s(&mut self, window_s: u32) {
         self.window_s = window_s;
     }
 
-    /// Takes a place for an exchange that starts at `backend_ns` (Unix ns, backend's time). `None` when that
-    /// moment was summarised before, which happens after a step back of the backend's time, or would share a
-    /// window of a new length with one of the old: such moments are left out rather than counted twice.
+    /// Takes a slot for an exchange that starts at `backend_ns` (Unix ns, backend's time). Returns `None` if that moment was
+    /// summarised before, which happens after a step back of the backend's time or a change of the window length. Such
+    /// moments are left out rather than counted twice.
     pub fn take_slot(&mut self, backend_ns: i64) -> Option<WindowSlot> {
         let now_s = backend_ns.div_euclid(NANOS_PER_S);
         let index = match self
@@ -82,7 +82,7 @@ impl WindowAggregator {
         })
     }
 
-    /// Files what became of an exchange.
+    /// Records the outcome of an exchange.
     pub fn record<T>(
         &mut self,
         slot: &WindowSlot,
@@ -100,14 +100,14 @@ impl WindowAggregator {
         }
     }
 
-    /// Gives a place back: the exchange never took place.
+    /// Releases the slot of an exchange that never took place.
     pub fn release_slot(&mut self, slot: &WindowSlot) {
         if let Some(window) = self.find(slot) {
             window.unsettled = window.unsettled.saturating_sub(1);
         }
     }
 
-    /// Reads everything filed for a peer against its clock, which is about to go.
+    /// Converts all timestamps recorded for a peer to delays, before its clock is dropped.
     pub fn resolve_delays(&mut self, peer_key: u32, clock: &PeerClock) {
         let windows = self.open.iter_mut();
         windows
@@ -115,19 +115,19 @@ impl WindowAggregator {
             .for_each(|peer| peer.resolve_delays(clock));
     }
 
-    /// Whether a window is over at `backend_ns` and not handed over yet.
+    /// Returns true if a window is over at `backend_ns` and not closed yet.
     pub fn has_due_window(&self, backend_ns: i64) -> bool {
         self.open
             .iter()
             .any(|window| is_over(&window.span_s, backend_ns))
     }
 
-    /// The windows that are over at `backend_ns` and whose exchanges are all settled, oldest first.
+    /// Closes the windows that are over at `backend_ns` and whose exchanges are all settled. Returns them oldest first.
     pub fn close(&mut self, backend_ns: i64) -> Vec<Window> {
         self.take_closed(|window| is_over(&window.span_s, backend_ns) && window.unsettled == 0)
     }
 
-    /// All windows, as they stand.
+    /// Closes all windows as they are.
     pub fn close_all(&mut self) -> Vec<Window> {
         self.take_closed(|_| true)
     }
@@ -139,7 +139,7 @@ impl WindowAggregator {
         done
     }
 
-    /// Summarises a closed window; `None` when nothing was asked in it.
+    /// Summarises a closed window. Returns `None` if it has no requests.
     pub fn summarise<'a>(
         &self,
         mut window: Window,
@@ -200,20 +200,20 @@ impl WindowAggregator {
     }
 }
 
-/// Whether a window is over at `backend_ns`.
+/// Returns true if a window is over at `backend_ns`.
 fn is_over(span_s: &Range<i64>, backend_ns: i64) -> bool {
     let (start, end) = (span_s.start * NANOS_PER_S, span_s.end * NANOS_PER_S);
-    // A step back by less than a window's length will soon be made up for.
+    // Time soon catches up after a step back by less than a window's length.
     backend_ns >= end || backend_ns < start - (end - start)
 }
 
 impl Window {
-    /// When it ends, Unix s.
+    /// Returns its end, Unix s.
     pub fn ends_at_s(&self) -> i64 {
         self.span_s.end
     }
 
-    /// The peers that something was filed for.
+    /// Returns the peers with recorded outcomes.
     pub fn peers(&self) -> impl Iterator<Item = u32> + '_ {
         self.peers.keys().copied()
     }

@@ -271,7 +271,7 @@ fn flows_are_told_apart_where_there_is_more_than_one() {
     assert_eq!(inbound.min_ns, [50_000, 52_000, 0, 52_000]);
 }
 
-/// A stock responder's Syncs are no answers: their own sequence ids tell what was lost.
+/// Syncs of a standard responder do not respond to requests: their own sequence ids show which were lost.
 #[test]
 fn syncs_of_a_stock_responder_are_counted_beside_round_trips() {
     let mut aggregator = WindowAggregator::new(7, 10);

@@ -1,17 +1,17 @@
-//! What the virtual clocks say at the end of a window, for the backend to compare around loops of VMs.
+//! Offsets of the virtual clocks at the end of a window, which the backend compares around loops of VMs.
 
 use sinemora_wire::{MeshWindow, OFFSET_NOT_KNOWN};
 
 use crate::clock::{Offset, PeerClock, RawTime};
 
-/// When a window ended by our stamps, and what our stamps are ahead of the raw clock on the wire, ns.
+/// The end of a window on the raw clock, and the offset of the wire's time scale from the raw clock, ns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WindowEnd {
     pub at: RawTime,
     pub time_scale_ns: i64,
 }
 
-/// Appends offset and skew of every peer's clock against ours, both as they stamp messages.
+/// Appends offset and skew of every peer's clock against ours, on the time scales of both ends' messages.
 pub fn append_clocks<'a>(
     window: &mut MeshWindow,
     ended: WindowEnd,
@@ -29,7 +29,7 @@ pub fn append_clocks<'a>(
     }
 }
 
-/// The peer's clock minus ours, with one standard deviation, and its rate.
+/// Returns the peer's clock minus ours, one standard deviation, and its rate.
 fn against_ours(offset: &Offset, time_scale_ns: i64) -> (i64, u64, i32) {
     let peer_ahead_ns = offset.offset_ns.saturating_neg();
     (

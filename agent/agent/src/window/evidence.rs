@@ -1,8 +1,8 @@
-//! The exchanges around a spike.
+//! Evidence of a spike: the exchanges around it.
 
 use sinemora_wire::{EVIDENCE_LIMIT, Evidence};
 
-/// A complete exchange of a window: when it started, ns after the window did, and its delays.
+/// A complete exchange of a window: its start, ns after the start of the window, and its delays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Measured {
     pub at_ns: u64,
@@ -10,8 +10,8 @@ pub(super) struct Measured {
     pub inbound_ns: i64,
 }
 
-/// The exchanges, in order of time, around the one that rises most above the median of either direction or of the
-/// round trip; `None` when none does by more than `threshold_ns`.
+/// Returns the exchanges, in order of time, around the one that exceeds the median of either direction or of the round trip
+/// most; `None` if none does by more than `threshold_ns`.
 pub(super) fn around_spike(
     peer_key: u32,
     measured: &[Measured],
@@ -40,7 +40,7 @@ pub(super) fn around_spike(
     })
 }
 
-/// By how much the highest value exceeds the median, and where it stands.
+/// Returns the excess of the highest value over the median, and its index.
 fn highest(measured: &[Measured], look: impl Fn(&Measured) -> i64) -> Option<(i64, usize)> {
     let mut sorted: Vec<i64> = measured.iter().map(&look).collect();
     sorted.sort_unstable();

@@ -1,4 +1,4 @@
-//! Exchanges summarised per window: half-open intervals of the backend's time, one series of them per mesh.
+//! Summaries of exchanges per window. Windows are half-open intervals of the backend's time, one series per mesh.
 
 mod aggregator;
 mod clocks;

@@ -1,4 +1,4 @@
-//! One peer in one window.
+//! The exchanges with one peer in one window.
 
 use sinemora_wire::MeshWindow;
 
@@ -7,11 +7,11 @@ use super::statistics::{Loss, append, append_flow};
 use crate::clock::{Leg, PeerClock};
 use crate::ptp::Outcome;
 
-/// What delays stand on, as reports have it.
+/// Basis of the delays, as coded in reports.
 const ASSUMED: u32 = 0;
 const HARDWARE: u32 = 2;
 
-/// Which of how many source ports an exchange used.
+/// The source port of an exchange, and the number of source ports of its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flow {
     pub number: u8,
@@ -19,19 +19,19 @@ pub struct Flow {
 }
 
 impl Flow {
-    /// The one port of a path that has no other.
+    /// The flow of a path with one source port.
     pub const ONLY: Self = Self { number: 0, of: 1 };
 }
 
-/// What became of the exchanges with one peer that started in one window.
+/// Outcomes of the exchanges with one peer that started in one window.
 #[derive(Debug, Default)]
 pub struct PeerWindow {
     flows: u8,
-    /// Not yet read against the peer's clock, which is known better the later one asks.
+    /// Timestamps not yet converted to delays: the estimate of the peer's clock improves with time.
     unresolved: Vec<Stamps>,
     resolved: Vec<Delays>,
     clock_error_ns: u64,
-    /// Some delay stands on routes being taken for equally long.
+    /// True if some delay assumes that both routes are equally long.
     assumed: bool,
     requests: u32,
     requests_lost: u32,
@@ -59,7 +59,7 @@ struct Delays {
 }
 
 impl PeerWindow {
-    /// Takes a settled exchange that started `at_ns` after the window did.
+    /// Records an exchange that started `at_ns` after the window did.
     pub fn record<T>(&mut self, at_ns: u64, flow: Flow, outcome: &Outcome<T>) {
         self.flows = self.flows.max(flow.of);
         self.requests += 1;
@@ -74,12 +74,12 @@ impl PeerWindow {
             }
             None => self.sync_unknown = true,
         }
-        // A late Sync takes back what an earlier window may have counted.
+        // A late Sync corrects the count of an earlier window.
         let missed = outcome.syncs_missed;
         self.syncs = self.syncs.saturating_add_signed(missed.max(0));
         self.syncs_lost = self.syncs_lost.saturating_add_signed(missed);
-        // Without its answer a round trip is not made. A lost Follow_Up or Delay_Resp costs a measurement, but is
-        // not a second chance for the network to lose it.
+        // A round trip without its response is lost. A lost Follow_Up or Delay_Resp costs a measurement, but is no further
+        // loss of the round trip.
         self.round_trips_lost += u32::from(!outcome.answered);
         let (outbound, inbound) = (outcome.outbound, outcome.inbound);
         if outbound.is_some() || inbound.is_some() {
@@ -92,7 +92,7 @@ impl PeerWindow {
         }
     }
 
-    /// Turns stamps into delays by the clock as it is known now.
+    /// Converts timestamps to delays with the current estimate of the clock.
     pub fn resolve_delays(&mut self, clock: &PeerClock) {
         let (mut error_ns, mut assumed) = (self.clock_error_ns, self.assumed);
         let mut delay = |leg: Leg, sign: i64| {

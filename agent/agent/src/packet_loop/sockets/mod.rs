@@ -22,7 +22,7 @@ use event_socket::EventSocket;
 use general_queue::GeneralQueue;
 use packet::{Departure, Port, ReceivedMessage, UNSTAMPED_LIMIT, arrival, outgoing};
 
-/// What [`Sockets::poll`] has done.
+/// The result of [`Sockets::poll`].
 pub(super) struct PollResult {
     /// True if everything that had arrived before was read.
     pub all: bool,
