@@ -1,13 +1,16 @@
-"""Fixtures of every test: a real PostgreSQL and a real Valkey of the test run's own, the API on them, its callers.
+"""Fixtures of every test: a real PostgreSQL and a real Valkey, the API on them, its callers.
 
-    client          anybody; no cookies, no headers
-    owner           the owner of a fresh tenant, signed in; `other_owner` is one of another tenant
+    client          a caller without cookies or credentials
+    owner           the owner of a fresh tenant, signed in; `other_owner` owns another tenant
     make_mesh       make_mesh(owner, agents=3, name="demo", window_s=10 …) -> MeshWorld with enrolled agents
-    database        the clean database, where a test needs it without the API
-    redis           the clean Valkey
+    database        the database, where a test needs it without the API
+    redis           an empty Valkey
 
-Each worker of pytest-xdist has servers of its own; `SINEMORA_TEST_DATABASE_URL` names a PostgreSQL that is there
-already (see `external.py`). Whatever a test leaves behind is emptied before the next one.
+Each process of pytest-xdist starts its servers, migrates one database and runs one API for all its tests;
+`SINEMORA_TEST_DATABASE_URL` names a PostgreSQL server to use instead (see `external.py`). A test has its own tenants,
+and the isolation of tenants keeps it apart from the rows of earlier tests. A test that reads or sweeps the rows of all
+tenants has the marker `whole_store`: it begins with empty tables. A test that stops servers or changes settings of the
+API has the marker `own_app`: an API runs for it alone.
 """
 
 import os
@@ -15,11 +18,13 @@ import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 import pytest
+from argon2 import PasswordHasher
 from fastapi.testclient import TestClient
 from redis import Redis
 from sqlalchemy import Engine, create_engine, text
@@ -28,11 +33,12 @@ from sqlalchemy.pool import NullPool
 from sinemora import migrate
 from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
 from sinemora.embedded.valkey import ValkeyServer
-from sinemora.kit import config, db
+from sinemora.kit import config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.main import create_app
 from sinemora.measurements.codec import fast
+from sinemora.measurements.store import partitions
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
@@ -40,6 +46,9 @@ from tests.external import SETTING, ExternalPostgres
 
 # Merging is done in numpy here; `test_loops.py` compares the compiled loops with that.
 fast.stay_without()
+# A password is hashed and checked for nearly every test: as quickly as argon2 can.
+security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+security._nobody = security._hasher.hash(PASSWORD)
 
 
 @dataclass(frozen=True)
@@ -106,19 +115,30 @@ def forget_settings() -> None:
     kit_redis.client.cache_clear()
 
 
-@pytest.fixture
-def redis(servers: Servers) -> Redis:
-    """The clean Valkey."""
-    client = Redis.from_url(servers.valkey.url(), decode_responses=True)
-    client.flushall()
-    return client
+@pytest.fixture(scope="session")
+def valkey(servers: Servers) -> Redis:
+    """A connection to Valkey."""
+    return Redis.from_url(servers.valkey.url(), decode_responses=True)
 
 
 @pytest.fixture
-def database(servers: Servers) -> Engine:
-    """The clean database, as the application's role sees it."""
+def redis(valkey: Redis) -> Redis:
+    """Empty Valkey: no attempts to sign in are counted, no tasks wait."""
+    valkey.flushall()
+    return valkey
+
+
+@pytest.fixture
+def database(servers: Servers, request: pytest.FixtureRequest) -> Engine:
+    """Return the database as the application's role sees it; its tables are empty for a test of the whole store."""
+    if request.node.get_closest_marker("whole_store"):
+        _empty(servers)
+    return db.engine()
+
+
+def _empty(servers: Servers) -> None:
     with servers.owner_engine.begin() as connection:
-        # Somebody the test before left behind may hold a lock: say so instead of waiting for ever.
+        # An earlier test may have left a transaction open that holds a lock: fail instead of waiting for ever.
         connection.execute(text("SET LOCAL lock_timeout = '20s'"))
         tables = connection.scalars(
             text(
@@ -128,25 +148,36 @@ def database(servers: Servers) -> Engine:
         ).all()
         connection.execute(text(f"TRUNCATE {', '.join(tables)} CASCADE"))
     db._tenant_key.cache_clear()
-    return db.engine()
+    with db.system_session() as session:  # an earlier test may have dropped some
+        partitions.make_ahead(session, datetime.now(UTC), config.settings().retention_raw_days)
+
+
+@pytest.fixture(scope="session")
+def app(servers: Servers) -> Iterator[TestClient]:
+    """The API that most tests of the process share; its unexpected errors become the answer a user would get."""
+    with TestClient(create_app(), raise_server_exceptions=False) as running:
+        yield running
 
 
 @pytest.fixture
-def http(database: Engine, redis: Redis) -> Iterator[TestClient]:
-    """The running API; faults of ours come as the answer a user would get."""
+def http(database: Engine, redis: Redis, request: pytest.FixtureRequest) -> Iterator[TestClient]:
+    """Return the running API."""
+    if not request.node.get_closest_marker("own_app"):
+        yield request.getfixturevalue("app")
+        return
     with TestClient(create_app(), raise_server_exceptions=False) as running:
         yield running
 
 
 @pytest.fixture
 def client(http: TestClient) -> Caller:
-    """Somebody who is not signed in."""
+    """A caller who is not signed in."""
     return Caller(http)
 
 
 @pytest.fixture
 def make_owner(http: TestClient) -> Callable[[], Member]:
-    """Signs in the owner of a fresh tenant at each call."""
+    """Create a tenant at each call and sign in its owner."""
 
     def make() -> Member:
         name = uuid4().hex[:8]

@@ -1,6 +1,6 @@
 """What holds for every route of the contract, those to come included."""
 
-from collections.abc import Iterator
+from functools import cache
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -19,11 +19,10 @@ PUBLIC = {
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
-def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    for path, item in create_app().openapi()["paths"].items():
-        for method in METHODS:
-            if method in item:
-                yield method, path, item[method]
+@cache
+def operations() -> list[tuple[str, str, dict[str, Any]]]:
+    paths = create_app().openapi()["paths"].items()
+    return [(method, path, item[method]) for path, item in paths for method in METHODS if method in item]
 
 
 def filled(path: str, id: UUID) -> str:

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 from uuid import uuid4
 
+import pytest
 from sqlalchemy import text
 
 from sinemora.alerts import evaluator, tasks
@@ -101,6 +102,7 @@ def test_windows_that_were_missed_are_evaluated_and_late_ones_count(watched: Wat
     assert len(watched.incidents()) == 1
 
 
+@pytest.mark.whole_store
 def test_only_what_is_due_is_evaluated_and_all_of_it_is_found(watched: Watched):
     one = Reported(uuid4(), watched.world.id, 10, 80, [(100, 2), (90, 4)])
     assert evaluator.due_end_s(one, 100.5) == 90  # two have not reported yet

@@ -63,6 +63,7 @@ def looked(watched: Watched) -> Watched:
     return watched
 
 
+@pytest.mark.whole_store
 def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
     local: None,  # noqa: F811
     looked: Watched,
@@ -167,6 +168,7 @@ def test_windows_missed_while_the_worker_was_away_are_looked_at_too(watched: Wat
     assert [one["culprit"]["suspect"] for one in watched.incidents()] == ["egress"]
 
 
+@pytest.mark.whole_store
 def test_the_sweep_looks_at_every_mesh_that_is_watched(looked: Watched):
     backlog(looked, 4, egress(looked, 3))
     roll_up(looked)

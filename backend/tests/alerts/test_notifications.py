@@ -24,6 +24,8 @@ from tests.alerts.mailbox import Mailbox, certificate
 from tests.alerts.test_incidents import egress
 from tests.callers import Member
 
+pytestmark = pytest.mark.whole_store
+
 KEY = "a key that signs"
 
 

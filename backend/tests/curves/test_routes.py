@@ -7,7 +7,7 @@ from sqlalchemy import text
 from sqlalchemy.exc import DBAPIError
 
 from sinemora.curves.core.library import LIBRARY, published
-from sinemora.kit.db import system_session, tenant_session
+from sinemora.kit.db import tenant_session
 from tests.callers import Caller, Member
 
 AT_US = [0, 20, 40, 60, 100, 150, 250, 400, 600, 800, 1000]
@@ -200,7 +200,7 @@ def test_changes_name_the_version_they_saw(owner: Member):
     assert owner.delete(path, headers={"If-Match": before}).status_code == 412
     assert owner.delete(path, headers={"If-Match": "*"}).status_code == 204
     assert owner.get(path).json()["code"] == "curve_unknown"
-    with system_session() as session:
+    with tenant_session(owner.tenant_id) as session:
         assert session.scalar(text("SELECT count(*) FROM curve_versions")) == 0
 
 

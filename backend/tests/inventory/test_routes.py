@@ -258,6 +258,7 @@ def test_an_agent_telling_nonsense_is_refused(owner: Member, make_mesh: Callable
     assert agent.request("PATCH", "/v1/agents/self", json=body).status_code == 422
 
 
+@pytest.mark.whole_store
 def test_what_happened_to_an_agent_can_be_read(owner: Member, make_mesh: Callable[..., MeshWorld]):
     agent = make_mesh(owner, 1).agents[0]
     events = [

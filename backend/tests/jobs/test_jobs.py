@@ -88,7 +88,7 @@ def test_a_large_file_is_kept_in_pieces(owner, make_kind, sent, monkeypatch):
 
     job_id = ask(owner, make_kind(work))
     executor.run(owner.tenant_id, job_id)
-    with system_session() as session:
+    with tenant_session(owner.tenant_id) as session:
         assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 6
     answer = owner.get(f"/v1/jobs/{job_id}/output")
     assert (answer.content, answer.headers["content-length"]) == (data, str(len(data)))
@@ -105,7 +105,7 @@ def test_a_failure_says_why_and_leaves_no_file(owner, make_kind, sent):
     job = found(owner, job_id)
     assert (job["state"], job["output"]) == ("failed", None)
     assert job["error"] == {"code": "trace_invalid", "detail": "Line 7 is no number.", "extra": {"line": 7}}
-    with system_session() as session:
+    with tenant_session(owner.tenant_id) as session:
         assert session.scalar(text("SELECT count(*) FROM job_chunks")) == 0
 
 
@@ -158,6 +158,7 @@ def silence(job_id: UUID, seconds: float) -> None:
         )
 
 
+@pytest.mark.whole_store
 def test_the_sweep_finds_what_nobody_works_on(owner, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: {"from": job.checkpoint}))
     sent.clear()
@@ -264,6 +265,7 @@ def test_too_many_at_once_are_refused(owner, make_kind, sent, monkeypatch):
     assert (refused.value.code, refused.value.status) == ("jobs_too_many", 429)
 
 
+@pytest.mark.whole_store
 def test_those_that_ended_long_ago_are_forgotten(owner, make_kind, sent):
     job_id = ask(owner, make_kind(lambda job: None), input=[b"bytes"])
     executor.run(owner.tenant_id, job_id)

@@ -33,6 +33,7 @@ def counts(session: Session) -> list[int | None]:
     ]
 
 
+@pytest.mark.whole_store
 def test_orm_statements_see_one_tenant(worlds):
     mine, theirs = worlds
     with tenant_session(mine.owner.tenant_id) as session:

@@ -143,6 +143,7 @@ def test_health_names_each_dependency(client: Caller, timescaledb: str | None):
     assert ready.json()["dependencies"]["database"]["detail"].endswith(f", {partitions}")
 
 
+@pytest.mark.own_app
 def test_while_the_database_is_away(owner: Member, client: Caller, servers: Servers):
     servers.postgres.stop()
     try:
@@ -159,6 +160,7 @@ def test_while_the_database_is_away(owner: Member, client: Caller, servers: Serv
     assert owner.get("/v1/zones").status_code == 200
 
 
+@pytest.mark.own_app
 def test_while_redis_is_away(owner: Member, client: Caller, servers: Servers):
     servers.valkey.stop()
     try:

@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from sqlalchemy import text
 
 from sinemora.kit.db import system_session
@@ -86,6 +87,7 @@ def test_a_key_is_free_again_after_a_day(owner: Member):
     assert owner.post("/v1/zones", json=ZONE | {"name": "b"}, headers=KEY).status_code == 201
 
 
+@pytest.mark.whole_store
 def test_the_sweep_forgets_old_keys_twice_the_same(owner: Member):
     owner.post("/v1/zones", json=ZONE, headers=KEY)
     with system_session() as session:

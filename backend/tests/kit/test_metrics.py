@@ -46,6 +46,7 @@ def value(families: dict[str, Metric], name: str, **labels: str) -> float | None
     )
 
 
+@pytest.mark.whole_store
 def test_what_workers_count_is_told_once_however_many_there_are(client: Caller, redis: Redis):
     tenants.sweep.apply()
     first = scraped(client)
@@ -59,6 +60,7 @@ def test_what_workers_count_is_told_once_however_many_there_are(client: Caller, 
     assert value(scraped(client), "sinemora_tasks_total", task="tenants.sweep", outcome="success") == 3
 
 
+@pytest.mark.whole_store
 def test_counts_wait_while_redis_is_away(client: Caller, monkeypatch: pytest.MonkeyPatch):
     def away() -> Redis:
         raise RedisAway("gone")

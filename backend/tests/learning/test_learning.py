@@ -174,6 +174,7 @@ def address(server: ThreadingHTTPServer) -> str:
     return f"http://127.0.0.1:{server.server_address[1]}"
 
 
+@pytest.mark.whole_store
 def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, mesh, measured):
     prometheus.values = [
         [int(at.timestamp()), str(value)] for at, value in zip(MINUTES[:-1], reached(measured), strict=False)
@@ -194,6 +195,7 @@ def test_the_worker_reads_prometheus_back_and_on_and_learns(prometheus, owner, m
     assert float(prometheus.asked[-1]["start"][0]) == MINUTES[-1].timestamp(), "only what is new"
 
 
+@pytest.mark.whole_store
 @pytest.mark.parametrize(
     ("query", "said"),
     [("bad(", "parse error"), ("up,up", "2 series"), ("up", None)],
@@ -217,6 +219,7 @@ SIGNING_IN = [
 ]
 
 
+@pytest.mark.whole_store
 @pytest.mark.parametrize(("authentication", "wanted"), SIGNING_IN)
 def test_a_source_signs_in_and_its_secret_is_never_shown(prometheus, owner, mesh, monkeypatch, authentication, wanted):
     monkeypatch.setenv("SINEMORA_SECRET_KEY", "a key of this test")
@@ -273,6 +276,7 @@ def test_without_a_key_no_secret_is_kept(owner, mesh):
     assert (answer.status_code, answer.json()["code"]) == (409, "secret_key_missing")
 
 
+@pytest.mark.whole_store
 def test_this_machine_is_not_read_unless_the_operator_lets_it(owner, mesh):
     source = owner.created("/v1/metric-sources", body(mesh, kind="prometheus", url="http://127.0.0.1:9", query="up"))
     tasks.read()

@@ -13,7 +13,7 @@ from sqlalchemy import text
 
 from sinemora.inventory.agents import ReportNote, note_reports
 from sinemora.kit import config
-from sinemora.kit.db import system_session
+from sinemora.kit.db import system_session, tenant_session
 from tests.callers import Caller, Member, MeshWorld, enrol
 
 
@@ -204,7 +204,7 @@ def test_what_a_newer_agent_adds_is_left_aside(client: Caller, owner: Member, me
 
 def test_secrets_are_kept_as_digests(owner: Member, make_mesh: Callable[..., MeshWorld]):
     agent = make_mesh(owner, 1).agents[0]
-    with system_session() as session:
+    with tenant_session(owner.tenant_id) as session:
         rows = session.scalars(
             text(
                 "SELECT row_to_json(a)::text FROM agents a"

@@ -18,6 +18,8 @@ from sinemora.operations.backup import RestoreError
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
+pytestmark = pytest.mark.whole_store
+
 
 @pytest.fixture
 def world(owner, other_owner, make_mesh):

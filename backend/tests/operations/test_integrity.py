@@ -11,6 +11,8 @@ from sinemora.operations import integrity
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
+pytestmark = pytest.mark.whole_store
+
 
 @pytest.fixture
 def mesh(owner, make_mesh):

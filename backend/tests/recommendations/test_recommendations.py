@@ -155,6 +155,7 @@ def test_two_applications_change_places(mesh: MeshWorld, worker):
 SLOW_US = 900.0
 
 
+@pytest.mark.whole_store
 @pytest.mark.parametrize(
     ("risk", "truth"),
     [
@@ -464,6 +465,7 @@ def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
     assert "no VM has a slot to lend" in " ".join(found["answer"]["rejected"])
 
 
+@pytest.mark.whole_store
 def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
@@ -487,6 +489,7 @@ def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
     assert told["mean_error"] == pytest.approx(0, abs=0.02)
 
 
+@pytest.mark.whole_store
 def test_moves_seen_in_the_inventory_count_as_applied(mesh: MeshWorld, worker):
     application = declared(mesh)
     measured(mesh, NEAR)
@@ -558,6 +561,7 @@ def test_limits_a_policy_does_not_know_are_named(mesh: MeshWorld, worker):
         assert words in ended["error"]["detail"]
 
 
+@pytest.mark.whole_store
 def test_it_asks_by_itself(mesh: MeshWorld, worker):
     declared(mesh, objective=0.99)
     measured(mesh, NEAR)

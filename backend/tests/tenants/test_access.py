@@ -99,6 +99,7 @@ def test_changes_are_on_record(owner: Member, other_owner: Member):
     assert other_owner.get("/v1/audit-entries").json()["items"] == []
 
 
+@pytest.mark.whole_store
 def test_creating_the_owner_again_changes_nothing(http, database: Engine):
     first = create_owner("T", "A@sinemora.example", PASSWORD)
     again = create_owner("T", "a@sinemora.example", "another password")
@@ -108,12 +109,14 @@ def test_creating_the_owner_again_changes_nothing(http, database: Engine):
     sign_in(http, "a@sinemora.example")
 
 
+@pytest.mark.whole_store
 def test_a_generated_password_works(http, database: Engine):
     made = create_owner("T", "a@sinemora.example")
     assert made.password
     assert sign_in(http, "a@sinemora.example", made.password).tenant_id == made.tenant_id
 
 
+@pytest.mark.whole_store
 @pytest.mark.parametrize(
     ("email", "password", "why"), [("nobody", PASSWORD, "address"), ("a@sinemora.example", "short", "characters")]
 )
@@ -122,6 +125,7 @@ def test_a_bad_owner_is_refused(database: Engine, email: str, password: str, why
         create_owner("T", email, password)
 
 
+@pytest.mark.whole_store
 def test_the_same_person_may_own_two_tenants(http, database: Engine):
     create_owner("T1", "a@sinemora.example", PASSWORD)
     create_owner("T2", "a@sinemora.example", None)

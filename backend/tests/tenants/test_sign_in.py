@@ -107,6 +107,7 @@ def test_signing_out_ends_the_session(owner: Member):
     assert (answer.status_code, answer.json()["code"]) == (401, "sign_in_required")
 
 
+@pytest.mark.whole_store
 def test_a_session_ends_by_itself(owner: Member):
     with system_session() as session:
         session.execute(text("UPDATE sessions SET expires_at = now() - interval '1 s'"))

@@ -16,6 +16,8 @@ from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import RawWindow, frame_of, silent, simple
 
+pytestmark = pytest.mark.whole_store
+
 EVEN, HALF = 200_000, 50_000
 
 

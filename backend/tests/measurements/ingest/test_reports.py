@@ -15,7 +15,7 @@ from sqlalchemy import Engine, text
 from sqlalchemy.exc import OperationalError, ProgrammingError
 
 from sinemora.inventory.agents import AgentIdentity
-from sinemora.kit.db import system_session
+from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.codec import frame
 from sinemora.measurements.ingest import pipeline
@@ -39,13 +39,13 @@ def peers_of(mesh: MeshWorld, agent: int = 0):
     return {other.vm_key: simple(50_000 + other.vm_key) for other in mesh.agents if other is not mesh.agents[agent]}
 
 
-def rows(sql: str, **parameters):
-    with system_session() as session:
+def rows(mesh: MeshWorld, sql: str, **parameters):
+    with tenant_session(mesh.owner.tenant_id) as session:
         return session.execute(text(sql), parameters).all()
 
 
-def count(table: str) -> int:
-    return rows(f"SELECT count(*) FROM {table}")[0][0]
+def count(mesh: MeshWorld, table: str) -> int:
+    return rows(mesh, f"SELECT count(*) FROM {table}")[0][0]
 
 
 def problem(answer):
@@ -58,8 +58,9 @@ def test_an_acknowledged_window_is_committed_as_it_was_sent(mesh):
     started = window_start()
     sent(mesh.agents[0], report_of(mesh.key, peers, started))
     ((row),) = rows(
+        mesh,
         "SELECT f.*, r.target_keys, extract(epoch FROM started_at)::bigint AS started_s FROM probe_frames f"
-        " JOIN rosters r ON r.key = f.roster_key"
+        " JOIN rosters r ON r.key = f.roster_key",
     )
     expected = frame_of(RawWindow(mesh.agents[0].vm_key, peers))
     assert (row.tenant_key, row.mesh_key, row.vm_key) == (mesh.owner.tenant_key, mesh.key, mesh.agents[0].vm_key)
@@ -69,8 +70,8 @@ def test_an_acknowledged_window_is_committed_as_it_was_sent(mesh):
     assert np.array_equal(found.columns, expected.stats.columns)
     assert np.array_equal(found.quantiles, expected.stats.quantiles)
     assert np.array_equal(frame.decode_sketches(row.sketch, found).words, expected.sketches.words)
-    assert count("path_latest") == 1
-    assert rows("SELECT minute FROM rollup_marks")[0][0].timestamp() == started // 60 * 60
+    assert count(mesh, "path_latest") == 1
+    assert rows(mesh, "SELECT minute FROM rollup_marks")[0][0].timestamp() == started // 60 * 60
 
 
 @pytest.mark.parametrize("form", ["protobuf", "zstd", "json"])
@@ -86,15 +87,15 @@ def test_three_forms_of_a_report(mesh, form):
     }[form]
     answer = mesh.agents[0].post(REPORTS, content=body, headers=headers)
     assert answer.status_code == 204, answer.text
-    assert count("probe_frames") == 1
+    assert count(mesh, "probe_frames") == 1
 
 
 def test_a_resent_report_is_acknowledged_and_stored_once(mesh):
     report = report_of(mesh.key, peers_of(mesh))
     for _ in range(3):
         sent(mesh.agents[0], report)
-    assert count("probe_frames") == 1
-    assert count("rollup_marks") == 1  # nothing new, nothing to roll up again
+    assert count(mesh, "probe_frames") == 1
+    assert count(mesh, "rollup_marks") == 1  # nothing new, nothing to roll up again
 
 
 def test_many_agents_at_once_are_all_stored(owner, make_mesh):
@@ -108,17 +109,17 @@ def test_many_agents_at_once_are_all_stored(owner, make_mesh):
             )
         )
     assert {answer.status_code for answer in answers} == {204}
-    assert count("probe_frames") == 36
-    assert count("path_latest") == 12
-    assert {row[0] for row in rows("SELECT extract(epoch FROM started_at)::bigint FROM path_latest")} == {started}
+    assert count(mesh, "probe_frames") == 36
+    assert count(mesh, "path_latest") == 12
+    assert {row[0] for row in rows(mesh, "SELECT extract(epoch FROM started_at)::bigint FROM path_latest")} == {started}
 
 
 def test_an_older_window_does_not_replace_the_newest(mesh):
     started = window_start()
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started))
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), started - 40))
-    assert count("probe_frames") == 2
-    assert rows("SELECT extract(epoch FROM started_at)::bigint FROM path_latest")[0][0] == started
+    assert count(mesh, "probe_frames") == 2
+    assert rows(mesh, "SELECT extract(epoch FROM started_at)::bigint FROM path_latest")[0][0] == started
 
 
 def test_more_than_256_peers_are_stored_in_blocks(owner, make_mesh, database: Engine):
@@ -132,9 +133,11 @@ def test_more_than_256_peers_are_stored_in_blocks(owner, make_mesh, database: En
             ),
             {"tenant": owner.tenant_id, "zone": zone["id"]},
         )
-    keys = [row[0] for row in rows("SELECT key FROM vms WHERE name LIKE 'vm-%' ORDER BY key")]
+    keys = [row[0] for row in rows(mesh, "SELECT key FROM vms WHERE name LIKE 'vm-%' ORDER BY key")]
     sent(mesh.agents[0], report_of(mesh.key, {key: simple(40_000 + key) for key in keys}))
-    found = rows("SELECT block, n, target_keys FROM probe_frames f JOIN rosters r ON r.key = roster_key ORDER BY block")
+    found = rows(
+        mesh, "SELECT block, n, target_keys FROM probe_frames f JOIN rosters r ON r.key = roster_key ORDER BY block"
+    )
     assert [(row.block, row.n) for row in found] == [(0, 256), (1, 44)]
     assert found[0].target_keys + found[1].target_keys == keys
 
@@ -163,7 +166,7 @@ def test_spikes_are_stored_with_their_exchanges(mesh):
     evidence.outbound_ns.extend([50_000, 51_000])
     evidence.inbound_ns.extend([60_000, 4_000_000])
     sent(mesh.agents[0], report)
-    ((row),) = rows("SELECT * FROM spikes")
+    ((row),) = rows(mesh, "SELECT * FROM spikes")
     assert (row.source_key, row.target_key) == (b, a)  # the way back stood out
     assert row.max_ns == 4_000_000
     assert row.median_ns == pytest.approx(60_150, rel=0.01)
@@ -183,7 +186,7 @@ def test_anonymous_and_revoked_agents_are_refused(mesh, owner, client):
     owner.post(f"/v1/agents/{mesh.agents[0].agent_id}/revoke")
     answer = mesh.agents[0].post(REPORTS, content=body, headers=PROTOBUF)
     assert (answer.status_code, problem(answer)["code"]) == (401, "agent_revoked")
-    assert count("probe_frames") == 0
+    assert count(mesh, "probe_frames") == 0
 
 
 def test_a_mesh_of_another_tenant_is_unknown(mesh, other_owner, make_mesh):
@@ -199,7 +202,7 @@ def test_windows_of_a_deleted_mesh_are_skipped_when_others_are_good(mesh):
     add_window(report, mesh.key, peers_of(mesh), window_start() - 4 * 86_400 // 10 * 10)
     answer = send(mesh.agents[0], report)
     assert (answer.status_code, answer.headers["sinemora-skipped-windows"]) == (204, "2")
-    assert count("probe_frames") == 1
+    assert count(mesh, "probe_frames") == 1
 
 
 def test_a_removed_peer_is_left_out_and_the_rest_is_stored(mesh, owner):
@@ -209,14 +212,14 @@ def test_a_removed_peer_is_left_out_and_the_rest_is_stored(mesh, owner):
     assert answer.status_code == 204, answer.text
     time.sleep(0.6)  # keys are kept for moments
     sent(mesh.agents[0], report_of(mesh.key, peers))
-    ((row),) = rows("SELECT target_keys, n FROM probe_frames f JOIN rosters r ON r.key = roster_key")
+    ((row),) = rows(mesh, "SELECT target_keys, n FROM probe_frames f JOIN rosters r ON r.key = roster_key")
     assert (row.target_keys, row.n) == ([mesh.agents[1].vm_key], 1)
 
 
 def test_a_vm_that_left_the_mesh_may_empty_its_spool(mesh, owner):
     assert owner.delete(f"/v1/meshes/{mesh.id}/vms/{mesh.agents[0].vm_id}").status_code == 204
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(100)))
-    assert count("probe_frames") == 1
+    assert count(mesh, "probe_frames") == 1
 
 
 def test_a_mesh_made_a_moment_ago_is_known(mesh, owner, make_mesh):
@@ -286,7 +289,7 @@ def test_a_malformed_report_is_refused_and_the_field_named(mesh, spoil, pointer)
     found = problem(answer)
     assert (answer.status_code, found["code"]) == (422, "malformed_report")
     assert found["errors"][0]["pointer"] == f"#/{pointer}"
-    assert count("probe_frames") == 0
+    assert count(mesh, "probe_frames") == 0
 
 
 def test_delays_of_a_peer_that_never_answered_are_not_believed(mesh):
@@ -302,7 +305,7 @@ def test_one_bad_window_refuses_the_whole_report(mesh):
     found = problem(send(mesh.agents[0], report))
     assert found["errors"][0]["pointer"] == "#/windows/1/outbound/sketch"
     assert "windows[1].outbound.sketch" in found["detail"]
-    assert count("probe_frames") == 0
+    assert count(mesh, "probe_frames") == 0
 
 
 def test_numbers_beyond_32_bits_are_clamped(mesh):
@@ -311,7 +314,7 @@ def test_numbers_beyond_32_bits_are_clamped(mesh):
     report.windows[0].outbound.clock_error_ns[0] = 2**64 - 1
     report.windows[0].outbound.m2[0] = 1e300
     sent(mesh.agents[0], report)
-    found = frame.decode_stats(rows("SELECT stats FROM probe_frames")[0][0])
+    found = frame.decode_stats(rows(mesh, "SELECT stats FROM probe_frames")[0][0])
     assert found.columns[frame.MAX, 0, 0] == 2**31 - 1
     assert found.columns[frame.CLOCK_ERROR, 0, 0] == 2**31 - 1
     assert np.isfinite(found.m2).all()
@@ -363,7 +366,7 @@ def test_golden_report_of_the_agent_is_stored(mesh):
     window.peer_keys[:] = others
     window.evidence[0].peer_key = others[2]
     sent(mesh.agents[0], report)
-    ((row),) = rows("SELECT n, stats FROM probe_frames")
+    ((row),) = rows(mesh, "SELECT n, stats FROM probe_frames")
     found = frame.decode_stats(row.stats)
     assert row.n == 2
     assert found.columns[frame.MIN].tolist() == [[45_000, 0], [-500, 0], [44_500, 0]]
@@ -387,7 +390,7 @@ def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
     assert found.clocks.skew_ppb.tolist() == [0, 0, -31_250]
     window.peer_keys[2] = 10**9  # no VM of the tenant: its flows go with it
     sent(mesh.agents[0], report)
-    ((row),) = rows("SELECT stats FROM probe_frames")
+    ((row),) = rows(mesh, "SELECT stats FROM probe_frames")
     stored = frame.decode_stats(row.stats)
     assert stored.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]
     assert stored.by_flow.shape == (3, 2, 0)
@@ -410,7 +413,7 @@ def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkey
             session.execute(text("SELECT 1 / 0"))
         return store(session, frames, known)
 
-    monkeypatch.setattr(pipeline.writes, "store_frames", poisoned)
+    monkeypatch.setattr(pipeline.inserts, "store_frames", poisoned)
     with ThreadPoolExecutor(8) as pool:
         good = [
             pool.submit(send, mesh.agents[n % 3], report_of(mesh.key, peers_of(mesh, n % 3), window_start(n + 1)))
@@ -421,7 +424,7 @@ def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkey
         gate.set()
         assert [one.result().status_code for one in good] == [204] * 6
     assert (bad.result().status_code, problem(bad.result())["code"]) == (422, "report_not_storable")
-    assert count("probe_frames") == 6
+    assert count(mesh, "probe_frames") == 6
 
 
 def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.MonkeyPatch):
@@ -431,18 +434,18 @@ def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.
         raise OperationalError("INSERT", {}, Exception("server closed the connection unexpectedly"))
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline.writes, "store_frames", away)
+        patched.setattr(pipeline.inserts, "store_frames", away)
         answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
     assert (answer.status_code, problem(answer)["code"]) == (503, "database_unavailable")
     assert int(answer.headers["retry-after"]) > 0
-    assert count("probe_frames") == 1
+    assert count(mesh, "probe_frames") == 1
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
 
 
 def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     gate = threading.Event()
     store = inserts.store_frames
-    monkeypatch.setattr(pipeline.writes, "store_frames", lambda *args: (gate.wait(10), store(*args))[1])
+    monkeypatch.setattr(pipeline.inserts, "store_frames", lambda *args: (gate.wait(10), store(*args))[1])
     ingest = mesh.agents[0].http.app.state.ingest
     monkeypatch.setattr(ingest._writer, "_capacity", 2)
     with ThreadPoolExecutor(8) as pool:
@@ -458,7 +461,7 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
     assert len(accepted) == 3
     assert {(answer.status_code, problem(answer)["code"]) for answer in refused} == {(429, "ingest_busy")}
     assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
-    assert count("probe_frames") == 3
+    assert count(mesh, "probe_frames") == 3
 
 
 def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: pytest.MonkeyPatch):
@@ -489,14 +492,16 @@ def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: py
     assert "report,report" not in ",".join(order)
 
 
+@pytest.mark.whole_store
 def test_missing_partitions_are_made_when_a_report_needs_them(mesh, servers):
     with servers.owner_engine.begin() as connection:
         for table in ("probe_frames", "probe_frames_1m", "spikes"):
             connection.execute(text("SELECT drop_measurements_before(:table, '2999-01-01')"), {"table": table})
     sent(mesh.agents[0], report_of(mesh.key, peers_of(mesh)))
-    assert count("probe_frames") == 1
+    assert count(mesh, "probe_frames") == 1
 
 
+@pytest.mark.whole_store
 def test_row_level_security_hides_the_frames_of_others(mesh, other_owner, make_mesh, database: Engine, timescaledb):
     other = make_mesh(other_owner, 2)
     report = report_of(mesh.key, peers_of(mesh))

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sqlalchemy import text
 
-from sinemora.kit.db import system_session
+from sinemora.kit.db import tenant_session
 from sinemora.measurements.ingest.agent_pb2 import Report
 from tests.callers import MeshWorld
 from tests.measurements.reports import PROTOBUF, ZSTD, report_of, sent
@@ -109,5 +109,5 @@ def test_after_all_that_a_good_report_is_stored(mesh):
     for n in range(300):
         check(mesh, random.Random(n).randbytes(n), PROTOBUF)
     sent(mesh.agents[0], good(mesh))
-    with system_session() as session:
+    with tenant_session(mesh.owner.tenant_id) as session:
         assert session.scalar(text("SELECT count(*) FROM probe_frames")) == 1

@@ -57,6 +57,7 @@ def matrix(owner, mesh, metric, statistic="p50"):
     }
 
 
+@pytest.mark.whole_store
 def test_a_scrape_is_the_newest_zone_matrix(owner, mesh, key):
     answer = key.get("/v1/prometheus/metrics")
     assert answer.headers["content-type"].startswith("text/plain; version=0.0.4")
@@ -76,6 +77,7 @@ def test_a_scrape_is_the_newest_zone_matrix(owner, mesh, key):
         assert found == pytest.approx({pair: value * scale for pair, value in expected.items()})
 
 
+@pytest.mark.whole_store
 def test_a_tenant_sees_its_own_meshes_alone(mesh, other_owner, client):
     assert "sinemora_zone_delay_seconds{" not in other_owner.get("/v1/prometheus/metrics").text
     assert asked(other_owner, "query", query="sinemora_zone_delay_seconds")["result"] == []
@@ -83,6 +85,7 @@ def test_a_tenant_sees_its_own_meshes_alone(mesh, other_owner, client):
         assert client.get(f"/v1/prometheus/{path}").status_code == 401
 
 
+@pytest.mark.whole_store
 def test_a_query_now_is_the_newest_matrix(owner, mesh, key):
     data = asked(key, "query", query='sinemora_zone_delay_seconds{quantile="0.5",source_zone="a"} * 1e9')
     assert data["resultType"] == "vector"
@@ -97,6 +100,7 @@ def test_a_query_now_is_the_newest_matrix(owner, mesh, key):
     }
 
 
+@pytest.mark.whole_store
 def test_a_range_has_the_values_of_its_minutes_and_gaps_where_nothing_was_measured(mesh, key):
     end = window_start(7, 60)
     data = asked(
@@ -112,6 +116,7 @@ def test_a_range_has_the_values_of_its_minutes_and_gaps_where_nothing_was_measur
     assert [float(value) for _, value in series["values"]] == pytest.approx([80e-6] * 3, rel=0.01)
 
 
+@pytest.mark.whole_store
 def test_labels_series_and_metadata(mesh, key):
     assert asked(key, "label/mesh/values") == ["demo"]
     assert asked(key, "label/source_zone/values") == ["a", "b", "c"]
@@ -123,6 +128,7 @@ def test_labels_series_and_metadata(mesh, key):
     assert asked(key, "status/buildinfo")["version"]
 
 
+@pytest.mark.whole_store
 @pytest.mark.parametrize(
     ("path", "params", "words"),
     [
@@ -144,6 +150,7 @@ def test_what_is_wrong_is_said_as_prometheus_says_it(mesh, key, path, params, wo
     assert words in answer.json()["error"]
 
 
+@pytest.mark.whole_store
 def test_a_form_is_taken_too(mesh, key):
     answer = key.post(
         "/v1/prometheus/api/v1/query",
@@ -153,6 +160,7 @@ def test_a_form_is_taken_too(mesh, key):
     assert float(answer.json()["data"]["result"][0]["value"][1]) == len(matrix(mesh.owner, mesh, "loss"))
 
 
+@pytest.mark.whole_store
 def test_every_panel_of_the_dashboard_has_an_answer(mesh, key):
     dashboard = json.loads(DASHBOARD.read_text())
     expressions = [target["expr"] for panel in dashboard["panels"] for target in panel["targets"]]
@@ -173,6 +181,7 @@ def provisioned(name: str) -> dict:
     return one
 
 
+@pytest.mark.whole_store
 def test_the_provisioned_source_plots_every_panel_as_grafana_asks_it(owner, mesh, key):
     """Grafana posts forms to the address of its source, with the header that it is provisioned with."""
     source = provisioned("datasources")

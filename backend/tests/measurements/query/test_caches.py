@@ -16,6 +16,8 @@ from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import simple
 
+pytestmark = pytest.mark.whole_store
+
 MINUTES = 13
 
 

@@ -183,6 +183,7 @@ def test_the_matrix_survives_a_crash_that_empties_the_table_of_newest_windows(me
     assert matrix(mesh, statistic="p99") == before
 
 
+@pytest.mark.whole_store
 def test_matrix_of_a_range_merges_windows_and_minutes(mesh):
     minute = window_start(1, 60) - 540
     starts = [minute + 10 * n for n in range(60)]  # ten minutes
@@ -367,6 +368,7 @@ def test_series_by_window_leaves_gaps_null(mesh):
     assert found["outbound"]["clock_error_ns"][:4] == [500, 500, 500, None]
 
 
+@pytest.mark.whole_store
 def test_series_by_minute_is_merged_before_and_after_the_rollup(mesh):
     a, b = mesh.agents[0], mesh.agents[1]
     minute = window_start(1, 60) - 180

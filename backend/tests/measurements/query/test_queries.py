@@ -98,6 +98,7 @@ def truth(mesh) -> Truth:
     return Truth(mesh, window_start(1, 60) - 120, 12)
 
 
+@pytest.mark.whole_store
 def test_series_of_paths_zones_and_mesh(truth, mesh):
     a, b = mesh.agents[0], mesh.agents[1]
     zone = zones_of(mesh)
@@ -182,6 +183,7 @@ def test_distribution_of_nothing(mesh):
     )
 
 
+@pytest.mark.whole_store
 def test_variability_is_the_spread_of_each_path_in_each_interval(truth):
     tasks.roll_up()
     found = truth.ask("variability", intervals=["1m", "1h"])["items"][0]

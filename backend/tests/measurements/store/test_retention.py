@@ -10,6 +10,8 @@ from sinemora.measurements import tasks
 from sinemora.measurements.query.ranges import tiers
 from sinemora.tenants.models import TenantQuota
 
+pytestmark = pytest.mark.whole_store
+
 NOON = timedelta(hours=12)
 
 

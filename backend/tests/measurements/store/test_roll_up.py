@@ -14,6 +14,8 @@ from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
 from tests.measurements.worlds import Raw, RawWindow, frame_of, simple
 
+pytestmark = pytest.mark.whole_store
+
 
 @pytest.fixture
 def mesh(owner, make_mesh) -> MeshWorld:

@@ -125,6 +125,7 @@ def past(owner, make_mesh):
     return mesh, start, raws
 
 
+@pytest.mark.whole_store
 def test_every_tier_holds_all_that_was_reported(past):
     mesh, start, _ = past
     for _ in range(2):  # again changes nothing
@@ -142,6 +143,7 @@ def test_every_tier_holds_all_that_was_reported(past):
     assert frame.decode_stats(row.stats).columns[frame.COUNT, 0, 0] == 3 + 4 + 5 + 6 + 50
 
 
+@pytest.mark.whole_store
 def test_gaps_of_every_tier_are_found(past):
     tasks.roll_up()
     with system_session() as session:
@@ -154,6 +156,7 @@ def test_gaps_of_every_tier_are_found(past):
     assert len(stored("probe_frames_1h")) == 7
 
 
+@pytest.mark.whole_store
 @pytest.mark.parametrize("by", ["vm", "zone"])
 def test_ranges_answer_the_same_before_and_after_the_rollup(past, by):
     mesh, start, raws = past
@@ -174,6 +177,7 @@ def test_ranges_answer_the_same_before_and_after_the_rollup(past, by):
                 assert wanted in [value for row in found["values"] for value in row], (first, last, rolled, found)
 
 
+@pytest.mark.whole_store
 def test_rosters_nobody_writes_and_those_of_gone_tenants_are_dropped(past):
     with system_session() as session:
         session.execute(text("INSERT INTO rosters (tenant_key, digest, target_keys) VALUES (999999, 'x', '{1}')"))
