@@ -50,7 +50,13 @@ SUITES = [
         (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
         "junit",
     ),
-    Suite("pytest", "backend", ("pytest", "--junitxml={report}"), "junit", again=PYTEST_AGAIN),
+    Suite(
+        "pytest",
+        "backend",
+        ("pytest", "--numprocesses=2", "--dist=loadfile", "--junitxml={report}"),
+        "junit",
+        again=PYTEST_AGAIN,
+    ),
     Suite(
         "playwright",
         "e2e",
