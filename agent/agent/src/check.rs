@@ -1,44 +1,44 @@
-//! `sinemora-agent check`: is this machine ready? Tries everything the agent needs and says what it found.
+//! `sinemora-agent check`: tests everything the agent needs on this machine and reports the findings.
 
 use std::io::{self, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, UdpSocket};
 use std::time::{Duration, Instant};
 
 use crate::backend::Client;
-use crate::config::{BackendUrl, Config, Layers, SETTINGS, SaidBy};
+use crate::config::{BackendUrl, Config, Layers, SETTINGS, Source};
 use crate::identity::Identity;
 use crate::state_dir::{StateDir, StateError};
 
 const LIMIT: Duration = Duration::from_secs(10);
 
-/// What one trial found.
+/// Result of one test.
 enum Finding {
     Well(String),
-    /// Odd, but the agent can run.
+    /// Unusual, but the agent can run.
     Note(String),
     Wrong(String),
 }
 
-/// Writes the settings in force and the findings to `out`; `true` if the agent can run.
+/// Write the settings in force and the findings to `out`; return whether the agent can run.
 pub fn check(config: &Config, layers: &Layers, out: &mut impl Write) -> io::Result<bool> {
     writeln!(out, "Settings")?;
     for setting in SETTINGS {
-        let (value, by) = match layers.get(setting.key) {
+        let (value, source) = match layers.get(setting.key) {
             Some(_) if setting.key == "token" => ("(given)".to_owned(), "not shown".to_owned()),
-            Some(said) => {
-                let by = match &said.by {
-                    SaidBy::Flag => "flag".to_owned(),
-                    SaidBy::Environment => "environment".to_owned(),
-                    SaidBy::File(path) => path.display().to_string(),
+            Some(raw) => {
+                let source = match &raw.source {
+                    Source::Flag => "flag".to_owned(),
+                    Source::Environment => "environment".to_owned(),
+                    Source::File(path) => path.display().to_string(),
                 };
-                (said.text.clone(), by)
+                (raw.text.clone(), source)
             }
             None => (
                 setting.default.unwrap_or("-").to_owned(),
                 "default".to_owned(),
             ),
         };
-        writeln!(out, "  {:<15} {value} ({by})", setting.key)?;
+        writeln!(out, "  {:<15} {value} ({source})", setting.key)?;
     }
     writeln!(out, "\nFindings")?;
     let mut ready = true;
@@ -67,40 +67,40 @@ pub fn check(config: &Config, layers: &Layers, out: &mut impl Write) -> io::Resu
 
 fn findings(config: &Config) -> Vec<(&'static str, Finding)> {
     let (state, running) = state(config);
-    let mut found = vec![("state_dir", state)];
+    let mut findings = vec![("state_dir", state)];
     let identity = Identity::load(&config.state_dir);
-    found.push(("identity", known(config, &identity)));
+    findings.push(("identity", known(config, &identity)));
     let enrolled_with = identity.ok().flatten().map(|identity| identity.backend);
     let remembered =
         enrolled_with.and_then(|url| BackendUrl::parse(&url, config.insecure_http).ok());
     let Some(backend) = config.backend.clone().or(remembered) else {
-        found.push((
+        findings.push((
             "backend",
             Finding::Wrong("not set: give --backend https://…".to_owned()),
         ));
-        return found;
+        return findings;
     };
-    found.push(("backend", reach(config, &backend)));
+    findings.push(("backend", reach(config, &backend)));
     match config.listen(&backend) {
-        Err(error) => found.push(("address", Finding::Wrong(error.to_string()))),
+        Err(error) => findings.push(("address", Finding::Wrong(error.to_string()))),
         Ok((listen, probe_address)) => {
-            found.push(("address", address(listen.address, probe_address)));
+            findings.push(("address", address(listen.address, probe_address)));
             let ports = [
                 ("event_port", listen.event_port),
                 ("general_port", listen.general_port),
             ];
-            found.extend(
+            findings.extend(
                 ports.map(|(name, port)| {
                     (name, udp(SocketAddr::new(listen.address, port), running))
                 }),
             );
         }
     }
-    found.push(("metrics", metrics(config, running)));
-    found
+    findings.push(("metrics", metrics(config, running)));
+    findings
 }
 
-/// Whether the folder serves, and whether an agent runs on it already.
+/// Test the folder; the second value is true if an agent runs on it already.
 fn state(config: &Config) -> (Finding, bool) {
     match StateDir::open(&config.state_dir) {
         Ok(held) => {
@@ -108,14 +108,14 @@ fn state(config: &Config) -> (Finding, bool) {
             let finding = match held.has_room() {
                 Ok(()) => Finding::Well(format!("{path} can be written")),
                 Err(error) => Finding::Wrong(format!(
-                    "{path}: {error}; make room on that disk: reports that cannot be sent at once wait in memory only"
+                    "{path}: {error}; make room on that disk: unsent reports wait in memory only"
                 )),
             };
             (finding, false)
         }
         Err(StateError::InUse(path)) => (
             Finding::Note(format!(
-                "an agent is running on {}; its ports are taken by it",
+                "an agent runs on {} and uses its ports",
                 path.display()
             )),
             true,
@@ -131,7 +131,7 @@ fn known<E: std::fmt::Display>(config: &Config, identity: &Result<Option<Identit
             identity.agent_id, identity.backend
         )),
         Ok(None) if config.token.is_some() => {
-            Finding::Note("none yet; the token will be used at the first run".to_owned())
+            Finding::Note("none yet; the first run uses the token".to_owned())
         }
         Ok(None) => {
             Finding::Wrong("none: run `sinemora-agent enrol --backend … --token …`".to_owned())
@@ -154,7 +154,7 @@ fn reach(config: &Config, backend: &BackendUrl) -> Finding {
             answer.describe()
         )),
         Ok(answer) => Finding::Wrong(format!(
-            "{backend} is no Sinemora backend: {}",
+            "{backend} is not a Sinemora backend: {}",
             answer.describe()
         )),
         Err(error) => Finding::Wrong(error.to_string()),
@@ -165,11 +165,11 @@ fn address(listen: IpAddr, probe: IpAddr) -> Finding {
     let text = if listen == probe {
         format!("{listen}")
     } else {
-        format!("{listen}, the others send to {probe}")
+        format!("{listen}, the other VMs send to {probe}")
     };
     if probe.is_loopback() {
         return Finding::Note(format!(
-            "{text}: only agents on this machine can measure against it; set listen_address"
+            "{text}: only agents on this machine can reach it; set listen_address"
         ));
     }
     Finding::Well(text)
@@ -198,7 +198,7 @@ fn metrics(config: &Config, running: bool) -> Finding {
     }
 }
 
-/// The error and what usually helps.
+/// Format a socket error with its usual remedy.
 pub fn socket_hint(error: &io::Error) -> String {
     let hint = match error.kind() {
         io::ErrorKind::AddrInUse => {

@@ -1,4 +1,4 @@
-//! The command line: what to do, and every setting as a flag.
+//! Command line: commands, and every setting as a flag.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -6,17 +6,17 @@ use std::path::PathBuf;
 use clap::{Arg, ArgAction, ArgMatches, Command, value_parser};
 
 use crate::config::{
-    ConfigError, DEFAULT_CONFIG_FILE, ENV_PREFIX, Layers, SETTINGS, SaidBy, Setting,
+    ConfigError, DEFAULT_CONFIG_FILE, ENV_PREFIX, Layers, SETTINGS, Setting, Source,
 };
 
-/// What the agent is asked to do.
+/// Command of the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
-    /// Measure until stopped; enrol first if need be.
+    /// Measure until stopped; enrol first if needed.
     Run,
-    /// Become known to the backend, then end. `force`: although there is an identity.
+    /// Enrol with the backend, then end. `force`: replace an existing identity.
     Enrol { force: bool },
-    /// Say whether this machine is ready to run.
+    /// Report whether this machine is ready to run.
     Check,
 }
 
@@ -26,11 +26,11 @@ const ABOUT: &str =
 const EXAMPLES: &str = "\
 Examples:
   sinemora-agent run --backend https://sinemora.example --token sme_…
-      Enrols this VM and measures. From then on `sinemora-agent run` is enough.
+      Enrols this VM and measures. Afterwards `sinemora-agent run` is enough.
   sinemora-agent check
-      Shows the settings in force and tries everything the agent needs.
+      Shows the settings in force and tests everything the agent needs.
 
-Every setting can stand in the file, in the environment or on the command line; the latter wins.
+Set a setting in the file, in the environment or on the command line; the latter wins.
   event_port = 10319                 in /etc/sinemora/agent.toml
   SINEMORA_AGENT_EVENT_PORT=10319    in the environment
   --event-port 10319                 on the command line";
@@ -38,7 +38,7 @@ Every setting can stand in the file, in the environment or on the command line; 
 const EXIT_CODES: &str = "\
 Exit codes: 0 stopped as asked, 1 failed, 2 a setting is wrong, 3 the backend refused the enrolment";
 
-/// The whole command line, for parsing and for `--help`.
+/// Build the command line, for parsing and for `--help`.
 pub fn command() -> Command {
     let with_settings =
         |command: Command| command.args(SETTINGS.iter().map(flag)).arg(config_flag());
@@ -59,18 +59,18 @@ pub fn command() -> Command {
         .subcommand(with_settings(
             Command::new("enrol")
                 .visible_alias("enroll")
-                .about("Make this VM known to the backend, then end")
+                .about("Enrol this VM with the backend, then end")
                 .arg(force)
                 .after_help(EXIT_CODES),
         ))
         .subcommand(with_settings(
             Command::new("check")
-                .about("Show the settings in force and try the backend, the ports and the state folder")
-                .after_help("Exit codes: 0 all is well, 1 something is not, 2 a setting is wrong"),
+                .about("Show the settings in force and test the backend, the ports and the state folder")
+                .after_help("Exit codes: 0 ready, 1 not ready, 2 a setting is wrong"),
         ))
 }
 
-/// What to do, and what flags, environment and file say, the strongest first.
+/// Return the command, and the settings of flags, environment and file.
 pub fn task_and_settings(
     matches: &ArgMatches,
     environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -91,7 +91,7 @@ pub fn task_and_settings(
     let mut layers = Layers::default();
     for setting in SETTINGS {
         if let Some(text) = matches.get_one::<String>(setting.key) {
-            layers.add(setting, text, SaidBy::Flag);
+            layers.add(setting, text, Source::Flag);
         }
     }
     let environment: Vec<(OsString, OsString)> = environment.into_iter().collect();
@@ -128,7 +128,7 @@ fn flag(setting: &'static Setting) -> Arg {
 
 fn config_flag() -> Arg {
     let help = format!(
-        "File of settings (TOML) [default: {DEFAULT_CONFIG_FILE}, if it is there] [env: {ENV_PREFIX}CONFIG]"
+        "File of settings (TOML) [default: {DEFAULT_CONFIG_FILE}, if it exists] [env: {ENV_PREFIX}CONFIG]"
     );
     Arg::new("config")
         .long("config")
@@ -177,7 +177,7 @@ mod tests {
             ("SINEMORA_AGENT_EVENT_PORT", "2"),
         ];
         let (_, layers) = parse(&["run", "--name", "a"], &env).unwrap();
-        let text = |key: &str| layers.get(key).map(|said| said.text.as_str());
+        let text = |key: &str| layers.get(key).map(|raw| raw.text.as_str());
         assert_eq!(
             (text("name"), text("event_port"), text("insecure_http")),
             (Some("a"), Some("2"), Some("true"))
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_switch_stands_with_and_without_a_value() {
+    fn a_switch_takes_a_value_or_none() {
         for (args, expected) in [
             (&["run", "--insecure-http"][..], "true"),
             (&["run", "--insecure-http=false"], "false"),

@@ -92,7 +92,7 @@ impl SelfDescription {
             .as_deref()
             .and_then(|url| cloud::discover(url, cloud::LIMIT));
         let zone = match &cloud {
-            Some(vm) if !config.zone_is_said => Zone {
+            Some(vm) if !config.zone_is_set => Zone {
                 provider: vm.provider.to_owned(),
                 region: vm.region.clone(),
                 name: vm.zone.clone(),

@@ -1,4 +1,4 @@
-//! `sinemora-agent`: the command line around the library.
+//! `sinemora-agent`: command line of the library.
 
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
@@ -26,12 +26,12 @@ fn main() -> ExitCode {
         Task::Check => {
             return match check(&config, &layers, &mut std::io::stdout().lock()) {
                 Ok(true) => ExitCode::SUCCESS,
-                // A reader that went away (`| head`) is no finding.
+                // A reader that stops early (`| head`) is not an error.
                 Ok(false) | Err(_) => ExitCode::FAILURE,
             };
         }
         Task::Enrol { force } => enrol_only(&config, force).map(|identity| {
-            // Whoever closed standard output does not want to read it.
+            // Ignore a closed standard output.
             let _ = writeln!(
                 std::io::stdout(),
                 "Enrolled {} as agent {}. Start it with: sinemora-agent run",
@@ -55,7 +55,7 @@ fn fail(error: &RunError) -> ExitCode {
     ExitCode::from(error.exit_code())
 }
 
-/// The first signal asks the agent to finish, a second one ends it at once.
+/// Stop the agent on the first signal, end it at once on the second.
 fn stop_on_signals(stop: &Stop) -> Result<(), RunError> {
     let failed = |e: std::io::Error| RunError::Io {
         at: "signals".to_owned(),
@@ -84,7 +84,7 @@ fn start_logging(config: &Config) {
         .with_max_level(config.log_level)
         .with_target(false)
         .with_ansi(std::io::stderr().is_terminal())
-        // Otherwise a log that cannot be written is told to standard error, and the same cause makes that panic.
+        // Otherwise a failed log write is reported to standard error, which fails and panics for the same reason.
         .log_internal_errors(false)
         .with_writer(std::io::stderr);
     match config.log_format {

@@ -1,4 +1,4 @@
-//! Where a setting was said: flag before environment before file before default.
+//! Sources of settings, strongest first: flag, environment, file, default.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -7,36 +7,36 @@ use std::path::{Path, PathBuf};
 use super::settings::{ENV_PREFIX, SETTINGS, Setting, find, nearest};
 use super::{ConfigError, DEFAULT_CONFIG_FILE};
 
-/// Settings as text, by key, with the place each was said.
+/// Settings as text, by key, each with its source.
 #[derive(Debug, Default, Clone)]
-pub struct Layers(BTreeMap<&'static str, Said>);
+pub struct Layers(BTreeMap<&'static str, RawValue>);
 
-/// A setting as someone wrote it.
+/// A setting as written, before validation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Said {
+pub struct RawValue {
     pub text: String,
-    pub by: SaidBy,
+    pub source: Source,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SaidBy {
+pub enum Source {
     Flag,
     Environment,
     File(PathBuf),
 }
 
 impl Layers {
-    /// Adds what is not said yet: call with the strongest place first.
-    pub fn add(&mut self, setting: &'static Setting, text: impl Into<String>, by: SaidBy) {
-        self.0.entry(setting.key).or_insert_with(|| Said {
+    /// Add a setting unless it is set already: add the strongest source first.
+    pub fn add(&mut self, setting: &'static Setting, text: impl Into<String>, source: Source) {
+        self.0.entry(setting.key).or_insert_with(|| RawValue {
             text: text.into(),
-            by,
+            source,
         });
     }
 
-    /// Adds every `SINEMORA_AGENT_…` variable; an unknown one is an error, for a typo must not pass in silence.
+    /// Add every `SINEMORA_AGENT_…` variable; fail on an unknown one, which is usually a typo.
     ///
-    /// `SINEMORA_AGENT_CONFIG` names the file and is no setting. Empty values count as not said.
+    /// `SINEMORA_AGENT_CONFIG` names the file and is no setting. An empty value counts as not set.
     pub fn add_environment(
         &mut self,
         variables: impl IntoIterator<Item = (OsString, OsString)>,
@@ -53,12 +53,12 @@ impl Layers {
             let text = value
                 .into_string()
                 .map_err(|_| ConfigError::new(name, "must be text in UTF-8"))?;
-            self.add(setting, text, SaidBy::Environment);
+            self.add(setting, text, Source::Environment);
         }
         Ok(())
     }
 
-    /// Adds the file `chosen`, or the default one if it exists.
+    /// Add the file `chosen`, or the default file if it exists.
     pub fn add_file(&mut self, chosen: Option<&Path>) -> Result<(), ConfigError> {
         let path = chosen.unwrap_or(Path::new(DEFAULT_CONFIG_FILE));
         match std::fs::read_to_string(path) {
@@ -90,23 +90,23 @@ impl Layers {
                     ));
                 }
             };
-            self.add(setting, text, SaidBy::File(path.to_owned()));
+            self.add(setting, text, Source::File(path.to_owned()));
         }
         Ok(())
     }
 
-    pub fn get(&self, key: &str) -> Option<&Said> {
+    pub fn get(&self, key: &str) -> Option<&RawValue> {
         self.0.get(key)
     }
 }
 
-impl Said {
-    /// The setting's name as its writer knows it.
+impl RawValue {
+    /// Return the setting's name in its source: flag, variable, or key and file.
     pub fn name(&self, key: &str) -> String {
-        match (&self.by, find(key)) {
-            (SaidBy::Flag, Some(setting)) => format!("--{}", setting.flag()),
-            (SaidBy::Environment, Some(setting)) => setting.env(),
-            (SaidBy::File(path), _) => format!("{key} in {}", path.display()),
+        match (&self.source, find(key)) {
+            (Source::Flag, Some(setting)) => format!("--{}", setting.flag()),
+            (Source::Environment, Some(setting)) => setting.env(),
+            (Source::File(path), _) => format!("{key} in {}", path.display()),
             (_, None) => key.to_owned(),
         }
     }
@@ -139,9 +139,9 @@ mod tests {
     }
 
     #[test]
-    fn the_strongest_place_wins() {
+    fn the_strongest_source_wins() {
         let mut layers = Layers::default();
-        layers.add(find("name").unwrap(), "flag", SaidBy::Flag);
+        layers.add(find("name").unwrap(), "flag", Source::Flag);
         let env = [
             ("SINEMORA_AGENT_NAME", "env"),
             ("SINEMORA_AGENT_EVENT_PORT", "1319"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_variable_says_nothing() {
+    fn an_empty_variable_is_not_set() {
         let mut layers = Layers::default();
         layers
             .add_environment([("SINEMORA_AGENT_TOKEN".into(), OsString::new())])
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn typos_are_named_with_their_neighbour() {
+    fn typos_get_a_suggestion() {
         let mut layers = Layers::default();
         let error = layers
             .add_environment([("SINEMORA_AGENT_BACKED".into(), "x".into())])
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_files_say_what_is_wrong() {
+    fn errors_of_a_file_name_the_cause() {
         assert!(
             toml("name = ")
                 .unwrap_err()

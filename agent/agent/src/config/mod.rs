@@ -1,4 +1,4 @@
-//! Configuration: read from flags, environment and file, validated once, then only values that cannot be wrong.
+//! Configuration from flags, environment and file, validated once into values that cannot be wrong.
 
 mod layers;
 mod settings;
@@ -8,7 +8,7 @@ mod values;
 use std::net::{IpAddr, SocketAddr, UdpSocket};
 use std::path::PathBuf;
 
-pub use layers::{Layers, Said, SaidBy};
+pub use layers::{Layers, RawValue, Source};
 pub use settings::{DEFAULT_CONFIG_FILE, ENV_PREFIX, SETTINGS, Setting, find};
 pub use trust::Trust;
 pub use values::{BackendUrl, LogFormat, Zone};
@@ -17,17 +17,17 @@ use crate::cloud::METADATA_URL;
 use crate::hardware::Wanted;
 use crate::network::{Listen, Network};
 
-/// What the agent runs with.
+/// Validated configuration of the agent.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// `None`: the one this agent was enrolled with.
+    /// `None`: the backend of the enrolment.
     pub backend: Option<BackendUrl>,
     pub token: Option<String>,
     pub name: String,
     pub zone: Zone,
-    /// Whether a setting says anything of the zone; else the cloud may.
-    pub zone_is_said: bool,
-    /// Of the cloud's metadata service; `None`: switched off.
+    /// True if a setting names the zone; otherwise the cloud may.
+    pub zone_is_set: bool,
+    /// Base URL of the cloud's metadata service; `None`: switched off.
     pub metadata_url: Option<String>,
     pub listen_address: Option<IpAddr>,
     pub probe_address: Option<IpAddr>,
@@ -35,10 +35,10 @@ pub struct Config {
     pub general_port: u16,
     /// 0: the system chooses.
     pub flow_port: u16,
-    /// Addresses beyond the plan whose stock PTP clients are served.
+    /// Networks outside the plan whose standard PTP clients are served.
     pub guests: Vec<Network>,
     pub hardware_clock: Wanted,
-    /// What the operator says that clock may be off.
+    /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
     pub state_dir: PathBuf,
     pub spool_cap_bytes: u64,
@@ -50,7 +50,7 @@ pub struct Config {
     pub log_format: LogFormat,
 }
 
-/// A setting that cannot be right, and what would be.
+/// Error in a setting: its name and what would be right.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ConfigError {
     setting: String,
@@ -75,7 +75,7 @@ impl std::fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 impl Config {
-    /// Validates what was said; `host_name` names the VM unless a setting does.
+    /// Validate the settings; `host_name` names the VM unless a setting does.
     pub fn resolve(layers: &Layers, host_name: &str) -> Result<Self, ConfigError> {
         let insecure_http = values::get(layers, "insecure_http", values::truth)?.unwrap_or(false);
         let event_port = values::get(layers, "event_port", values::port)?.unwrap_or(319);
@@ -109,7 +109,7 @@ impl Config {
         if trust.ca_only && trust.ca_file.is_none() {
             return Err(ConfigError::new(
                 "ca_only",
-                "needs ca_file: without it nobody at all would be trusted",
+                "needs ca_file: without it no certificate would be trusted",
             ));
         }
         let name = values::get(layers, "name", values::name)?;
@@ -126,7 +126,7 @@ impl Config {
                 name: named("zone_name", "default")?,
                 physical_id: None,
             },
-            zone_is_said: ["zone_provider", "zone_region", "zone_name"]
+            zone_is_set: ["zone_provider", "zone_region", "zone_name"]
                 .iter()
                 .any(|key| layers.get(key).is_some()),
             metadata_url: values::get(layers, "cloud_metadata", values::metadata_or_off)?
@@ -159,10 +159,10 @@ impl Config {
         })
     }
 
-    /// Where packets are received, and the address the other VMs send to.
+    /// Return where to receive packets, and the address the other VMs send to.
     ///
-    /// Unless set, the address is the one from which this machine reaches `backend`: a connected UDP socket asks the
-    /// routing table without sending anything.
+    /// Unless set, the address is the one from which this machine reaches `backend`. A connected UDP socket reads it
+    /// from the routing table and sends nothing.
     pub fn listen(&self, backend: &BackendUrl) -> Result<(Listen, IpAddr), ConfigError> {
         let detected = || {
             detect_address(backend).map_err(|e| {
@@ -193,7 +193,7 @@ impl Config {
     }
 }
 
-/// Where a datagram to no network anybody has (RFC 5737) would go: along the default route.
+/// Documentation address (RFC 5737), which only the default route matches.
 const ANYWHERE: SocketAddr = SocketAddr::new(IpAddr::V4(std::net::Ipv4Addr::new(192, 0, 2, 1)), 9);
 
 fn detect_address(backend: &BackendUrl) -> std::io::Result<IpAddr> {
@@ -211,7 +211,7 @@ fn detect_address(backend: &BackendUrl) -> std::io::Result<IpAddr> {
         }
         Err(error) => failed = error,
     }
-    // No DNS yet after a boot, or none but the proxy's: the address is the same for nearly every machine.
+    // DNS may be missing after a boot, or left to a proxy. Nearly every machine has one address for all targets.
     source_towards(ANYWHERE).map_err(|_| failed)
 }
 
@@ -226,7 +226,7 @@ fn source_towards(target: SocketAddr) -> std::io::Result<IpAddr> {
     Ok(socket.local_addr()?.ip())
 }
 
-/// The kernel's host name, or `unnamed` where there is none.
+/// Return the kernel's host name, or `unnamed` if there is none.
 pub fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     if name.trim().is_empty() {

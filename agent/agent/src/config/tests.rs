@@ -1,15 +1,15 @@
 use super::*;
 
-fn config(said: &[(&str, &str)]) -> Result<Config, ConfigError> {
+fn config(settings: &[(&str, &str)]) -> Result<Config, ConfigError> {
     let mut layers = Layers::default();
-    for (key, text) in said {
-        layers.add(find(key).unwrap(), *text, SaidBy::Flag);
+    for (key, text) in settings {
+        layers.add(find(key).unwrap(), *text, Source::Flag);
     }
     Config::resolve(&layers, "vm-1")
 }
 
 #[test]
-fn defaults_are_what_the_settings_table_says() {
+fn defaults_are_those_of_the_settings_table() {
     let config = config(&[]).unwrap();
     let shown = |key: &str| find(key).unwrap().default.unwrap().to_owned();
     assert_eq!(config.name, "vm-1");
@@ -196,13 +196,13 @@ fn the_address_is_the_one_that_reaches_the_backend() {
 }
 
 #[test]
-fn behind_nat_the_others_are_told_another_address() {
-    let said = [
+fn behind_nat_the_others_send_to_another_address() {
+    let settings = [
         ("backend", "http://127.0.0.1:1"),
         ("listen_address", "10.0.0.7"),
         ("probe_address", "203.0.113.7"),
     ];
-    let config = config(&said).unwrap();
+    let config = config(&settings).unwrap();
     let (listen, probe_address) = config.listen(config.backend.as_ref().unwrap()).unwrap();
     assert_eq!(
         (listen.address.to_string(), probe_address.to_string()),

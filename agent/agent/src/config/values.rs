@@ -1,4 +1,4 @@
-//! One reader per kind of value; each says what would be right.
+//! Parsers of values; each error names what would be right.
 
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
@@ -11,13 +11,13 @@ use crate::cloud::METADATA_URL;
 use crate::hardware::Wanted;
 use crate::network::Network;
 
-/// Where a VM stands, in the provider's words.
+/// Zone of a VM, in the provider's words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Zone {
     pub provider: String,
     pub region: String,
     pub name: String,
-    /// The provider's name of the place itself, where it tells.
+    /// Physical id of the zone, if the provider has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub physical_id: Option<String>,
 }
@@ -28,7 +28,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The backend's address without a trailing slash; plain HTTP only where nobody can listen in, unless allowed.
+/// URL of the backend without a trailing slash; plain HTTP only to this machine, unless allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackendUrl {
     text: String,
@@ -37,7 +37,7 @@ pub struct BackendUrl {
 }
 
 impl BackendUrl {
-    /// Reads `https://host[:port][/path]`; `http://` only to this machine or when `insecure_http` is set.
+    /// Parse `https://host[:port][/path]`; `http://` only to this machine or when `insecure_http` is set.
     pub fn parse(text: &str, insecure_http: bool) -> Result<Self, String> {
         const SHAPE: &str = "must look like https://sinemora.example";
         let uri: Uri = text.trim().parse().map_err(|e| format!("{SHAPE} ({e})"))?;
@@ -53,9 +53,11 @@ impl BackendUrl {
             "https" => 443,
             "http" if insecure_http || is_loopback(host) => 80,
             "http" => {
-                return Err("must start with https://: over http:// the credential would travel in the clear \
+                return Err(
+                    "must start with https://: http:// would send the credential in the clear \
                             (--insecure-http allows it)"
-                    .to_owned());
+                        .to_owned(),
+                );
             }
             _ => return Err(SHAPE.to_owned()),
         };
@@ -70,12 +72,12 @@ impl BackendUrl {
         &self.text
     }
 
-    /// The host (a v6 address in brackets) and the port, its scheme's if none is written.
+    /// Return host (a v6 address in brackets) and port; the default port is the scheme's.
     pub fn host_and_port(&self) -> (&str, u16) {
         (&self.host, self.port)
     }
 
-    /// Whether it is this machine, so that no proxy must stand between.
+    /// Return whether it is this machine, which is reached without a proxy.
     pub fn is_loopback(&self) -> bool {
         is_loopback(&self.host)
     }
@@ -95,23 +97,23 @@ fn is_loopback(host: &str) -> bool {
             .is_ok_and(|a| a.is_loopback())
 }
 
-/// Reads the setting with `read`, if it was said; an error names the setting the way it was said, and the value.
+/// Parse a setting, if it is set; an error names the setting as in its source, and the value.
 pub fn get<T>(
     layers: &Layers,
     key: &str,
-    read: impl FnOnce(&str) -> Result<T, String>,
+    parse: impl FnOnce(&str) -> Result<T, String>,
 ) -> Result<Option<T>, ConfigError> {
-    let Some(said) = layers.get(key) else {
+    let Some(raw) = layers.get(key) else {
         return Ok(None);
     };
-    read(&said.text).map(Some).map_err(|should_be| {
-        // A mistyped secret is still most of a secret: logs must not keep it.
+    parse(&raw.text).map(Some).map_err(|should_be| {
+        // A mistyped secret is still most of the secret: keep it out of logs.
         let shown = if key == "token" {
             String::new()
         } else {
-            format!(" (given: {:?})", said.text)
+            format!(" (given: {:?})", raw.text)
         };
-        ConfigError::new(said.name(key), format!("{should_be}{shown}"))
+        ConfigError::new(raw.name(key), format!("{should_be}{shown}"))
     })
 }
 
@@ -122,7 +124,7 @@ pub fn port(text: &str) -> Result<u16, String> {
         .ok_or_else(|| "must be a port from 1 to 65535".to_owned())
 }
 
-/// The first of up to 15 ports in a row, or 0 for any.
+/// Parse the first of up to 15 ports in a row, or 0 for any.
 pub fn port_or_any(text: &str) -> Result<u16, String> {
     const LAST: u16 = u16::MAX - 14;
     text.parse()
@@ -142,7 +144,7 @@ pub fn ip(text: &str) -> Result<IpAddr, String> {
     }
 }
 
-/// `none`, or addresses and networks with commas between them.
+/// Parse `none`, or addresses and networks separated by commas.
 pub fn networks(text: &str) -> Result<Vec<Network>, String> {
     let parts = text
         .split(',')
@@ -158,7 +160,7 @@ pub fn networks(text: &str) -> Result<Vec<Network>, String> {
     }
 }
 
-/// `auto`, `off`, or the path of a device.
+/// Parse `auto`, `off`, or the path of a device.
 pub fn hardware_clock(text: &str) -> Result<Wanted, String> {
     match text {
         "auto" => Ok(Wanted::Any),
@@ -168,7 +170,7 @@ pub fn hardware_clock(text: &str) -> Result<Wanted, String> {
     }
 }
 
-/// A time in ns, us or ms, at most a second; or `as its driver says`.
+/// Parse a time in ns, us or ms, at most a second; or `as its driver says`.
 pub fn clock_error(text: &str) -> Result<Option<u64>, String> {
     if text == "as its driver says" {
         return Ok(None);
@@ -226,7 +228,7 @@ pub fn path(text: &str) -> Result<PathBuf, String> {
     }
 }
 
-/// Bytes, or KiB, MiB, GiB; at least 1 MiB so that a few reports always fit.
+/// Parse bytes, KiB, MiB or GiB; at least 1 MiB, so that a few reports always fit.
 pub fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic() || c == ' ');
     let shift = match text[digits.len()..].trim() {

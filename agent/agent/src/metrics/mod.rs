@@ -1,7 +1,7 @@
-//! `/metrics` for Prometheus and `/healthz` for supervisors, on loopback unless set otherwise.
+//! HTTP server of `/metrics` for Prometheus and `/healthz` for supervisors, on loopback by default.
 //!
-//! One thread, one request at a time, everything bounded: a scrape every few seconds needs no more, and a
-//! client that dawdles is cut off.
+//! One thread answers one request at a time, with limits on size and time: enough for a scrape every few seconds.
+//! A slow client is disconnected.
 
 mod text;
 
@@ -16,7 +16,7 @@ use crate::plan::BackendClock;
 const REQUEST_LIMIT_BYTES: usize = 4096;
 const CLIENT_LIMIT: Duration = Duration::from_secs(2);
 
-/// Answers scrapes until the process ends.
+/// Server that answers scrapes until the process ends.
 #[derive(Debug)]
 pub struct MetricsServer {
     listener: TcpListener,
@@ -25,7 +25,7 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Takes the address; fails when another program has it.
+    /// Bind the address; fail if another program uses it.
     pub fn bind(
         address: SocketAddr,
         counters: Arc<Counters>,
@@ -47,7 +47,7 @@ impl MetricsServer {
             let answered = stream.and_then(|stream| self.answer(stream));
             if let Err(error) = answered {
                 tracing::debug!(%error, "a scrape failed");
-                // Out of file descriptors, accepting fails at once and for as long as that lasts.
+                // Without free file descriptors, accepting fails at once and repeatedly.
                 if error.kind() != io::ErrorKind::WouldBlock {
                     std::thread::sleep(Duration::from_millis(20));
                 }

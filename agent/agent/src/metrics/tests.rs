@@ -66,7 +66,7 @@ fn every_metric_has_one_help_one_type_and_a_number() {
 }
 
 #[test]
-fn health_says_how_things_stand() {
+fn health_shows_the_state() {
     let (address, counters) = server();
     let status = || ask(address, "GET /healthz HTTP/1.0\r\n\r\n");
     assert!(status().contains(r#""status":"idle""#));
@@ -80,7 +80,7 @@ fn health_says_how_things_stand() {
 }
 
 #[test]
-fn odd_requests_get_an_answer_and_harm_nobody() {
+fn invalid_requests_get_an_answer() {
     let (address, _) = server();
     assert!(ask(address, "GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404"));
     assert!(ask(address, "POST /metrics HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 405"));

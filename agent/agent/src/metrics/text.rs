@@ -1,4 +1,4 @@
-//! What the endpoints say.
+//! Bodies of the endpoints.
 
 use std::fmt::Write as _;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -7,10 +7,10 @@ use crate::calendar::rfc3339;
 use crate::counters::Counters;
 use crate::plan::BackendClock;
 
-/// The text format of Prometheus, version 0.0.4.
+/// Write the metrics in the text format of Prometheus, version 0.0.4.
 pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
     let of = |counter: &AtomicU64| counter.load(Relaxed);
-    let rising = [
+    let counters = [
         ("packets_sent", "PTP packets sent", of(&c.packets_sent)),
         (
             "packets_received",
@@ -19,39 +19,35 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         ),
         (
             "packets_rejected",
-            "Packets from strangers, or not readable",
+            "Packets from unknown addresses, or not readable",
             of(&c.packets_rejected),
         ),
         (
             "transmit_stamps_missing",
-            "Packets sent without a transmit stamp",
+            "Packets sent without a transmit timestamp",
             of(&c.transmit_stamps_missing),
         ),
         (
             "receive_queue_overflows",
-            "Packets this machine lost after they had arrived",
+            "Packets this machine dropped after they had arrived",
             of(&c.receive_queue_overflows),
         ),
         (
             "exchanges_completed",
-            "Exchanges with all four stamps",
+            "Exchanges with all four timestamps",
             of(&c.exchanges_completed),
         ),
         (
             "exchanges_lost",
-            "Exchanges given up at their loss deadline",
+            "Exchanges abandoned at their loss deadline",
             of(&c.exchanges_lost),
         ),
         (
             "responses_late",
-            "Answers that came after the loss deadline",
+            "Answers after the loss deadline",
             of(&c.responses_late),
         ),
-        (
-            "duplicates",
-            "Packets that had come before",
-            of(&c.duplicates),
-        ),
+        ("duplicates", "Repeated packets", of(&c.duplicates)),
         (
             "requests_left_out",
             "Requests of the plan that this agent did not send",
@@ -59,12 +55,12 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         ),
         (
             "requests_shed",
-            "Requests not sent or not answered, to keep the cap on packets",
+            "Requests not sent or not answered, to keep the packet limit",
             of(&c.requests_shed),
         ),
         (
             "windows_closed",
-            "Windows handed over for reporting",
+            "Windows passed to reporting",
             of(&c.windows_closed),
         ),
         (
@@ -74,7 +70,7 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         ),
         (
             "reports_dropped",
-            "Reports given up because the spool was full",
+            "Reports dropped because the spool was full",
             of(&c.reports_dropped),
         ),
         (
@@ -94,39 +90,43 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         ),
         (
             "events_dropped",
-            "Events given up because too many waited",
+            "Events dropped because the queue was full",
             c.events.dropped(),
         ),
     ];
-    let standing = [
+    let gauges = [
         ("peers", "Peers of the plan in force", of(&c.peers)),
         (
             "packets_per_s_cap",
-            "Packets this agent may send per second; 0 is no plan",
+            "Packet limit of the plan per second; 0 is no plan",
             of(&c.packets_per_s_cap),
         ),
         (
             "packets_per_s_allowed",
-            "Packets this agent allows itself per second; less than the cap while it takes too much of the machine",
+            "Packet limit in force per second; below the cap while the agent exceeds its processor or memory limit",
             of(&c.packets_per_s_allowed),
         ),
         (
             "cpu_percent_cap",
-            "Processor time this agent may take, percent of one processor; 0 is no cap",
+            "Processor time limit, percent of one processor; 0 is no limit",
             of(&c.cpu_percent_cap),
         ),
         ("memory_bytes", "Memory in use", of(&c.memory_bytes)),
         (
             "memory_bytes_cap",
-            "Memory this agent may use; 0 is no cap",
+            "Memory limit; 0 is no limit",
             of(&c.memory_mib_cap) << 20,
         ),
         (
             "spool_bytes",
-            "Bytes of reports that wait",
+            "Bytes of reports that wait to be sent",
             of(&c.spool_bytes),
         ),
-        ("spool_reports", "Reports that wait", of(&c.spool_reports)),
+        (
+            "spool_reports",
+            "Reports that wait to be sent",
+            of(&c.spool_reports),
+        ),
         (
             "last_report_timestamp_seconds",
             "Last acknowledged report, Unix time; 0 is never",
@@ -139,12 +139,12 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         ),
         (
             "credential_refused",
-            "1 while the backend takes nothing from this agent",
+            "1 while the backend refuses the credential",
             c.credential_refused.load(Relaxed).into(),
         ),
     ];
     let mut text = String::with_capacity(4096);
-    for (name, help, value) in rising {
+    for (name, help, value) in counters {
         metric(
             &mut text,
             "counter",
@@ -154,7 +154,7 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             value,
         );
     }
-    for (name, help, value) in standing {
+    for (name, help, value) in gauges {
         metric(&mut text, "gauge", name, help, "", value);
     }
     let cpu_percent = of(&c.cpu_millipercent) as f64 / 1e3;
@@ -162,7 +162,7 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
         &mut text,
         "gauge",
         "cpu_percent",
-        "Processor time taken over the last seconds, percent of one processor",
+        "Processor time of the last seconds, percent of one processor",
         "",
         cpu_percent,
     );
@@ -172,7 +172,7 @@ pub fn metrics(c: &Counters, backend_clock: &BackendClock) -> String {
             &mut text,
             "gauge",
             "hardware_clock_error_seconds",
-            "What the hardware clock that delays stand on may be off",
+            "Error bound of the hardware clock in use",
             "",
             hardware_error_ns as f64 / 1e9,
         );
@@ -227,7 +227,7 @@ fn escaped(label: &str) -> String {
         .replace('\n', r"\n")
 }
 
-/// How things stand, as JSON.
+/// Write the state of the agent as JSON.
 pub fn health(c: &Counters) -> String {
     let at = |seconds: u64| match i64::try_from(seconds).unwrap_or(0) {
         0 => serde_json::Value::Null,

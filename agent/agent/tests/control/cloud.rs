@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use sinemora_agent::cloud::{CloudVm, LIMIT, discover};
-use sinemora_agent::config::{Config, Layers, SaidBy, find};
+use sinemora_agent::config::{Config, Layers, Source, find};
 use sinemora_agent::run::enrol_only;
 
 use crate::backend::{FakeBackend, Reply, Request, reply};
@@ -194,7 +194,7 @@ fn zone_said(state_dir: &Path, more: &[(&str, &str)]) -> (Value, Value) {
         ("cloud_metadata", cloud.url.as_str()),
     ];
     for (key, text) in more.iter().chain(&given) {
-        layers.add(find(key).unwrap(), *text, SaidBy::Flag);
+        layers.add(find(key).unwrap(), *text, Source::Flag);
     }
     enrol_only(&Config::resolve(&layers, "host").unwrap(), true).unwrap();
     let body: Value = serde_json::from_slice(&backend.next().body).unwrap();

@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::backend::{FakeBackend, Reply, json, problem, reply};
 use crate::process::free_ports;
 use serde_json::{Value, json};
-use sinemora_agent::config::{Config, Layers, SaidBy, find};
+use sinemora_agent::config::{Config, Layers, Source, find};
 use sinemora_agent::identity::Identity;
 use sinemora_agent::run::enrol_only;
 
@@ -29,7 +29,7 @@ fn config(backend: &str, state_dir: &Path, more: &[(&str, &str)]) -> Config {
         ("cloud_metadata", "off"),
     ];
     for (key, text) in more.iter().chain(&given) {
-        layers.add(find(key).unwrap(), *text, SaidBy::Flag);
+        layers.add(find(key).unwrap(), *text, Source::Flag);
     }
     Config::resolve(&layers, "host").unwrap()
 }
