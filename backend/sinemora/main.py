@@ -95,16 +95,12 @@ def create_app() -> FastAPI:
         generate_unique_id_function=_operation_id,
     )
     errors.install(app)
+    app.add_middleware(ReportMiddleware, route=measurements.report_route)
     app.add_middleware(
         HttpMiddleware,
         hsts=settings().public_url.startswith("https://"),
         body_limit_bytes=settings().body_limit_bytes,
         larger=(_IMPORTS, settings().import_limit_bytes),
-    )
-    app.add_middleware(
-        ReportMiddleware,
-        hsts=settings().public_url.startswith("https://"),
-        body_limit_bytes=settings().body_limit_bytes,
     )
     for router in ROUTERS:
         app.include_router(router)

@@ -4,13 +4,14 @@ import asyncio
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from fastapi import Depends, Request, Security
+from fastapi import Depends, Request, Response, Security
+from fastapi.routing import APIRoute
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from sqlalchemy.orm import Session
 from starlette.concurrency import run_in_threadpool
@@ -28,6 +29,7 @@ from sinemora.tenants.access import Actor
 __all__ = [
     "AgentDep",
     "AgentIdentity",
+    "AgentRoute",
     "AgentSignedIn",
     "ReportNote",
     "enrol_agent",
@@ -169,6 +171,24 @@ def _identity(row: Any) -> AgentIdentity | ProductError:
 # For `APIRouter(dependencies=[AgentSignedIn])`: before a route's session opens.
 AgentSignedIn = Depends(agent_signed_in)
 AgentDep = Annotated[AgentIdentity, Depends(agent_signed_in)]
+
+
+class AgentRoute(APIRoute):
+    """A route whose endpoint takes `request` and `agent: AgentDep`, and returns a response.
+
+    The endpoint is called directly: resolving dependencies for every report would cost more than admitting it.
+    """
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Return a handler that signs the agent in and calls the endpoint."""
+        endpoint = self.endpoint
+
+        async def handle(request: Request) -> Response:
+            agent = await agent_signed_in(request, await _credential(request))
+            response: Response = await endpoint(request, agent)
+            return response
+
+        return handle
 
 
 def enrol_agent(

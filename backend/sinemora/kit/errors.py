@@ -9,7 +9,7 @@ from http import HTTPStatus
 from typing import Any, Literal
 
 import structlog
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
@@ -193,6 +193,14 @@ def install(app: FastAPI) -> None:
             raise error
         log.warning("database refused", code=answer.code, error=str(error.__cause__ or error).strip())
         return problem(request, answer)
+
+
+async def response_to(request: Request, error: Exception) -> Response | None:
+    """Return the response that the handlers of the app have for `error`; None when no handler takes it."""
+    handlers = request.app.exception_handlers
+    handler = next((handlers[kind] for kind in type(error).__mro__ if kind in handlers), None)
+    response: Response | None = None if handler is None else await handler(request, error)
+    return response
 
 
 def responses(

@@ -1,13 +1,15 @@
 """The outermost layer of every HTTP answer: request id, metrics, security headers, and no failure without a body."""
 
+import logging
+import os
 import re
 import time
-from collections.abc import MutableMapping
+from functools import lru_cache
 from typing import Any
-from uuid import uuid4
 
 import structlog
 from fastapi import Request
+from prometheus_client import Counter, Histogram
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -17,6 +19,7 @@ from sinemora.kit.errors import internal_error, problem
 from sinemora.kit.telemetry import REQUEST_SECONDS, REQUESTS
 
 log = structlog.get_logger(__name__)
+_logger = logging.getLogger(__name__)
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
@@ -48,7 +51,9 @@ class HttpMiddleware:
         self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int, larger: tuple[re.Pattern[str], int] | None = None
     ) -> None:
         self.app = app
-        self._security = security_headers(hsts)
+        self._security = [
+            (name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in security_headers(hsts).items()
+        ]
         self.body_limit_bytes = body_limit_bytes
         self.larger = larger
 
@@ -57,14 +62,15 @@ class HttpMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        request = Request(scope, receive)
-        offered = request.headers.get("x-request-id", "")
-        request_id = offered if REQUEST_ID.fullmatch(offered) else uuid4().hex
-        request.state.request_id = request_id
-        request.state.answer_headers = {}
+        request_id = _request_id(scope)
+        state: dict[str, Any] = scope.setdefault("state", {})
+        state["request_id"] = request_id
+        answer_headers: dict[str, str] = {}
+        state["answer_headers"] = answer_headers
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
-        tracing.note(**{"sinemora.request_id": request_id})
+        if tracing.is_on():
+            tracing.note(**{"sinemora.request_id": request_id})
         started = time.perf_counter()
         begun = False
         taken_bytes = 0
@@ -85,7 +91,7 @@ class HttpMiddleware:
             nonlocal begun
             if message["type"] == "http.response.start":
                 begun = True
-                self._head(request, message)
+                self._add_headers(message, request_id, answer_headers)
                 self._count(scope, message["status"], time.perf_counter() - started)
             await send(message)
 
@@ -95,20 +101,39 @@ class HttpMiddleware:
             log.exception("request failed", method=scope["method"], path=scope["path"])
             if begun:
                 raise  # half an answer is out: only breaking the connection says so
-            await problem(request, internal_error())(scope, receive, answer)
+            await problem(Request(scope, receive), internal_error())(scope, receive, answer)
 
-    def _head(self, request: Request, message: MutableMapping[str, Any]) -> None:
-        headers = MutableHeaders(scope=message)
-        headers["X-Request-Id"] = request.state.request_id
-        for name, value in self._security.items():
-            headers.setdefault(name, value)
-        for name, value in request.state.answer_headers.items():
-            headers[name] = value
+    def _add_headers(self, message: Message, request_id: str, answer_headers: dict[str, str]) -> None:
+        raw = message["headers"] = list(message.get("headers", ()))
+        present = {name for name, _ in raw}
+        raw.append((b"x-request-id", request_id.encode("latin-1")))
+        raw += [header for header in self._security if header[0] not in present]
+        if answer_headers:
+            headers = MutableHeaders(raw=raw)
+            for name, value in answer_headers.items():
+                headers[name] = value
 
     @staticmethod
     def _count(scope: Scope, status: int, seconds: float) -> None:
         # The route's template, never the path: a label per id would never stop growing.
         route = getattr(scope.get("route"), "path", "unknown")
-        REQUESTS.labels(scope["method"], route, str(status)).inc()
-        REQUEST_SECONDS.labels(scope["method"], route).observe(seconds)
-        log.debug("answered", method=scope["method"], path=scope["path"], status=status, duration_s=round(seconds, 4))
+        requests, request_seconds = _metrics_of(scope["method"], route, status)
+        requests.inc()
+        request_seconds.observe(seconds)
+        if _logger.isEnabledFor(logging.DEBUG):
+            log.debug(
+                "answered", method=scope["method"], path=scope["path"], status=status, duration_s=round(seconds, 4)
+            )
+
+
+@lru_cache(maxsize=4096)
+def _metrics_of(method: str, route: str, status: int) -> tuple[Counter, Histogram]:
+    return REQUESTS.labels(method, route, str(status)), REQUEST_SECONDS.labels(method, route)
+
+
+def _request_id(scope: Scope) -> str:
+    """Return the `X-Request-Id` of a request when it is well formed, else a new one."""
+    for name, value in scope["headers"]:
+        if name == b"x-request-id" and REQUEST_ID.fullmatch(value.decode("latin-1")):
+            return str(value.decode("latin-1"))
+    return os.urandom(16).hex()

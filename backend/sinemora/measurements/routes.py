@@ -1,4 +1,4 @@
-"""HTTP of measurements: reports of agents, matrices, paths, live streams."""
+"""HTTP routes of measurements: reports of agents, worst paths, single paths and live streams."""
 
 from datetime import datetime
 from typing import Annotated
@@ -6,8 +6,10 @@ from uuid import UUID
 
 from fastapi import APIRouter, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
-from sinemora.inventory.agents import AgentDep
+from sinemora.inventory.agents import AgentDep, AgentRoute
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -17,7 +19,9 @@ from sinemora.measurements.schemas import PathRead, Resolution, SeriesRead, Wors
 from sinemora.meshes.service import get_mesh
 from sinemora.tenants.access import SignedIn, Viewer
 
-agent_router = APIRouter(prefix="/v1/agents/self", tags=["agent protocol"], responses=responses(401))
+agent_router = APIRouter(
+    prefix="/v1/agents/self", route_class=AgentRoute, tags=["agent protocol"], responses=responses(401)
+)
 router = APIRouter(
     prefix="/v1/meshes/{mesh_id}",
     dependencies=[SignedIn],
@@ -25,6 +29,7 @@ router = APIRouter(
     responses=responses(401, 403, 404, 422, 429, 503),
 )
 
+_COMMITTED = Response(status_code=204)
 _REPORT_BODY = {
     "requestBody": {
         "required": True,
@@ -57,11 +62,19 @@ _REPORT_BODY = {
 )
 async def create_report(request: Request, agent: AgentDep) -> Response:
     """Store what an agent measured; answers once it is committed."""
-    media_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    encoding = request.headers.get("content-encoding", "").strip().lower()
-    skipped = await request.app.state.ingest.take(agent, await request.body(), media_type, encoding)
-    headers = {"Sinemora-Skipped-Windows": str(skipped)} if skipped else None
-    return Response(status_code=204, headers=headers)
+    headers = request.headers
+    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    encoding = headers.get("content-encoding", "").strip().lower()
+    try:
+        body = await request.body()
+    except ClientDisconnect as error:
+        raise HTTPException(400) from error
+    skipped = await request.app.state.ingest.take(agent, body, media_type, encoding)
+    return Response(status_code=204, headers={"Sinemora-Skipped-Windows": str(skipped)}) if skipped else _COMMITTED
+
+
+report_route = next(route for route in agent_router.routes if isinstance(route, AgentRoute))
+"""The route of reports, which `ReportMiddleware` calls directly."""
 
 
 @router.get("/worst-paths")

@@ -34,7 +34,8 @@ class DecodedWindows:
 class PathDistributions:
     """Some directed distributions of `DecodedWindows`.
 
-    `at` counts outbound, inbound and round trip of all pairs, ascending. `sources` and `targets` are positions on the axis, of the path as it was sent.
+    `at` counts outbound, inbound and round trip of all pairs, ascending. `sources` and `targets` are positions on the
+    axis, of the path as it was sent.
     """
 
     at: Ints

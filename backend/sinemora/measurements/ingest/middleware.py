@@ -1,98 +1,35 @@
-"""Where reports come in: taken and acknowledged before the framework looks at them, for nothing comes more often.
+"""Dispatch of reports: their route is called before FastAPI's routing, since agents call it more often than all others.
 
-Whatever is not acknowledged at once is answered as everywhere else: refusals as problem details by the edge, and what
-this door does not understand by the route of the same address, which says in OpenAPI what is taken here.
+The route is the one of `measurements.routes`: FastAPI documents it, this middleware runs it.
 """
 
-import os
-import re
-import time
-from types import SimpleNamespace
+from starlette.requests import Request
+from starlette.types import ASGIApp, Receive, Scope, Send
 
-from fastapi import Request
-from sqlalchemy.exc import SQLAlchemyError
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-
-from sinemora.inventory.agents import identify
-from sinemora.kit import tracing
-from sinemora.kit.errors import ProductError, problem
-from sinemora.kit.http_middleware import REQUEST_ID, HttpMiddleware, security_headers
-from sinemora.kit.telemetry import REQUEST_SECONDS, REQUESTS
-
-PATH = "/v1/agents/self/reports"
-_ROUTE = SimpleNamespace(path=PATH)
+from sinemora.inventory.agents import AgentRoute
+from sinemora.kit.errors import response_to
 
 
 class ReportMiddleware:
-    """ASGI middleware around the whole API."""
+    """ASGI middleware that calls `route` for its path and passes every other request on."""
 
-    def __init__(self, app: ASGIApp, *, hsts: bool, body_limit_bytes: int) -> None:
+    def __init__(self, app: ASGIApp, *, route: AgentRoute) -> None:
         self.app = app
-        self.hsts = hsts
-        self.body_limit_bytes = body_limit_bytes
-        self._security = [(name.lower().encode(), value.encode()) for name, value in security_headers(hsts).items()]
-        self._answered = REQUESTS.labels("POST", PATH, "204")
-        self._seconds = REQUEST_SECONDS.labels("POST", PATH)
+        self._route = route
+        self._handle = route.get_route_handler()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
-        if scope["type"] != "http" or scope["path"] != PATH or scope["method"] != "POST" or tracing.is_on():
+        if scope["type"] != "http" or scope["path"] != self._route.path or scope["method"] != "POST":
             await self.app(scope, receive, send)
             return
-        started = time.perf_counter()
-        said: dict[bytes, bytes] = dict(scope["headers"])
-        scheme, _, credential = said.get(b"authorization", b"").partition(b" ")
-        taken: list[Message] = []
-        size, more = 0, scheme.lower() == b"bearer"
-        known = more
-        while more and size <= self.body_limit_bytes:
-            taken.append(await receive())
-            size += len(taken[-1].get("body", b""))
-            more = taken[-1].get("more_body", False)
-        if not known or size > self.body_limit_bytes or taken[-1]["type"] != "http.request":
-            await self.app(scope, _again(taken, receive), send)
-            return
-        body = taken[0]["body"] if len(taken) == 1 else b"".join(one.get("body", b"") for one in taken)
-        media_type = said.get(b"content-type", b"").partition(b";")[0].strip().lower().decode("latin-1")
-        encoding = said.get(b"content-encoding", b"").strip().lower().decode("latin-1")
+        scope["route"] = self._route
+        request = Request(scope, receive)
         try:
-            agent = await identify(credential.strip().decode("latin-1"))
-            skipped = await scope["app"].state.ingest.take(agent, body, media_type, encoding)
-        except ProductError as error:
-            await self._refuse(error, scope, receive, send)
-            return
-        except SQLAlchemyError:  # the route will fail alike, and knows how to say it
-            await self.app(scope, _again(taken, receive), send)
-            return
-        headers = [(b"x-request-id", _request_id(said)), *self._security]
-        if skipped:
-            headers.append((b"sinemora-skipped-windows", str(skipped).encode()))
-        await send({"type": "http.response.start", "status": 204, "headers": headers})
-        await send({"type": "http.response.body", "body": b""})
-        self._answered.inc()
-        self._seconds.observe(time.perf_counter() - started)
-
-    async def _refuse(self, error: ProductError, scope: Scope, receive: Receive, send: Send) -> None:
-        async def refusal(scope: Scope, receive: Receive, send: Send) -> None:
-            await problem(Request(scope), error)(scope, receive, send)
-
-        scope["route"] = _ROUTE
-        edge = HttpMiddleware(refusal, hsts=self.hsts, body_limit_bytes=self.body_limit_bytes)
-        await edge(scope, receive, send)
-
-
-def _request_id(said: dict[bytes, bytes]) -> bytes:
-    offered = said.get(b"x-request-id", b"")
-    return offered if re.fullmatch(REQUEST_ID, offered.decode("latin-1")) else os.urandom(16).hex().encode()
-
-
-def _again(taken: list[Message], receive: Receive) -> Receive:
-    """What was received is received once more, then the rest."""
-    waiting = iter(taken)
-
-    async def again() -> Message:
-        for message in waiting:
-            return message
-        return await receive()
-
-    return again
+            response = await self._handle(request)
+        except Exception as error:
+            refusal = await response_to(request, error)
+            if refusal is None:
+                raise
+            response = refusal
+        await response(scope, receive, send)
