@@ -26,10 +26,9 @@ from lab.benchmarks.storing.load import Load, Outcome, request_of
 from lab.benchmarks.storing.product import Product, World, running
 from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, report, window
 from sinemora.kit.db import system_session
-from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import rollup
 from sinemora.measurements.codec import fast, frame, llq16
-from sinemora.measurements.store import inserts
+from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
 
@@ -119,7 +118,7 @@ def ingest(product: Product) -> float:
 
 def _sizes(world: World, row_bytes: float) -> None:
     """Bytes on disk of a pair-window and a pair-minute, everything that belongs to the table counted."""
-    while tasks.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)):
+    while roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)):
         pass
     for figure, table, bar in (
         ("store_bytes_per_window", "probe_frames", 30),
@@ -276,7 +275,7 @@ def rolled(product: Product) -> None:
     fill(world, Tier.RAW, [minute + 10 * n for n in range(6)], 10)
     fast.load()
     cpu_s, began_s = time.process_time(), time.perf_counter()
-    if tasks.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
+    if roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
         sys.exit("the minute was not merged")
     wall_s = time.perf_counter() - began_s
     tell(

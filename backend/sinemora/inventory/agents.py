@@ -3,7 +3,6 @@
 import asyncio
 import secrets
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -22,6 +21,7 @@ from sinemora.inventory.queries import ReportNote, note_reports
 from sinemora.inventory.schemas import AgentDescription, AgentEventCreate
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.lru_cache import LruCache
 from sinemora.kit.security import digest, shown_prefix
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
@@ -55,30 +55,8 @@ class AgentIdentity:
     vm_key: int
 
 
-class _IdentityCache:
-    """Credentials seen lately by digest. Only the event loop touches it, so it needs no lock."""
-
-    def __init__(self) -> None:
-        self._entries: OrderedDict[bytes, tuple[float, AgentIdentity]] = OrderedDict()
-
-    def get(self, key: bytes, now_s: float) -> AgentIdentity | None:
-        """The identity behind a credential seen less than `CACHED_S` ago."""
-        found = self._entries.get(key)
-        return found[1] if found and now_s - found[0] < CACHED_S else None
-
-    def put(self, key: bytes, now_s: float, identity: AgentIdentity) -> None:
-        """Remember one, forgetting the oldest when there are too many."""
-        self._entries[key] = (now_s, identity)
-        self._entries.move_to_end(key)
-        if len(self._entries) > _CACHE_SIZE:
-            self._entries.popitem(last=False)
-
-    def forget(self, key: bytes) -> None:
-        """Ask the database again next time."""
-        self._entries.pop(key, None)
-
-
-_identities = _IdentityCache()
+# Identities by digest of the credential, with when each was read (monotonic, s).
+_identities: LruCache[bytes, tuple[float, AgentIdentity]] = LruCache(_CACHE_SIZE)
 
 
 _BEARER = {"WWW-Authenticate": "Bearer"}
@@ -102,10 +80,11 @@ async def agent_signed_in(request: Request, credential: Credential) -> AgentIden
 async def identify(credential: str) -> AgentIdentity:
     """The agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
     key = digest(credential)
-    identity = _identities.get(key, time.monotonic())
-    if identity is None:
-        identity = await _lookups.find(key)
-        _identities.put(key, time.monotonic(), identity)
+    cached = _identities.get(key)
+    if cached is not None and time.monotonic() - cached[0] < CACHED_S:
+        return cached[1]
+    identity = await _lookups.find(key)
+    _identities.put(key, (time.monotonic(), identity))
     return identity
 
 
@@ -229,7 +208,7 @@ def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
     agent = get_agent(session, agent_id)
     if agent.revoked_at is None:
         agent.revoked_at = datetime.now(UTC)
-        _identities.forget(agent.credential_digest)
+        _identities.remove(agent.credential_digest)
         audit.record(session, actor, "agent.revoked", agent.id, agent.vm.name)
         session.flush()
     return agent

@@ -12,8 +12,8 @@ from sinemora.alerts import evaluator, tasks
 from sinemora.alerts.queries import Reported
 from sinemora.jobs.executor import run
 from sinemora.kit.db import system_session
+from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
-from sinemora.measurements.tasks import roll_up_mesh
 from tests.alerts.conftest import Watched
 from tests.callers import Member
 

@@ -11,8 +11,8 @@ from sinemora.alerts.late_data import Late, Looked
 from sinemora.alerts.models import AlertHindsight, AlertState, Delivery
 from sinemora.jobs.executor import run
 from sinemora.kit.db import system_session, tenant_session
+from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
-from sinemora.measurements.tasks import roll_up_mesh
 from tests.alerts.conftest import Watched
 from tests.alerts.test_incidents import egress
 from tests.alerts.test_notifications import Hooks, hooks, local, mailbox, receiver, route  # noqa: F401

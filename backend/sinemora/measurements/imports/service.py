@@ -18,11 +18,10 @@ from sinemora.jobs.registry import JobKind, register
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.kit.upload import Upload
-from sinemora.measurements import tasks
 from sinemora.measurements.imports import readers, windowing
 from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, TraceKind, Zones
 from sinemora.measurements.schemas import TraceTimes
-from sinemora.measurements.store import inserts
+from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.retention import kept_from_of
 from sinemora.measurements.store.tiers import ROLLED, Tier
@@ -91,7 +90,7 @@ def import_job(job: JobContext) -> dict[str, Any]:
     stored = _store(job, found, tenant_key, mesh.key, mesh.window_s)
     job.progress(0.9, "merging windows")
     for tier in ROLLED:
-        while tasks.roll_up_mesh(tenant_key, mesh.key, tier, datetime.now(UTC)):
+        while roll_up.roll_up_mesh(tenant_key, mesh.key, tier, datetime.now(UTC)):
             job.check()
     return {
         "exchanges": len(exchanges),

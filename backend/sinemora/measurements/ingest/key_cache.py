@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections import OrderedDict
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from sinemora.inventory.models import Vm
 from sinemora.kit.db import tenant_session
+from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.live.events import MeshRevision
 from sinemora.meshes.models import Mesh
@@ -49,7 +49,7 @@ class KeyCache:
     """One per process, on its event loop."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[UUID, TenantKeys] = OrderedDict()
+        self._kept: LruCache[UUID, TenantKeys] = LruCache(_TENANTS_KEPT)
         self._reading: dict[UUID, asyncio.Task[TenantKeys]] = {}
 
     def kept(self, tenant_id: UUID) -> TenantKeys | None:
@@ -72,10 +72,7 @@ class KeyCache:
     async def _read(self, tenant_id: UUID) -> TenantKeys:
         try:
             fresh = await run_in_threadpool(_read, tenant_id)
-            self._kept[tenant_id] = fresh
-            self._kept.move_to_end(tenant_id)
-            if len(self._kept) > _TENANTS_KEPT:
-                self._kept.popitem(last=False)
+            self._kept.put(tenant_id, fresh)
             return fresh
         finally:
             del self._reading[tenant_id]

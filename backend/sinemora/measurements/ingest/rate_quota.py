@@ -5,10 +5,10 @@ keep it meanwhile. Counted by each process for itself.
 """
 
 import math
-from collections import OrderedDict
 from uuid import UUID
 
 from sinemora.kit.errors import ProductError
+from sinemora.kit.lru_cache import LruCache
 
 DEPTH_S = 120.0
 _TENANTS_KEPT = 10_000
@@ -18,7 +18,7 @@ class RateQuotas:
     """One per process, on its event loop. Time is an argument, in seconds of one monotonic clock."""
 
     def __init__(self) -> None:
-        self._left: OrderedDict[UUID, tuple[float, float]] = OrderedDict()
+        self._left: LruCache[UUID, tuple[float, float]] = LruCache(_TENANTS_KEPT)
 
     def take(self, tenant_id: UUID, windows: int, per_s: float, now_s: float) -> None:
         """Take `windows` out of a tenant's bucket. ProductError `windows_too_many` (429) with when to come back.
@@ -26,7 +26,7 @@ class RateQuotas:
         A bucket that is not empty takes any one report, so that no report is too large for ever.
         """
         depth = per_s * DEPTH_S
-        left, at_s = self._left.get(tenant_id, (depth, now_s))
+        left, at_s = self._left.get(tenant_id) or (depth, now_s)
         left = min(depth, left + (now_s - at_s) * per_s)
         if left <= 0 and windows:
             wait_s = math.ceil(1 - left / per_s) if per_s else 60
@@ -38,7 +38,4 @@ class RateQuotas:
                 headers={"Retry-After": str(wait_s)},
                 limit=per_s,
             )
-        self._left[tenant_id] = (left - windows, now_s)
-        self._left.move_to_end(tenant_id)
-        if len(self._left) > _TENANTS_KEPT:
-            self._left.popitem(last=False)
+        self._left.put(tenant_id, (left - windows, now_s))

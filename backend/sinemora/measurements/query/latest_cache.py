@@ -15,7 +15,7 @@ from sinemora.measurements.aggregate.matrix import Pairs
 from sinemora.measurements.codec.frame import Stats
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
-from sinemora.measurements.query.lru_cache import shared_cache
+from sinemora.measurements.query.shared_cache import shared_cache
 from sinemora.measurements.store import corrections, latest
 from sinemora.measurements.store.latest import BlockHead
 

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.lru_cache import shared_cache
+from sinemora.measurements.query.shared_cache import shared_cache
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.frames import RowVersion
 from sinemora.measurements.store.tiers import Tier, TierRange, parts_of

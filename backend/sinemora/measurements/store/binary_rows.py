@@ -3,8 +3,6 @@
 Every statement names the tenant's key, although row-level security would add it: only so can it use the primary keys.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,13 +11,11 @@ import psycopg
 from sqlalchemy import exc
 from sqlalchemy.orm import Session
 
+from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.stored import StoredFrame
 
-_ROSTERS_KEPT = 20_000
-
-_rosters: OrderedDict[int, Ints] = OrderedDict()
-_rosters_lock = threading.Lock()
+_rosters: LruCache[int, Ints] = LruCache(20_000)
 
 
 def tenant_of(session: Session) -> int:
@@ -37,19 +33,15 @@ def frames_of(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredF
 
 
 def _targets(session: Session, keys: set[int]) -> dict[int, Ints]:
-    """VM keys of rosters. They never change, so each is read once."""
-    with _rosters_lock:
-        found = {key: _rosters[key] for key in keys if key in _rosters}
-    missing = keys - found.keys()
+    """Return the VM keys of rosters. A roster never changes, so each is read once."""
+    rosters = {key: roster for key in keys if (roster := _rosters.get(key)) is not None}
+    missing = keys - rosters.keys()
     if missing:
         rows = fetch(session, "SELECT key, target_keys FROM rosters WHERE key = ANY(%(keys)s)", {"keys": list(missing)})
-        read = {key: np.array(targets, np.int64) for key, targets in rows}
-        found |= read
-        with _rosters_lock:
-            _rosters.update(read)
-            while len(_rosters) > _ROSTERS_KEPT:
-                _rosters.popitem(last=False)
-    return found
+        for key, targets in rows:
+            rosters[key] = np.array(targets, np.int64)
+            _rosters.put(key, rosters[key])
+    return rosters
 
 
 def fetch(session: Session, sql: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:

@@ -1,8 +1,6 @@
 """SQL that stores reports: one statement for all frames of a batch, whoever sent them."""
 
 import hashlib
-import time
-from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +8,7 @@ from typing import Any
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
+from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements.codec.frame import Frame
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.store.tiers import Tier
@@ -104,26 +103,22 @@ class SpikeRow:
 
 
 class RosterKeys:
-    """Keys of rosters this process has written and seen committed, newest kept. For one thread.
+    """Keys of rosters that this process has written and seen committed.
 
-    A key is forgotten after a day: a roster in use is written again so often, and one that is not can be dropped.
+    A key is dropped after a day, so that a roster in use is written at least once a day and one that is not can go.
     """
 
     def __init__(self) -> None:
-        self._keys: OrderedDict[tuple[int, bytes], tuple[int, float]] = OrderedDict()
+        self._keys: LruCache[tuple[int, bytes], int] = LruCache(_ROSTERS_KEPT, max_age_s=_ROSTER_KNOWN_S)
 
     def get(self, roster: tuple[int, bytes]) -> int | None:
-        """The key of a roster given as tenant and digest."""
-        key, until_s = self._keys.get(roster, (None, 0.0))
-        return key if time.monotonic() < until_s else None
+        """Return the key of a roster, given as tenant and digest."""
+        return self._keys.get(roster)
 
-    def learn(self, found: dict[tuple[int, bytes], int]) -> None:
-        """Remember rosters; only once their transaction has committed."""
-        until_s = time.monotonic() + _ROSTER_KNOWN_S
-        for roster, key in found.items():
-            self._keys[roster] = (key, until_s)
-        while len(self._keys) > _ROSTERS_KEPT:
-            self._keys.popitem(last=False)
+    def learn(self, rosters: dict[tuple[int, bytes], int]) -> None:
+        """Store keys of rosters; only once their transaction has committed."""
+        for roster, key in rosters.items():
+            self._keys.put(roster, key)
 
 
 def roster_digest(targets: Ints) -> bytes:
@@ -163,9 +158,10 @@ def _roster_keys(
 ) -> tuple[list[int], dict[tuple[int, bytes], int]]:
     """The key of each row's roster, and the rosters learnt on the way."""
     rosters = [(row.tenant_key, roster_digest(row.targets)) for row in rows]
-    unknown = {roster: row.targets for roster, row in zip(rosters, rows, strict=True) if known.get(roster) is None}
+    keys = {roster: known.get(roster) for roster in rosters}
+    unknown = {roster: row.targets for roster, row in zip(rosters, rows, strict=True) if keys[roster] is None}
     learnt = _store_rosters(session, unknown)
-    return [known.get(roster) or learnt[roster] for roster in rosters], learnt
+    return [keys[roster] or learnt[roster] for roster in rosters], learnt
 
 
 def _store_rosters(session: Session, rosters: dict[tuple[int, bytes], Ints]) -> dict[tuple[int, bytes], int]:

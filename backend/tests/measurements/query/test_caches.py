@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from sinemora.kit.db import system_session
+from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections as clock_corrections
-from sinemora.measurements.query import lru_cache, rollup_cache
-from sinemora.measurements.query.lru_cache import LruCache
+from sinemora.measurements.query import rollup_cache
 from sinemora.measurements.query.scan import utc
+from sinemora.measurements.query.shared_cache import shared_cache
 from sinemora.measurements.store import corrections
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
@@ -58,7 +59,7 @@ def asked(mesh: MeshWorld, start_s: int | None = None, end_s: int = 0, **more):
 
 
 def forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lru_cache, "_memory", None)
+    shared_cache.cache_clear()
 
 
 def shift(mesh: MeshWorld, start_s: int, end_s: int, shift_ns: int) -> None:
@@ -119,7 +120,7 @@ def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
         return {name: value for name, value in asked(mesh).items() if name in ("values", "more", "clock_error_ns")}
 
     def known() -> object:
-        return lru_cache.shared_cache().get(("newest", mesh.owner.tenant_key, mesh.key))
+        return shared_cache().get(("newest", mesh.owner.tenant_key, mesh.key))
 
     now = window_start(2)
     measure(mesh, now - 10, 1)

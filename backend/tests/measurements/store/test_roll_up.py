@@ -9,6 +9,7 @@ from sqlalchemy import text
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.codec import frame
+from sinemora.measurements.store import roll_up
 from sinemora.measurements.store.tiers import Tier
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
@@ -83,7 +84,7 @@ def test_a_late_window_is_merged_too(mesh):
 def test_a_minute_that_is_not_over_waits(mesh):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)}, window_start(1, 10)))
     due = datetime.now(UTC) - timedelta(seconds=120)
-    assert tasks.roll_up_mesh(mesh.owner.tenant_key, mesh.key, Tier.MINUTE, due) == 0
+    assert roll_up.roll_up_mesh(mesh.owner.tenant_key, mesh.key, Tier.MINUTE, due) == 0
     assert rows("SELECT count(*) FROM rollup_marks WHERE step_s = 60")[0][0] == 1
 
 
