@@ -1,4 +1,4 @@
-"""A job as its worker sees it: what it was given, how it tells of itself, where it leaves what it made."""
+"""Context of a running job: its parameters and input, its progress, its checkpoint and its output."""
 
 import threading
 from collections.abc import Iterator
@@ -26,15 +26,15 @@ OUTPUT_BYTES_MAX = 512 << 20
 
 
 class JobCancelled(Exception):
-    """Somebody asked the job to stop."""
+    """A user cancelled the job."""
 
 
 class JobLost(Exception):
-    """The job was given to another worker, or deleted."""
+    """The job was passed to another worker, or deleted."""
 
 
 class JobContext:
-    """One attempt at a job. While it is entered, a thread of its own says that it is alive."""
+    """One attempt at a job. While it is entered, a thread sends heartbeats."""
 
     def __init__(self, job: Job) -> None:
         self.job_id: UUID = job.id
@@ -59,7 +59,7 @@ class JobContext:
         self._thread.join()
 
     def progress(self, share: float | None, note: str = "") -> None:
-        """Tell how far it is (0 … 1) and what is being done. Raises `JobCancelled`, `JobLost` when it must stop."""
+        """Report progress (0 … 1) and the current step. Raises `JobCancelled`, `JobLost` when the job must stop."""
         self._progress = None if share is None else min(max(share, 0.0), 1.0)
         self._note = note
         self._changed = True
@@ -74,7 +74,7 @@ class JobContext:
 
     @contextmanager
     def session(self) -> Iterator[Session]:
-        """A transaction as the job's tenant, with more patience than a request has."""
+        """Open a transaction as the job's tenant, with longer timeouts than a request has."""
         with tenant_session(self.tenant_id) as session:
             session.execute(
                 text("SET LOCAL statement_timeout = '30min'; SET LOCAL idle_in_transaction_session_timeout = '30min'")
@@ -82,24 +82,24 @@ class JobContext:
             yield session
 
     def input(self) -> Iterator[bytes]:
-        """The bytes the job was given, a piece at a time."""
+        """Yield the input of the job in chunks."""
         with self.session() as session:
             yield from queries.chunks(session, self.job_id, Side.input)
 
     def keep(self, session: Session, checkpoint: dict[str, Any]) -> None:
-        """Commit, with the work of `session`, how far it is: the next attempt finds it in `checkpoint`."""
+        """Commit a checkpoint with the work of `session`; the next attempt finds it in `checkpoint`."""
         if not queries.write(session, self.job_id, self.attempt, {"checkpoint": checkpoint}):
             raise JobLost
         self.checkpoint = checkpoint
 
     @contextmanager
     def output(self, name: str, media_type: str) -> Iterator["OutputWriter"]:
-        """A file to write; there once the job has succeeded, in place of what an earlier attempt wrote."""
+        """Open the output file. It replaces the file of an earlier attempt and is readable after success."""
         with self.session() as session:
             queries.delete_output(session, self.job_id)
-        made = OutputWriter(self, name, media_type)
-        yield made
-        made.close()
+        writer = OutputWriter(self, name, media_type)
+        yield writer
+        writer.close()
 
     def _beat(self) -> None:
         quiet_s = 0.0
@@ -110,18 +110,18 @@ class JobContext:
             self._changed, quiet_s = False, 0.0
             try:
                 with tenant_session(self.tenant_id) as session:
-                    asked = queries.beat(
+                    cancel_requested = queries.beat(
                         session, self.job_id, self.attempt, datetime.now(UTC), self._progress, self._note
                     )
             except (exc.SQLAlchemyError, LookupError) as error:
                 log.warning("heartbeat of a job failed", job=str(self.job_id), error=str(error))
                 continue
-            self._lost = asked is None
-            self._cancelled = bool(asked)
+            self._lost = cancel_requested is None
+            self._cancelled = bool(cancel_requested)
 
 
 class OutputWriter:
-    """A file of a job, stored in pieces as it is written."""
+    """Output file of a job, stored in chunks while it is written."""
 
     def __init__(self, running: JobContext, name: str, media_type: str) -> None:
         self.name = name
@@ -139,22 +139,22 @@ class OutputWriter:
             raise ProductError(
                 "output_too_large",
                 409,
-                f"The answer is larger than {OUTPUT_BYTES_MAX >> 20} MiB. Ask for a shorter range or fewer paths.",
+                f"Output too large: more than {OUTPUT_BYTES_MAX >> 20} MiB. Request a shorter range or fewer paths.",
             )
         while len(self._buffer) >= CHUNK_BYTES:
             self._store(CHUNK_BYTES)
 
     def close(self) -> None:
-        """Store what is left, and name the file in the job."""
+        """Store the rest and record the file in the job."""
         if self._buffer or self._number == 0:
             self._store(len(self._buffer))
         with self._running.session() as session:
-            said = {
+            values = {
                 "output_name": self.name,
                 "output_media_type": self.media_type,
                 "output_bytes": self.size_bytes,
             }
-            if not queries.write(session, self._running.job_id, self._running.attempt, said):
+            if not queries.write(session, self._running.job_id, self._running.attempt, values):
                 raise JobLost
 
     def _store(self, size: int) -> None:

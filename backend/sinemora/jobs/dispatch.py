@@ -1,4 +1,4 @@
-"""How jobs reach a worker: one Celery task a queue, sent after the commit."""
+"""Dispatch of jobs to workers: one Celery task a queue, sent after the commit."""
 
 from uuid import UUID
 
@@ -12,19 +12,19 @@ from sinemora.kit.jobs import enqueue
 
 @celery.task(name="jobs.run_fast")
 def run_fast(tenant_id: str, job_id: str) -> None:
-    """Do a job of the queue `fast`."""
+    """Run a job of the queue `fast`."""
     run(UUID(tenant_id), UUID(job_id))
 
 
 @celery.task(name="jobs.run_bulk")
 def run_bulk(tenant_id: str, job_id: str) -> None:
-    """Do a job of the queue `bulk`."""
+    """Run a job of the queue `bulk`."""
     run(UUID(tenant_id), UUID(job_id))
 
 
 @celery.task(name="jobs.run_solve")
 def run_solve(tenant_id: str, job_id: str) -> None:
-    """Do a job of the queue `solve`."""
+    """Run a job of the queue `solve`."""
     run(UUID(tenant_id), UUID(job_id))
 
 
@@ -33,5 +33,5 @@ ROUTES.update({task.name: {"queue": queue} for queue, task in TASKS.items()})
 
 
 def send(session: Session, job: Job) -> None:
-    """Let a worker have the job once `session` has committed."""
+    """Send the job to a worker after `session` has committed."""
     enqueue(session, TASKS[job.queue], tenant_id=str(job.tenant_id), job_id=str(job.id))

@@ -1,4 +1,4 @@
-"""The worker's side of jobs: doing one, and writing down how it ended."""
+"""Executor of jobs in a worker: claims a job, runs it and records its outcome."""
 
 from datetime import UTC, datetime
 from typing import Any
@@ -18,11 +18,11 @@ from sinemora.kit.errors import ProductError, database_error, internal_error
 log = structlog.get_logger(__name__)
 
 SILENT_S = 6 * BEAT_S
-"""After how long without a sign of life a worker counts as dead."""
+"""Time without a heartbeat after which a worker counts as dead, s."""
 
 
 def run(tenant_id: UUID, job_id: UUID) -> None:
-    """Do a job, if nobody else does, and write down how it ended."""
+    """Run a job that no other worker holds, and record its outcome."""
     try:
         with tenant_session(tenant_id) as session:
             job = queries.claim(session, job_id, datetime.now(UTC), SILENT_S)
@@ -34,11 +34,20 @@ def run(tenant_id: UUID, job_id: UUID) -> None:
     if job.cancel_requested:
         _end(job, JobState.cancelled)
     elif kind is None:
-        _fail(job, ProductError("job_kind_unknown", 409, f"This version does not know jobs of kind {job.kind}."))
+        _fail(
+            job,
+            ProductError(
+                "job_kind_unknown",
+                409,
+                f"Unknown job kind: {job.kind}. Another version of Sinemora submitted this job; submit it again.",
+            ),
+        )
     elif job.attempt > kind.attempts_max:
         _fail(
             job,
-            ProductError("job_worker_lost", 500, f"Its worker died {kind.attempts_max} times; it is not tried again."),
+            ProductError(
+                "job_worker_lost", 500, f"Worker lost: it died {kind.attempts_max} times. The job is not tried again."
+            ),
         )
     else:
         _work(job, kind.work, kind.attempts_max)
@@ -63,9 +72,7 @@ def _work(job: Job, work: JobFunction, attempts_max: int) -> None:
         _fail(job, answer or internal_error())
     except Exception:
         log.exception("job failed", job=str(job.id), kind=job.kind)
-        _fail(
-            job, ProductError("internal_error", 500, f"Something went wrong on our side; the log names job {job.id}.")
-        )
+        _fail(job, ProductError("internal_error", 500, f"Internal error: the log contains job {job.id}."))
 
 
 def _fail(job: Job, error: ProductError) -> None:

@@ -21,7 +21,7 @@ JOB_SECONDS = Histogram(
 
 
 def queues() -> Iterator[Metric]:
-    """Tasks in the broker. RedisError."""
+    """Yield the number of tasks in the broker. RedisError."""
     waiting = GaugeMetricFamily("sinemora_queue_tasks", "Background tasks that wait for a worker.", labels=["queue"])
     for queue in Queue:
         waiting.add_metric([queue], int(client().llen(queue)))
@@ -34,15 +34,15 @@ def queues() -> Iterator[Metric]:
 
 
 def open_jobs() -> Iterator[Metric]:
-    """Jobs that are not over. SQLAlchemyError."""
-    told = GaugeMetricFamily("sinemora_jobs_open", "Jobs that are not over.", labels=["queue", "state"])
+    """Yield the number of queued and running jobs. SQLAlchemyError."""
+    open_count = GaugeMetricFamily("sinemora_jobs_open", "Jobs queued or running.", labels=["queue", "state"])
     with system_session() as session:
         rows = session.execute(
             select(Job.queue, Job.state, func.count()).where(Job.state.not_in(FINAL)).group_by(Job.queue, Job.state)
         )
         for queue, state, count in rows:
-            told.add_metric([queue, state], count)
-    yield told
+            open_count.add_metric([queue, state], count)
+    yield open_count
 
 
 at_scrape(queues)

@@ -1,4 +1,4 @@
-"""Kinds of jobs: what a worker does for each. Features register theirs where their tasks stand."""
+"""Registry of job kinds. Each feature registers its kinds next to its tasks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ JobFunction = Callable[["JobContext"], dict[str, Any] | None]
 
 @dataclass(frozen=True)
 class JobKind:
-    """A kind of job: `name` is `feature.verb`; `work` does it and returns its result (JSON).
+    """A kind of job: `name` is `feature.verb`; `work` runs it and returns its result (JSON).
 
-    Work is idempotent: a job whose worker died is started again, up to `attempts_max` times in all, and finds what it
-    last kept by `JobContext.keep`.
+    Work is idempotent: a job whose worker died is started again, up to `attempts_max` times in all, and finds its last
+    checkpoint (`JobContext.keep`).
     """
 
     name: str
@@ -30,12 +30,12 @@ _registry: dict[str, JobKind] = {}
 
 
 def register(kind: JobKind) -> JobKind:
-    """Make a kind known to the worker."""
+    """Register a kind with the worker."""
     if _registry.setdefault(kind.name, kind) is not kind:
         raise ValueError(f"two kinds of jobs are named {kind.name}")
     return kind
 
 
 def kind_named(name: str) -> JobKind | None:
-    """The kind of this name, None when no feature of this version has it."""
+    """Return the kind of this name; None when this version has none."""
     return _registry.get(name)

@@ -1,4 +1,4 @@
-"""The answer of a route that starts a job: 202, and where to follow it."""
+"""Response of a route that starts a job: 202 with the address of the job."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ ACCEPTED: dict[int | str, dict[str, Any]] = {
 
 
 def accepted(job: Job) -> Response:
-    """202 with the job and its address."""
+    """Return 202 with the job and its address."""
     return Response(
         read(job).model_dump_json(),
         202,

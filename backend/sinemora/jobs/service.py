@@ -1,4 +1,4 @@
-"""Use cases of jobs: asking for one, following it, stopping it, fetching what it made."""
+"""Use cases of jobs: submit, read, cancel, delete, fetch the output."""
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime, timedelta
@@ -20,7 +20,7 @@ from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
 OPEN_MAX = 100
-"""How many jobs of one tenant may wait or run."""
+"""Most jobs of one tenant that may be queued or running."""
 
 
 def submit(
@@ -34,9 +34,9 @@ def submit(
     digest: bytes | None = None,
     fresh_for: timedelta = timedelta(0),
 ) -> Job:
-    """Ask for a job; it leaves with the commit of `session`. No `actor`: the product itself asks.
+    """Submit a job; it is sent when `session` commits. Without `actor` the product itself submits it.
 
-    With a `digest` of the question, a job that was asked the same within `fresh_for` is given instead of a new one.
+    With a `digest` of the request, an equal job submitted within `fresh_for` is returned instead of a new one.
     ProductError `jobs_too_many`.
     """
     if digest is not None:
@@ -48,7 +48,7 @@ def submit(
         raise ProductError(
             "jobs_too_many",
             429,
-            f"{waiting} jobs wait or run already. Wait for some to end, or cancel them.",
+            f"Too many jobs: {waiting} are queued or running. Wait until some end, or cancel them.",
             headers={"Retry-After": "30"},
         )
     job = Job(
@@ -73,7 +73,7 @@ def submit(
 
 
 def get_job(session: Session, job_id: UUID) -> Job:
-    """The tenant's job. ProductError `job_unknown`."""
+    """Return the tenant's job. ProductError `job_unknown`."""
     job = session.get(Job, job_id)
     if job is None:
         raise NotFound("job")
@@ -81,7 +81,7 @@ def get_job(session: Session, job_id: UUID) -> Job:
 
 
 def cancel(session: Session, actor: Actor, job_id: UUID) -> Job:
-    """Stop a job: at once while it waits, else as soon as its worker looks up; a job that is over stays as it is.
+    """Cancel a job: at once while it is queued, else at its worker's next check. A finished job stays as it is.
 
     ProductError `job_unknown`.
     """
@@ -99,18 +99,18 @@ def cancel(session: Session, actor: Actor, job_id: UUID) -> Job:
 
 
 def delete_job(session: Session, actor: Actor, job_id: UUID) -> None:
-    """Delete a job that is over, with what it made. ProductError `job_unknown`, `job_running`."""
+    """Delete a finished job and its output. ProductError `job_unknown`, `job_running`."""
     job = queries.job_locked(session, job_id)
     if job is None:
         raise NotFound("job")
     if job.state not in FINAL:
-        raise ProductError("job_running", 409, "This job is not over. Cancel it first.")
+        raise ProductError("job_running", 409, "Job not finished. Cancel it first.")
     audit.record(session, actor, "job.deleted", job.id, job.title)
     session.delete(job)
 
 
 def output(session: Session, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
-    """A job that has made a file, and its bytes. ProductError `job_unknown`, `job_not_done`, `job_output_none`."""
+    """Return a job and the bytes of its output. ProductError `job_unknown`, `job_not_done`, `job_output_none`."""
     job = get_job(session, job_id)
     if job.state != JobState.succeeded:
         raise ProductError("job_not_done", 409, f"This job is {job.state}: there is nothing to fetch.")
@@ -120,10 +120,10 @@ def output(session: Session, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
 
 
 def read(job: Job) -> JobRead:
-    """A job as it goes over the wire."""
-    made = None
+    """Convert a job to its JSON form."""
+    file = None
     if job.state == JobState.succeeded and job.output_name is not None:
-        made = JobOutput(
+        file = JobOutput(
             href=f"/v1/jobs/{job.id}/output",
             name=job.output_name,
             media_type=job.output_media_type or "application/octet-stream",
@@ -143,7 +143,7 @@ def read(job: Job) -> JobRead:
         params=job.params,
         result=job.result,
         error=None if job.error is None else JobError(**job.error),
-        output=made,
+        output=file,
         created_at=job.created_at,
         started_at=job.started_at,
         finished_at=job.finished_at,
@@ -159,7 +159,7 @@ def _bytes(tenant_id: UUID, job_id: UUID) -> Iterator[bytes]:
 
 
 def _pieces(parts: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes in pieces of at most `CHUNK_BYTES`."""
+    """Yield the bytes in chunks of at most `CHUNK_BYTES`."""
     for part in parts:
         for start in range(0, len(part), CHUNK_BYTES):
             yield part[start : start + CHUNK_BYTES]

@@ -1,4 +1,4 @@
-"""The sweep that finds jobs nobody works on."""
+"""Sweep that sends abandoned jobs again and deletes old ones."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,7 +19,7 @@ _WAITING_S = 15.0
 
 @celery.task(name="jobs.sweep")
 def sweep() -> None:
-    """Send jobs again that nobody works on; delete those that ended long ago."""
+    """Send jobs again that no worker holds; delete those older than the retention."""
     now = datetime.now(UTC)
     with system_session() as session:
         for job in queries.abandoned_jobs(session, now, _WAITING_S, SILENT_S):

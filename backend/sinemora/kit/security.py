@@ -37,7 +37,7 @@ def csrf_token(session_secret: str) -> str:
 
 
 def equal(one: str, other: str) -> bool:
-    """Equality in constant time."""
+    """Compare two secrets in constant time."""
     return hmac.compare_digest(one.encode(), other.encode())
 
 

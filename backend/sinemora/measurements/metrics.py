@@ -5,12 +5,12 @@ from prometheus_client import Counter, Gauge, Histogram
 from sinemora.kit.telemetry import WORKER
 from sinemora.measurements.codec import fast
 
-REPORTS = Counter(
-    "sinemora_ingest_reports", "Reports by how they ended: stored or the code of the refusal.", ["outcome"]
+REPORTS = Counter("sinemora_ingest_reports", "Reports by outcome: stored, or the code of the refusal.", ["outcome"])
+WINDOWS_SKIPPED = Counter(
+    "sinemora_ingest_windows_skipped", "Windows of accepted reports that were not stored, by reason.", ["reason"]
 )
-WINDOWS_SKIPPED = Counter("sinemora_ingest_windows_skipped", "Windows of good reports not stored, by why.", ["reason"])
 FRAMES = Counter("sinemora_ingest_frames", "Frames by outcome: stored, or already there.", ["outcome"])
-PAIR_WINDOWS = Counter("sinemora_ingest_pair_windows", "Pairs of VMs in the frames taken in.")
+PAIR_WINDOWS = Counter("sinemora_ingest_pair_windows", "Pairs of VMs in stored frames.")
 PEERS_DROPPED = Counter("sinemora_ingest_peers_dropped", "Peers left out of frames: VMs that no longer exist.")
 NUMBERS_CLAMPED = Counter("sinemora_ingest_numbers_clamped", "Numbers beyond 32 bits, stored as the largest.")
 SPIKES = Counter("sinemora_ingest_spikes", "Spikes stored with their exchanges.")
@@ -24,7 +24,7 @@ BATCH_SECONDS = Histogram(
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
 ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
-CACHED = Gauge("sinemora_remembered_bytes", "Memory held by merged stretches that questions may ask for again.")
+CACHED = Gauge("sinemora_remembered_bytes", "Memory of the cache of merged frames, bytes.")
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")
 LOOPS = Gauge(
     "sinemora_compiled_loops", "1 once this process has its compiled loops; until then numpy does their work."

@@ -38,14 +38,14 @@ def roll_up() -> None:
 
 @celery.task(name="measurements.correct")
 def correct() -> None:
-    """Find corrections of one-way delays for every mesh whose agents have told their clocks anew."""
+    """Find corrections of one-way delays for every mesh whose agents have reported clocks since."""
     with system_session() as session:
         meshes = corrections.due_meshes(session)
     for tenant_key, mesh_key in meshes:
         with system_session() as session:
-            told, window_s = corrections.clock_reports(session, tenant_key, mesh_key)
-            ended_at = datetime.fromtimestamp(max(one.ended_at_s for one in told), UTC)
-            shifts, loops = clock_corrections.compute_shifts(told)
+            reports, window_s = corrections.clock_reports(session, tenant_key, mesh_key)
+            ended_at = datetime.fromtimestamp(max(report.ended_at_s for report in reports), UTC)
+            shifts, loops = clock_corrections.compute_shifts(reports)
             started_at = ended_at - timedelta(seconds=window_s)
             corrections.store(session, tenant_key, mesh_key, started_at, ended_at, shifts, loops)
 
@@ -59,14 +59,14 @@ def find_gaps() -> None:
         end = floor(now - timedelta(minutes=2, seconds=tier.step_s), tier.step_s)
         start = floor(end - max(_GAPS_LOOKED_FOR, timedelta(seconds=2 * tier.step_s)), tier.step_s)
         with system_session() as session:
-            found = invalidation.add_gaps(session, tier, start, end)
-        if found:
-            log.warning("steps were not merged", tier=tier.name.lower(), steps=found)
+            steps = invalidation.add_gaps(session, tier, start, end)
+        if steps:
+            log.warning("steps were not merged", tier=tier.name.lower(), steps=steps)
 
 
 @celery.task(name="measurements.partitions")
 def partitions() -> None:
-    """Make partitions ahead, and drop what is older than what is kept."""
+    """Create partitions ahead, and drop rows older than their retention."""
     now = datetime.now(UTC)
     with system_session() as session:
         partition_queries.make_ahead(session, now, settings().retention_raw_days)

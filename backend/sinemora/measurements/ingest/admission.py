@@ -1,12 +1,12 @@
-"""What becomes of a report: which of its windows are taken in, and the rows they are stored as.
+"""Admission of reports: decides which windows are stored, and converts them to rows.
 
-Spools hold reports for days, so what a report says may be about meshes and VMs that have changed or gone since:
+Spools hold reports for days, so meshes and VMs of a report may have changed or been deleted since:
 
-- A window of a mesh that is not there any more, or older than what is kept, is skipped while others of the report are
-  stored; a report of which nothing is left is refused.
-- A peer that is no VM of the tenant any more is left out of its frame. VMs that only left the mesh stay in: readers go
-  by the roster and do not show them.
-- A window that ends in the future is no such matter but a wrong clock: the whole report is refused.
+- A window of a deleted mesh, or one older than the retention, is skipped. The other windows of the report are stored.
+  A report without any window left is refused.
+- A peer that is no VM of the tenant any more is left out of its frame. VMs that only left the mesh stay in: readers
+  select by the roster and do not show them.
+- A window that ends in the future shows a wrong clock: the whole report is refused.
 """
 
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ _DAY_S = 86_400
 
 @dataclass(frozen=True, slots=True)
 class Admitted:
-    """A report ready to be stored. `skipped` windows of it are not."""
+    """Rows of a report, ready to be stored. `skipped` counts the windows without rows."""
 
     frames: list[FrameRow]
     spikes: list[SpikeRow]
@@ -42,7 +42,7 @@ class Admitted:
 
 
 def check_time(windows: list[Window], now_s: float) -> None:
-    """Refuse windows that are not over yet. ProductError `window_in_future` names by how much and what to do."""
+    """Refuse windows that end in the future. ProductError `window_in_future`."""
     for window in windows:
         ahead_s = window.started_at_s + window.window_s - now_s
         if ahead_s > FUTURE_TOLERANCE_S:
@@ -60,7 +60,7 @@ def check_time(windows: list[Window], now_s: float) -> None:
 def admit(
     windows: list[Window], tenant_key: int, vm_key: int, keys: TenantKeys, now_s: float, raw_days: int
 ) -> Admitted:
-    """Rows of a report's windows. ProductError `mesh_unknown`, `window_too_old` when none can be stored."""
+    """Convert the windows of a report to rows. ProductError `mesh_unknown`, `window_too_old` when none is left."""
     admitted = Admitted([], [], [], [], 0)
     refusals: list[ProductError] = []
     for window in windows:
@@ -97,8 +97,8 @@ def admit(
 def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys: TenantKeys) -> None:
     whole = Frame(vm_key, window.targets, window.stats, window.sketches)
     living = keys.known(window.targets)
-    if window.clocks is not None and (told := _clocks(window, whole.stats, living)) is not None:
-        row = ClockRow(tenant_key, window.mesh_key, vm_key, window.started_at_s, window.window_s, told)
+    if window.clocks is not None and (clocks := _clocks(window, whole.stats, living)) is not None:
+        row = ClockRow(tenant_key, window.mesh_key, vm_key, window.started_at_s, window.window_s, clocks)
         admitted.clocks.append(row)
     if not living.all():
         metrics.PEERS_DROPPED.inc(int(np.count_nonzero(~living)))
@@ -117,23 +117,23 @@ def _add(admitted: Admitted, window: Window, tenant_key: int, vm_key: int, keys:
 
 
 def _clocks(window: Window, stats: Stats, living: npt.NDArray[np.bool_]) -> bytes | None:
-    """Clocks of the peers that are VMs; None when nothing is known of any."""
-    told = window.clocks
-    if told is None:
+    """Encode the clocks of the peers that are VMs; None when no clock is known."""
+    clocks = window.clocks
+    if clocks is None:
         return None
-    error_ns = np.where(living, told.error_ns, -1)
-    table = corrections.table_of(window.targets, told.offset_ns, error_ns, told.skew_ppb, stats)
+    error_ns = np.where(living, clocks.error_ns, -1)
+    table = corrections.table_of(window.targets, clocks.offset_ns, error_ns, clocks.skew_ppb, stats)
     return corrections.encode(table) if table.size else None
 
 
 def _spike(window: Window, spike: Spike, whole: Frame, at: int, tenant_key: int) -> SpikeRow:
-    """The row of a spike: of the direction whose largest delay stands out more above the median of its window."""
-    found = []
+    """Return the row of a spike, in the direction whose largest delay is farther above the median of its window."""
+    candidates = []
     for direction, delays in ((OUTBOUND, spike.outbound_ns), (INBOUND, spike.inbound_ns)):
         code = int(whole.stats.quantiles[0, direction, at])
         median = int(llq16.VALUE_OF_BIN[code - 1]) if code else int(np.median(delays))
-        found.append((int(delays.max()), median, direction))
-    highest, median, direction = max(found, key=lambda one: one[0] - one[1])
+        candidates.append((int(delays.max()), median, direction))
+    highest, median, direction = max(candidates, key=lambda candidate: candidate[0] - candidate[1])
     ends = (whole.vm_key, spike.peer_key)
     source, target = ends if direction == OUTBOUND else ends[::-1]
     # Delays as source to target: the exchange's inbound is the other one's outbound.

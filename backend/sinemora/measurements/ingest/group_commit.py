@@ -1,8 +1,7 @@
-"""Group commit: one transaction for all reports that wait, and no answer before it has committed.
+"""Group commit: one transaction for all waiting reports, and no response before it has committed.
 
-Reports are handed over on the event loop and stored by one thread. An idle writer stores at once; while it is busy the
-next batch gathers by itself. What fails for a reason of its own never fails the others: its batch is then stored one
-report at a time.
+Reports are queued on the event loop and stored by one thread. An idle writer stores at once; while it is busy the next
+batch fills. When a batch fails, its reports are stored one at a time, so that a bad report never fails the others.
 """
 
 import asyncio
@@ -30,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class _Waiting(Generic[T]):
-    """A report on its way into the database, and who waits for it."""
+    """A queued report and the future that its request awaits."""
 
     report: T
     size: int
@@ -38,7 +37,7 @@ class _Waiting(Generic[T]):
 
 
 class BatchWriter(Generic[T]):
-    """Stores reports with `store`, which commits all it is given or raises; at most `capacity` wait."""
+    """Queue of at most `capacity` reports, stored with `store`, which commits all of a batch or raises."""
 
     def __init__(self, store: Callable[[Sequence[T]], None], capacity: int, batch_ms: int) -> None:
         self._store = store
@@ -66,7 +65,7 @@ class BatchWriter(Generic[T]):
                 raise ProductError(
                     "ingest_busy",
                     429,
-                    f"{len(self._queue)} reports wait to be stored. Keep yours and send it again.",
+                    f"Ingest queue full: {len(self._queue)} reports wait. Keep this report and send it again.",
                     headers={"Retry-After": "2"},
                 )
             self._queue.append(waiting)
@@ -76,7 +75,7 @@ class BatchWriter(Generic[T]):
         await waiting.done
 
     def close(self, patience_s: float = 10) -> None:
-        """Store what waits, then end; what is not stored after `patience_s` is refused, and sent again by its agent."""
+        """Store the queue, then stop. Refuse what is not stored after `patience_s`; its agents send it again."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -96,7 +95,7 @@ class BatchWriter(Generic[T]):
             self._answer(batch, outcomes)
 
     def _next(self, not_before_s: float) -> list[_Waiting[T]]:
-        """What to store next; empty when it is time to end."""
+        """Wait for the next batch and return it; empty when the writer stops."""
         with self._changed:
             while not self._queue and not self._stopping:
                 self._changed.wait()
@@ -116,7 +115,7 @@ class BatchWriter(Generic[T]):
         return batch
 
     def _store_batch(self, reports: list[T]) -> list[ProductError | None]:
-        """How each report ended: stored (None) or refused."""
+        """Store a batch. Return None for each stored report and the error of each refused one."""
         try:
             self._store_patiently(reports)
         except Exception as error:
@@ -130,7 +129,7 @@ class BatchWriter(Generic[T]):
         return [None] * len(reports)
 
     def _store_patiently(self, reports: list[T]) -> None:
-        """Store; once more when the connection broke or a lock was lost: a database that restarts is soon back."""
+        """Store, and retry once when the connection or a lock was lost."""
         try:
             self._store(reports)
         except exc.DBAPIError as error:
@@ -154,7 +153,7 @@ class BatchWriter(Generic[T]):
 
 
 def _refusal(error: Exception) -> ProductError:
-    """The answer to a report whose storing raised `error`."""
+    """Return the refusal of a report whose storing raised `error`."""
     if isinstance(error, ProductError):
         return error
     answer = database_error(error) if isinstance(error, exc.SQLAlchemyError) else None
@@ -163,11 +162,14 @@ def _refusal(error: Exception) -> ProductError:
     return ProductError(
         "report_not_storable",
         422,
-        "The report is well formed, but the database refuses it, now and again. The server's log says why.",
+        "Report not storable: it is well formed, but the database refuses it. The server's log shows the reason.",
     )
 
 
 def _shutting_down() -> ProductError:
     return ProductError(
-        "shutting_down", 503, "The server is about to stop. Send the report again.", headers={"Retry-After": "2"}
+        "shutting_down",
+        503,
+        "Server is stopping: the report is not stored. Send it again.",
+        headers={"Retry-After": "2"},
     )

@@ -1,4 +1,4 @@
-"""Which meshes and VMs a tenant has, by the keys reports use: kept for seconds, so that ingest asks no database."""
+"""Cache of the meshes and VMs of each tenant, by the keys in reports: ingest reads the database every few seconds."""
 
 import asyncio
 import time
@@ -19,14 +19,14 @@ from sinemora.meshes.models import Mesh
 from sinemora.tenants import quotas
 
 KEPT_S = 5.0
-# A key we do not know may be seconds old; asking again is cheap, but not once for every report that names it.
+# An unknown key may be new: it is looked up again, but not once for every report that names it.
 ASKED_AGAIN_S = 0.5
 _TENANTS_KEPT = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class TenantKeys:
-    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as they were at `read_s` (monotonic)."""
+    """Meshes by key, the sorted keys of all VMs and the quota of a tenant, as read at `read_s` (monotonic)."""
 
     read_s: float
     meshes: dict[int, MeshRevision]
@@ -34,31 +34,31 @@ class TenantKeys:
     windows_per_s: float
 
     def knows(self, mesh_keys: set[int], targets: list[Ints]) -> bool:
-        """Whether all of these are known."""
+        """Return True when all of these meshes and VMs are known."""
         return mesh_keys <= self.meshes.keys() and all(self.known(keys).all() for keys in targets)
 
     def known(self, keys: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which of these are keys of VMs of the tenant."""
+        """Return flags of the keys that are VMs of the tenant."""
         if not self.vm_keys.size:
             return np.zeros(keys.shape, bool)
-        found = np.minimum(np.searchsorted(self.vm_keys, keys), self.vm_keys.size - 1)
-        return np.asarray(self.vm_keys[found] == keys)
+        places = np.minimum(np.searchsorted(self.vm_keys, keys), self.vm_keys.size - 1)
+        return np.asarray(self.vm_keys[places] == keys)
 
 
 class KeyCache:
-    """One per process, on its event loop."""
+    """Keys of all tenants that reported lately; one object a process, on its event loop."""
 
     def __init__(self) -> None:
         self._kept: LruCache[UUID, TenantKeys] = LruCache(_TENANTS_KEPT)
         self._reading: dict[UUID, asyncio.Task[TenantKeys]] = {}
 
     def kept(self, tenant_id: UUID) -> TenantKeys | None:
-        """The tenant's keys as they were read seconds ago, if they were."""
+        """Return the tenant's keys if they were read within `KEPT_S`, else None."""
         kept = self._kept.get(tenant_id)
         return kept if kept is not None and time.monotonic() - kept.read_s < KEPT_S else None
 
     async def of(self, tenant_id: UUID, mesh_keys: set[int], targets: list[Ints]) -> TenantKeys:
-        """The tenant's keys, read again when they are old or lack one of those asked for."""
+        """Return the tenant's keys, read again when they are old or lack one of these."""
         kept = self._kept.get(tenant_id)
         if kept is not None:
             age_s = time.monotonic() - kept.read_s
@@ -79,10 +79,10 @@ class KeyCache:
 
 
 def _read(tenant_id: UUID) -> TenantKeys:
-    asked_s = time.monotonic()
+    read_s = time.monotonic()
     with tenant_session(tenant_id) as session:
         vm_keys = np.sort(np.array(session.scalars(select(Vm.key)).all(), np.int64))
-        return TenantKeys(asked_s, _meshes(session), vm_keys, quotas.limits(session).windows_per_s)
+        return TenantKeys(read_s, _meshes(session), vm_keys, quotas.limits(session).windows_per_s)
 
 
 def _meshes(session: Session) -> dict[int, MeshRevision]:

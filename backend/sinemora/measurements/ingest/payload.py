@@ -1,4 +1,4 @@
-"""The body of a report: its content coding and its two forms, up to the message; what that says is `report.py`'s."""
+"""Body of a report: its content coding and its two media types. `validation` checks the message inside."""
 
 import threading
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ _WINDOWS = Report.DESCRIPTOR.fields_by_name["windows"].number
 
 
 class MalformedReport(ProductError):
-    """The report breaks the contract; it will not be stored however often it is sent."""
+    """Refusal of a report that breaks the contract. Sending it again does not help."""
 
     def __init__(self, path: str, message: str) -> None:
         pointer = "#/" + path.replace("[", "/").replace("]", "").replace(".", "/") if path else "#"
@@ -30,14 +30,14 @@ class MalformedReport(ProductError):
 
 
 def decompress(body: bytes, encoding: str, limit: int) -> bytes:
-    """The body without its content coding, at most `limit` bytes of it. ProductError 413, 415 or 422."""
+    """Return the body without its content coding. ProductError 413 (more than `limit` bytes), 415 or 422."""
     if encoding in ("", "identity"):
         return body
     if encoding != "zstd":
         raise ProductError(
             "content_encoding_unsupported",
             415,
-            f"Content-Encoding {encoding} is not known here; send zstd or none.",
+            f"Unsupported Content-Encoding: {encoding}. Send zstd or none.",
             headers={"Accept-Encoding": "zstd, identity"},
         )
     too_large = ProductError("body_too_large", 413, f"A report may be {limit} bytes long when decompressed.")
@@ -47,7 +47,7 @@ def decompress(body: bytes, encoding: str, limit: int) -> bytes:
             raise too_large
         if size >= 0:
             return _decompressor().decompress(body, allow_extra_data=False)
-        # The head does not say how long it will be: read it piece by piece, and no further than allowed.
+        # The frame header does not contain the size: read piece by piece, up to the limit.
         reader = _decompressor().stream_reader(body)
         pieces = bytearray()
         while piece := reader.read(_PIECE):
@@ -60,7 +60,7 @@ def decompress(body: bytes, encoding: str, limit: int) -> bytes:
 
 
 def _decompressor() -> zstandard.ZstdDecompressor:
-    """One per thread: making one costs more than using it."""
+    """Return the decompressor of this thread. Creating one costs more than using it."""
     if not hasattr(_local, "decompressor"):
         _local.decompressor = zstandard.ZstdDecompressor(max_window_size=_WINDOW_MAX)
     decompressor: zstandard.ZstdDecompressor = _local.decompressor
@@ -68,7 +68,7 @@ def _decompressor() -> zstandard.ZstdDecompressor:
 
 
 def parse(body: bytes, media_type: str) -> Report:
-    """The message of a body in one of the two forms. ProductError 415, MalformedReport."""
+    """Parse the message of a body in one of the two media types. ProductError 415, MalformedReport."""
     report = Report()
     if media_type in PROTOBUFS:
         if not body:
@@ -95,7 +95,7 @@ def parse(body: bytes, media_type: str) -> Report:
 def _bounded(body: bytes) -> None:
     """Refuse a body of more sub-messages than any report has: each costs a hundred times its two bytes once parsed.
 
-    Only lengths are walked here: what is no protobuf is left for the parser to say. MalformedReport.
+    Only lengths are read here: the parser reports what is no protobuf. MalformedReport.
     """
     walked = 0
     for number, start, end in _fields(body, 0, len(body)):
@@ -107,7 +107,7 @@ def _bounded(body: bytes) -> None:
 
 
 def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Fields in [at, end): number, start and end of the content. Ends early where bytes make no sense."""
+    """Yield the fields in [at, end) as number, start and end of the content. Stop at bytes that are no field."""
     while at < end:
         key, at = _varint(body, at, end)
         kind, start = key & 7, at
@@ -126,7 +126,7 @@ def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
 
 
 def _varint(body: bytes, at: int, end: int) -> tuple[int, int]:
-    """A variable-length integer and where it ends; `end` when it does not."""
+    """Return a variable-length integer and its end position; `end` when it does not end."""
     value = shift = 0
     while at < end:
         byte = body[at]

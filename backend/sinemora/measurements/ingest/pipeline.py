@@ -1,4 +1,4 @@
-"""What measurements run inside the API: intake of reports, announcing new windows, live streams."""
+"""Pipeline of reports inside the API: decoding, admission, group commit, announcement of new windows."""
 
 import asyncio
 import gc
@@ -35,8 +35,8 @@ from sinemora.measurements.store import corrections, inserts, partitions
 
 log = structlog.get_logger(__name__)
 
-# Larger bodies are read and packed aside, so that the event loop goes on answering; by as many threads as share the
-# compiled loops: more would only wait for the interpreter's lock.
+# Larger bodies are decoded on other threads, so that the event loop stays responsive. More threads than share the
+# compiled loops would only wait for the interpreter's lock.
 _LARGE_BODY = 32 << 10
 
 # How long a thread may keep the interpreter while others wait for it, s. A question takes it some thirty times, each
@@ -46,28 +46,28 @@ _SWITCH_S = 0.001
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """A report to be stored, and what it says of its agent."""
+    """An admitted report and the note on the state of its agent."""
 
     admitted: Admitted
     note: ReportNote
 
 
 class IngestPipeline:
-    """Takes reports in; one per process."""
+    """The pipeline of this process."""
 
     def __init__(self) -> None:
         self.keys = KeyCache()
         self.publisher = Publisher()
         self._rosters = inserts.RosterKeys()
         self._quotas = RateQuotas()
-        # Given back in the next round of the event loop: of reports that come all at once one is read in each, and
-        # whoever asks for something meanwhile waits for one of them, not for all.
+        # Released in the next round of the event loop: of simultaneous reports one is decoded in each round, so that
+        # other requests wait for one report and not for all.
         self._turn = asyncio.Lock()
         self._aside = ThreadPoolExecutor(fast.THREADS, "reports")
         self._writer = BatchWriter(self._store, settings().ingest_queue_reports, settings().ingest_batch_ms)
 
     async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:
-        """Store a report; returns after the commit how many of its windows were skipped. ProductError says why not."""
+        """Store a report. Return the number of skipped windows after the commit. ProductError for a refused report."""
         try:
             skipped = await self._take(agent, body, media_type, encoding)
         except ProductError as error:
@@ -80,9 +80,9 @@ class IngestPipeline:
         now_s = time.time()
         known = self.keys.kept(agent.tenant_id)
         if len(body) > _LARGE_BODY or media_type == JSON:
-            asked = (agent, body, media_type, encoding, now_s, known)
+            arguments = (agent, body, media_type, encoding, now_s, known)
             loop = asyncio.get_running_loop()
-            windows, note, admitted = await loop.run_in_executor(self._aside, _prepare, *asked)
+            windows, note, admitted = await loop.run_in_executor(self._aside, _prepare, *arguments)
         else:
             await self._turn.acquire()
             try:
@@ -101,14 +101,14 @@ class IngestPipeline:
         return admitted.skipped
 
     def _store(self, intakes: Sequence[Intake]) -> None:
-        """One transaction for all of these; on the writer's thread."""
+        """Store all reports in one transaction, on the writer's thread."""
         with tracing.span("store reports", reports=len(intakes)):
             try:
                 self._commit(intakes)
             except exc.IntegrityError as error:
                 if "no partition of relation" not in str(error.orig):
                     raise
-                log.warning("partitions were missing; the sweep that makes them ahead is late")
+                log.warning("partitions missing: the sweep that creates them is late")
                 with system_session() as session:
                     partitions.make_ahead(session, datetime.now(UTC), settings().retention_raw_days)
                 self._commit(intakes)
@@ -116,11 +116,11 @@ class IngestPipeline:
     def _commit(self, intakes: Sequence[Intake]) -> None:
         frames = [row for intake in intakes for row in intake.admitted.frames]
         spikes = [row for intake in intakes for row in intake.admitted.spikes]
-        told = [row for intake in intakes for row in intake.admitted.clocks]
+        clocks = [row for intake in intakes for row in intake.admitted.clocks]
         with system_session() as session:
             stored, learnt = inserts.store_frames(session, frames, self._rosters)
             inserts.store_spikes(session, spikes)
-            corrections.store_clocks(session, told)
+            corrections.store_clocks(session, clocks)
             note_reports(session, [intake.note for intake in intakes])
         self._rosters.learn(learnt)
         metrics.FRAMES.labels("stored").inc(stored)
@@ -129,7 +129,7 @@ class IngestPipeline:
         self.publisher.publish(seen for intake in intakes for seen in intake.admitted.seen)
 
     def close(self) -> None:
-        """Store what waits, then stop."""
+        """Store the queue, then stop."""
         self._aside.shutdown()
         self._writer.close()
         self.publisher.close()
@@ -149,9 +149,11 @@ def _decode(
 def _prepare(
     agent: AgentIdentity, body: bytes, media_type: str, encoding: str, now_s: float, known: TenantKeys | None
 ) -> tuple[list[Window], ReportNote, Admitted | None]:
-    """What a body says, and its rows where what is `known` of the tenant is enough for that."""
+    """Decode a body. Return its windows, its note, and its rows if the `known` keys cover them, else None."""
     windows, note = _decode(agent, body, media_type, encoding, now_s)
-    if known is None or not known.knows({window.mesh_key for window in windows}, [one.targets for one in windows]):
+    if known is None or not known.knows(
+        {window.mesh_key for window in windows}, [window.targets for window in windows]
+    ):
         return windows, note, None
     return windows, note, _admit(windows, agent, known, now_s)
 
@@ -162,9 +164,8 @@ def _admit(windows: list[Window], agent: AgentIdentity, known: TenantKeys, now_s
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """Run as long as the API does; leaves `ingest` and `live` in `app.state`."""
-    # Everything imported stays to the end: without this the collector walks all of it again and again under load,
-    # which took a quarter of the time of a report.
+    """Run `app.state.ingest` and `app.state.live` for the lifetime of the API."""
+    # Imported objects live to the end. Without this the collector scans them again and again under load.
     gc.collect()
     gc.freeze()
     sys.setswitchinterval(_SWITCH_S)

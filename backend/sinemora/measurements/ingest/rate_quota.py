@@ -1,7 +1,7 @@
-"""How many windows of paths a tenant may report: a bucket for each, filled at its quota, two minutes of it deep.
+"""Rate quotas of reported windows: a token bucket a tenant, filled at its quota, two minutes deep.
 
-What agents spooled while the backend was away comes faster than it was measured: they are told when to come back, and
-keep it meanwhile. Counted by each process for itself.
+Agents send what they spooled during an outage faster than it was measured. A refusal names the time after which to
+retry; the agent keeps the report until then. Each process counts for itself.
 """
 
 import math
@@ -15,15 +15,15 @@ _TENANTS_KEPT = 10_000
 
 
 class RateQuotas:
-    """One per process, on its event loop. Time is an argument, in seconds of one monotonic clock."""
+    """Token buckets of all tenants; one object a process, on its event loop. Time is an argument (monotonic, s)."""
 
     def __init__(self) -> None:
         self._left: LruCache[UUID, tuple[float, float]] = LruCache(_TENANTS_KEPT)
 
     def take(self, tenant_id: UUID, windows: int, per_s: float, now_s: float) -> None:
-        """Take `windows` out of a tenant's bucket. ProductError `windows_too_many` (429) with when to come back.
+        """Take `windows` out of a tenant's bucket. ProductError `windows_too_many` (429) with `Retry-After`.
 
-        A bucket that is not empty takes any one report, so that no report is too large for ever.
+        A bucket that is not empty accepts any one report, so that no report is too large for ever.
         """
         depth = per_s * DEPTH_S
         left, at_s = self._left.get(tenant_id) or (depth, now_s)

@@ -1,4 +1,4 @@
-"""Announcements to those who watch a mesh."""
+"""Values announced to the listeners of a mesh."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 
 @dataclass(frozen=True, slots=True)
 class MeshRevision:
-    """A mesh as others know it."""
+    """Id and revision of a mesh."""
 
     id: UUID
     revision: int
@@ -14,7 +14,7 @@ class MeshRevision:
 
 @dataclass(frozen=True, slots=True)
 class WindowSeen:
-    """A window of a mesh that has new data; told to those who watch the mesh."""
+    """A window of a mesh with new data."""
 
     mesh: MeshRevision
     started_at_s: int

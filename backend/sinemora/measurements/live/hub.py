@@ -1,11 +1,11 @@
 """New windows as server-sent events: one subscription to Redis per process, one queue per listener.
 
-Agents report the same window within a second or two of one another, so a window is told once it has been quiet for a
-moment; those who report later cause one more event. While Redis is away streams stay open and silent.
+Agents report the same window within a second or two of one another. A window is announced when no agent has reported
+it for a moment; later reports cause one more event. While Redis is away streams stay open and silent.
 
-An event carries the id of the newest entry of the mesh's Redis stream (`publish.py`) that went into it. A browser that
-reconnects sends it back as `Last-Event-ID` and hears what it missed, each window once. Where that cannot be told (the
-entry has left the stream, Redis was restarted or is away) it hears `event: reset` and has to read everything again.
+An event carries the id of the newest entry of the mesh's Redis stream (`publisher`) that went into it. A browser that
+reconnects sends it as `Last-Event-ID` and receives the windows it missed, each once. When the entry has left the stream
+or Redis was restarted or is away, it receives `event: reset` and has to read everything again.
 """
 
 import asyncio
@@ -43,20 +43,20 @@ Position = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event of a stream; `position` orders events of a mesh and is None where there is nothing to come back to."""
+    """One event of a stream. `position` orders the events of a mesh; None when a listener cannot resume after it."""
 
     position: Position | None
     name: str
     data: dict[str, object]
 
     def __str__(self) -> str:
-        """As `text/event-stream` writes it."""
+        """Return the event as `text/event-stream`."""
         id_line = "" if self.position is None else f"id: {_id(self.position)}\n"
         return f"{id_line}event: {self.name}\ndata: {json.dumps(self.data)}\n\n"
 
 
 class LiveHub:
-    """One per process, on its event loop."""
+    """Event streams of all listeners; one object a process, on its event loop."""
 
     def __init__(self) -> None:
         self._listeners: dict[str, set[asyncio.Queue[Event | None]]] = defaultdict(set)
@@ -64,29 +64,29 @@ class LiveHub:
         self._task = asyncio.create_task(self._listen())
 
     async def events(self, mesh_id: UUID, last_event_id: str | None = None) -> AsyncIterator[str]:
-        """The stream of one listener, as `text/event-stream`: what it missed since `last_event_id`, then what comes."""
+        """Yield the stream of one listener: the events missed since `last_event_id`, then new ones."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue(_QUEUE_MAX)
         self._listeners[str(mesh_id)].add(queue)
         metrics.LISTENERS.inc()
         ends_s = time.monotonic() + STREAM_S
         try:
             yield "retry: 2000\n\n: listening\n\n"
-            # What comes from now on waits in the queue, so nothing falls between the two.
-            missed, told = await _events_since(mesh_id, last_event_id)
-            for one in missed:
-                yield str(one)
-            if told is not None:
-                yield f"id: {_id(told)}\n\n"
+            # New events already wait in the queue, so none is lost between the two.
+            missed, resumed_at = await _events_since(mesh_id, last_event_id)
+            for event in missed:
+                yield str(event)
+            if resumed_at is not None:
+                yield f"id: {_id(resumed_at)}\n\n"
             while time.monotonic() < ends_s:
                 try:
-                    event = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
+                    new_event = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
                 except TimeoutError:
                     yield ": still here\n\n"
                     continue
-                if event is None:
+                if new_event is None:
                     return
-                if told is None or event.position is None or event.position > told:
-                    yield str(event)
+                if resumed_at is None or new_event.position is None or new_event.position > resumed_at:
+                    yield str(new_event)
         finally:
             metrics.LISTENERS.dec()
             listeners = self._listeners[str(mesh_id)]
@@ -122,7 +122,7 @@ class LiveHub:
             wait_s = min(2 * wait_s, _BACK_OFF_S[1])
 
     def _heard(self, mesh_id: str, data: bytes) -> None:
-        """Tell the listeners of a mesh of a window once nobody has reported it for a moment."""
+        """Announce a window to the listeners of its mesh when no agent has reported it for a moment."""
         if mesh_id not in self._listeners:
             return
         at, text = data.decode().split(" ", 1)
@@ -146,7 +146,7 @@ class LiveHub:
 
 
 async def _events_since(mesh_id: UUID, last_event_id: str | None) -> tuple[Iterable[Event], Position | None]:
-    """What a listener missed since the event it names, and up to where; without a name nothing, and where it begins."""
+    """Return the events after `last_event_id` and the position they end at; without an id only the newest position."""
     asked = None if last_event_id is None else _position(last_event_id)
     key = f"{STREAMS}{mesh_id}"
     try:
@@ -156,7 +156,7 @@ async def _events_since(mesh_id: UUID, last_event_id: str | None) -> tuple[Itera
             entries: Any = [] if asked is None else await client.xrange(key, _id(asked), "+", count=2 * KEPT_EVENTS)
             newest = await _newest(client, key)
     except (RedisError, OSError) as error:
-        log.info("events cannot be told again", error=str(error))
+        log.info("missed events cannot be read", error=str(error))
         return ((_reset(None),) if last_event_id is not None else ()), None
     found = [(_position(at.decode()), json.loads(fields[b"data"])) for at, fields in entries]
     if not found or found[0][0] != asked:  # not in the stream any more: neither is, perhaps, what came after it
@@ -183,7 +183,7 @@ def _reset(position: Position | None) -> Event:
 
 
 def _position(event_id: str) -> Position | None:
-    """The order of an event id; None for what is none of ours."""
+    """Parse an event id; None when it is malformed."""
     found = _ID.fullmatch(event_id)
     return (int(found[1]), int(found[2])) if found else None
 
@@ -193,7 +193,7 @@ def _id(position: Position) -> str:
 
 
 def _enqueue(queue: asyncio.Queue[Event | None], event: Event | None) -> None:
-    """Add to a queue; a listener too slow to read loses what is oldest."""
+    """Add an event to a queue. A slow listener loses the oldest event."""
     if queue.full():
         queue.get_nowait()
     queue.put_nowait(event)

@@ -1,10 +1,9 @@
-"""Telling watchers of a mesh that it has a new window: Redis pub/sub after the commit, best effort.
+"""Publisher of new windows: Redis pub/sub after the commit, best effort.
 
-What is told is also kept for a while in a short Redis stream per mesh; the entry's id is told with it, so that a
-watcher who was away can name the last one it heard and be told the rest (`live.py`).
+Events are also kept for a while in a short Redis stream per mesh. The id of the entry is published with the event, so
+that a listener can resume after the last event it received (`hub`).
 
-Publishing has a thread of its own: a Redis that hangs must delay nobody's report. While it is away nothing is kept for
-it; the next window is never far.
+Publishing has a separate thread: a hanging Redis must not delay reports. While Redis is away events are lost.
 """
 
 import json
@@ -27,7 +26,7 @@ STREAMS = "sinemora:events:"
 KEPT_EVENTS = 2000
 _KEPT_S = 3600
 
-# One step, so that whoever hears an id finds its entry.
+# Atomic, so that a listener that receives an id finds its entry.
 _PUBLISH = """
 local id = redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'data', ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[4])
@@ -47,14 +46,14 @@ class Publisher:
         self._thread.start()
 
     def publish(self, seen: Iterable[WindowSeen]) -> None:
-        """Tell soon, or never."""
+        """Queue windows to be published, best effort."""
         with self._changed:
             if len(self._waiting) < _WAITING_MAX:
                 self._waiting.update(seen)
                 self._changed.notify()
 
     def close(self) -> None:
-        """End without telling the rest."""
+        """Stop without publishing the rest."""
         with self._changed:
             self._stopping = True
             self._changed.notify()
@@ -94,16 +93,16 @@ class Publisher:
 
 
 def announce(mesh_id: UUID, name: str, data: dict[str, object]) -> None:
-    """Tell the watchers of a mesh of something else than a window, after the commit; soon, or never."""
-    said = json.dumps({"event": name, "data": data})
+    """Publish another event than a window to the listeners of a mesh, after the commit, best effort."""
+    event = json.dumps({"event": name, "data": data})
     try:
-        client().eval(_PUBLISH, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", said, str(KEPT_EVENTS), str(_KEPT_S))
+        client().eval(_PUBLISH, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", event, str(KEPT_EVENTS), str(_KEPT_S))
     except RedisError as error:
         log.warning("not announced while Redis is away", event_name=name, error=str(error))
 
 
 def message(window: WindowSeen) -> str:
-    """What is kept in the stream of the window's mesh and, after its id and a space, published on its channel."""
+    """Return the entry of the mesh's stream; it is published on the channel after its id and a space."""
     return json.dumps(
         {"started_at_s": window.started_at_s, "window_s": window.window_s, "revision": window.mesh.revision}
     )

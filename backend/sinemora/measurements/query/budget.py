@@ -1,4 +1,4 @@
-"""How much one question may read: what a request can wait for, and what a job may take its time with."""
+"""Read budgets of queries: one for requests, a larger one for jobs."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from sinemora.kit.errors import ProductError
 
 
 class OverBudget(ProductError):
-    """More frames than the budget allows; a request makes a job of it."""
+    """Refusal of a query over more frames than its budget; a request then starts a job."""
 
     def __init__(self, frames: int, frames_max: int) -> None:
         super().__init__(
             "range_too_large",
             409,
-            f"This range holds {frames} frames, and at most {frames_max} are read for one answer."
-            " Ask for a shorter one, or for fewer paths.",
+            f"Range too large: {frames} frames, at most {frames_max} for one query."
+            " Request a shorter range or fewer paths.",
             frames=frames,
             frames_max=frames_max,
         )
@@ -28,12 +28,12 @@ class Budget:
     report: Callable[[float], None]
 
     def check(self, frames: int) -> None:
-        """ProductError `range_too_large` (`OverBudget`) for more frames than that."""
+        """Raise `OverBudget` (`range_too_large`) for more frames than allowed."""
         if frames > self.frames_max:
             raise OverBudget(frames, self.frames_max)
 
     def part(self, start: float, end: float) -> "Budget":
-        """The same budget for a part of the work: its progress counts from `start` to `end`."""
+        """Return the budget of a part of the work, whose progress counts from `start` to `end`."""
         return Budget(self.frames_max, lambda share: self.report(start + (end - start) * share))
 
 

@@ -1,4 +1,4 @@
-"""From a question to its answer: at once where that is quick, else by a job; in the format asked for."""
+"""Execution of queries: at once within the request's budget, else by a job; in the requested format."""
 
 import hashlib
 import json
@@ -38,9 +38,9 @@ _QUERIES: dict[str, QueryFunction] = {
     "windows": export.windows,
     "spikes": spikes.export,
 }
-# What only exists as rows.
+# Queries that only have a table.
 ROWS_ONLY = ("windows",)
-# The same question within this time is answered by the job it started.
+# An equal query within this time returns the job of the first one.
 _FRESH = timedelta(minutes=10)
 
 
@@ -54,7 +54,7 @@ def respond(
     *,
     respond_async: bool = False,
 ) -> Response:
-    """The answer to a question, or 202 with the job that will have it.
+    """Return the response to a query, or 202 with the job that runs it.
 
     ProductError `mesh_unknown`, `range_invalid`, `selection_invalid`, `format_unsupported` …
     """
@@ -69,7 +69,7 @@ def respond(
 
 
 def format_of(kind: str, question: QueryRequest, accept: str) -> Format:
-    """What the answer comes as. ProductError `format_unsupported`."""
+    """Return the format of the response. ProductError `format_unsupported`."""
     offered = [form for form in Format if form is not Format.BINARY or kind in ("matrix", "comparison")]
     if kind in ROWS_ONLY:
         offered.remove(Format.JSON)
@@ -78,12 +78,12 @@ def format_of(kind: str, question: QueryRequest, accept: str) -> Format:
             raise ProductError(
                 "format_unsupported",
                 422,
-                f"There is no {question.format} of this. Ask for one of: {', '.join(offered)}.",
+                f"Unsupported format: {question.format}. Request one of: {', '.join(offered)}.",
                 formats=offered,
             )
         return question.format
-    for wanted in accept.split(","):
-        media_type = wanted.partition(";")[0].strip().lower()
+    for accepted_type in accept.split(","):
+        media_type = accepted_type.partition(";")[0].strip().lower()
         for form in offered:
             if MEDIA_TYPES[form] == media_type:
                 return form
@@ -132,7 +132,7 @@ def _submit_job(
 
 
 def run_query(job: JobContext) -> dict[str, Any]:
-    """Answer a question with a job's patience, as a file."""
+    """Run a query as a job and store its response as a file."""
     kind, form = job.params["kind"], Format(job.params["format"])
     question = REQUESTS[kind].model_validate(job.params["question"])
     budget = Budget(JOB_FRAMES_MAX, lambda share: job.progress(share, "reading"))

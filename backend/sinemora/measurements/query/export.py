@@ -1,4 +1,4 @@
-"""Every window of every path as rows, written while they are read."""
+"""Export of every window of every path as rows, written while they are read."""
 
 from collections.abc import Iterator
 from typing import Any

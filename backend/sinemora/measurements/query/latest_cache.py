@@ -1,6 +1,6 @@
-"""The newest window of every pair of a mesh, remembered decoded and corrected: only blocks written since are read.
+"""Cache of the newest window of every pair of a mesh, decoded and corrected; only blocks written since are read.
 
-Which blocks were written since, and which corrections hold for them, is asked anew for every question.
+Every query checks which blocks were written since and which corrections hold for them.
 """
 
 from dataclasses import dataclass

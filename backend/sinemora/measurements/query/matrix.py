@@ -1,4 +1,4 @@
-"""Use cases of reading a whole mesh: its matrix now or over a range, its worst paths."""
+"""Queries over a whole mesh: its matrix now or over a range, its worst paths."""
 
 import time
 from collections.abc import Collection
@@ -45,7 +45,7 @@ _UNBOUNDED = (Metric.LOSS, Metric.JITTER)
 
 @dataclass(frozen=True, slots=True)
 class MatrixQuery:
-    """What a matrix is asked for; `start` and `end` are None for the newest window of every path.
+    """Parameters of a matrix; `start` and `end` are None for the newest window of every path.
 
     `more` are further statistics of the same windows; `flows` which source ports of a path count.
     """
@@ -100,12 +100,12 @@ class MeshWindows:
 
 
 def read_matrix(session: Session, mesh_id: UUID, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
-    """The matrix asked for. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
+    """Read a matrix. ProductError `mesh_unknown`, `range_invalid`, `range_too_large`."""
     return compute_matrix(session, mesh_state(session, mesh_id), wanted, budget)
 
 
 def compute_matrix(session: Session, mesh: MeshState, wanted: MatrixQuery, budget: Budget = REQUEST) -> MatrixResult:
-    """The same of a mesh that is known already.
+    """Compute a matrix of a mesh that is loaded already.
 
     ProductError `range_invalid`, `range_too_large`, `flows_not_told_apart`.
     """
@@ -172,7 +172,7 @@ def read_windows(
 
 
 def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
-    """The JSON form of a picture."""
+    """Convert a matrix to its JSON form."""
     found = picture.matrix
     bounded = found.valued if wanted.metric not in _UNBOUNDED else np.zeros(found.states.shape, bool)
     names = np.array([STATE_NAMES[state] for state in State], object)
@@ -197,7 +197,7 @@ def json_of(picture: MatrixResult, wanted: MatrixQuery) -> MatrixRead:
 
 
 def worst_paths(session: Session, mesh_id: UUID, metric: Metric, statistic: Statistic, limit: int) -> WorstPaths:
-    """The paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
+    """Return the paths of the newest matrix with the highest values. ProductError `mesh_unknown`."""
     found = read_matrix(session, mesh_id, MatrixQuery(By.VM, metric, statistic))
     ranked = np.where(found.matrix.valued, np.abs(found.matrix.values), -1.0).reshape(-1)
     order = np.argsort(-ranked, kind="stable")[:limit]
@@ -311,15 +311,15 @@ def _by_zone(mesh: MeshState, cells: Cells, sketches: Sketches | None) -> tuple[
 
 
 def end_of(member: Member) -> PathEnd:
-    """A member as one end of a path."""
+    """Convert a member to one end of a path."""
     return PathEnd(id=member.id, name=member.name, zone_name=member.zone_name)
 
 
 def keys_of(mesh: MeshState) -> Ints:
-    """VM keys of the members, in the order of matrices."""
+    """Return the VM keys of the members, in the order of matrices."""
     return np.array([member.key for member in mesh.members], np.int64)
 
 
 def unit_of(metric: Metric) -> Literal["ns", "ratio"]:
-    """What a metric is given in."""
+    """Return the unit of a metric."""
     return "ratio" if metric is Metric.LOSS else "ns"

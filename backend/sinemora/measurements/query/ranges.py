@@ -1,4 +1,4 @@
-"""Ranges of time that questions ask for: which are valid, where each is read from, and its frames."""
+"""Time ranges of queries: validation, the tiers each is read from, and its frames."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -74,5 +74,5 @@ def read_frames(
 
 
 def utc(at_s: int) -> datetime:
-    """Unix seconds as a time."""
+    """Convert Unix seconds to a time."""
     return datetime.fromtimestamp(at_s, UTC)

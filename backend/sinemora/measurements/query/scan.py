@@ -1,4 +1,4 @@
-"""From a question to decoded windows: which range, which tier, which VMs; and what an answer is made of."""
+"""Scan of decoded windows: range, tiers and VMs of a query; and the response type of all queries."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _STEPS_S = (60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200,
 
 @dataclass(frozen=True)
 class QueryResponse:
-    """What was found: as JSON, as a table, and as codes for the canvas where there are any; made when asked for."""
+    """Response to a query as JSON, as a table, or as codes for the canvas; each is built on demand."""
 
     read: Callable[[], BaseModel] | None
     table: Callable[[], ResultTable]
@@ -46,7 +46,7 @@ class Range:
 
     @property
     def span(self) -> Span:
-        """As it goes over the wire."""
+        """The range in its JSON form."""
         return Span(from_=self.start, to=self.end)
 
     def steps(self, step_s: int) -> tuple[int, int]:
@@ -55,13 +55,13 @@ class Range:
         return first, -(-int(self.end.timestamp()) // step_s) - first
 
     def aligned(self, step_s: int) -> "Range":
-        """Widened to whole steps."""
+        """Return the range widened to whole steps."""
         first, size = self.steps(step_s)
         return Range(utc(first * step_s), utc((first + size) * step_s))
 
 
 def range_of(question: QueryRequest) -> Range:
-    """The range of a question. ProductError `range_invalid`."""
+    """Return the range of a query. ProductError `range_invalid`."""
     end = question.to or datetime.now(UTC)
     start = question.from_
     if start is None:

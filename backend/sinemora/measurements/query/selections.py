@@ -1,4 +1,4 @@
-"""Which paths a question is about: `mesh`, `path:SOURCE:TARGET` (VM ids) or `zones:SOURCE:TARGET` (zone ids)."""
+"""Selections of paths: `mesh`, `path:SOURCE:TARGET` (VM ids) or `zones:SOURCE:TARGET` (zone ids)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,12 +26,12 @@ class SelectedPaths:
 
     @property
     def vms(self) -> Flags:
-        """All VMs at either end."""
+        """Flags of the VMs at either end."""
         return self.rows | self.columns
 
 
 def paths_of(mesh: MeshState, selections: Sequence[str]) -> list[SelectedPaths]:
-    """The paths of each selection. ProductError `selection_invalid`, `path_unknown`."""
+    """Resolve the paths of each selection. ProductError `selection_invalid`, `path_unknown`."""
     return [_paths(mesh, one) for one in selections]
 
 

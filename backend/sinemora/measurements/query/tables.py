@@ -1,4 +1,4 @@
-"""Any answer as a table, and tables as files: CSV, NDJSON, Arrow (IPC stream), Parquet; written as they are read.
+"""Tables of query results, and files of tables: CSV, NDJSON, Arrow (IPC stream), Parquet; written as they are read.
 
 A missing value is empty in CSV and null elsewhere, never zero. Times are RFC 3339 in text and timestamps (UTC,
 milliseconds) in Arrow and Parquet.
@@ -58,14 +58,14 @@ class ResultTable:
 
 
 def in_batches(columns: Sequence[Sequence[Any]]) -> Iterator[Batch]:
-    """Whole columns as batches."""
+    """Yield whole columns as batches."""
     size = len(columns[0]) if columns else 0
     for first in range(0, size, _ROWS):
         yield [column[first : first + _ROWS] for column in columns]
 
 
 def write(sheet: ResultTable, form: Format) -> Iterator[bytes]:
-    """The bytes of a table as a file of this format."""
+    """Yield the bytes of a table as a file of this format."""
     return _WRITERS[form](sheet)
 
 
@@ -147,9 +147,9 @@ class _Sink(io.RawIOBase):
         return self._at
 
     def take(self) -> bytes:
-        """All that was written since the last time."""
-        found, self._parts = b"".join(self._parts), []
-        return found
+        """Return all bytes written since the last call."""
+        data, self._parts = b"".join(self._parts), []
+        return data
 
 
 _WRITERS: dict[Format, Callable[[ResultTable], Iterator[bytes]]] = {

@@ -1,6 +1,6 @@
-"""How measured rows are fetched: large columns as raw bytes (binary cursors), never as text.
+"""Reading of measured rows: large columns as raw bytes (binary cursors), never as text.
 
-Every statement names the tenant's key, although row-level security would add it: only so can it use the primary keys.
+Every statement contains the tenant's key, although row-level security adds it: only so can it use the primary keys.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _rosters: LruCache[int, Ints] = LruCache(20_000)
 
 
 def tenant_of(session: Session) -> int:
-    """The key of the tenant a session was opened for."""
+    """Return the key of the tenant that a session was opened for."""
     key = session.info["tenant_key"]
     if not isinstance(key, int):
         raise TypeError("this reads for one tenant; the session was opened for all")
@@ -45,7 +45,7 @@ def _targets(session: Session, keys: set[int]) -> dict[int, Ints]:
 
 
 def fetch(session: Session, sql: str, parameters: dict[str, Any]) -> list[tuple[Any, ...]]:
-    """All rows of a statement, large columns as raw bytes."""
+    """Return all rows of a statement, large columns as raw bytes."""
     with cursor_of(session) as cursor:
         try:
             cursor.execute(sql, parameters)
@@ -61,6 +61,6 @@ def cursor_of(session: Session, name: str = "") -> Any:
 
 
 def wrapped(sql: str, error: psycopg.Error) -> exc.DBAPIError:
-    """As SQLAlchemy would have raised it."""
+    """Wrap an error of the driver as SQLAlchemy does."""
     kind = exc.OperationalError if isinstance(error, psycopg.OperationalError) else exc.DBAPIError
     return kind(sql, None, error)

@@ -1,4 +1,4 @@
-"""SQL that stores reports: one statement for all frames of a batch, whoever sent them."""
+"""SQL that stores reports: one statement for all frames of a batch."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ class FrameRow:
 
 
 def rows_of(whole: Frame, tenant_key: int, mesh_key: int, started_at_s: int, window_s: int) -> list[FrameRow]:
-    """A frame as rows."""
+    """Convert a frame to rows."""
     return [
         FrameRow(tenant_key, mesh_key, started_at_s, whole.vm_key, number, window_s, targets, stats, sketch)
         for number, (targets, stats, sketch) in enumerate(whole.encoded())
@@ -122,7 +122,7 @@ class RosterKeys:
 
 
 def roster_digest(targets: Ints) -> bytes:
-    """What a list of VM keys is recognised by."""
+    """Return the digest of a list of VM keys."""
     return hashlib.sha256(targets.astype("<i4").tobytes()).digest()
 
 

@@ -1,4 +1,4 @@
-"""SQL of marks: which steps of which meshes have frames that are not merged yet."""
+"""SQL of roll-up marks: the steps of meshes that have frames not merged yet."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from sinemora.measurements.store.tiers import Tier
 def take(session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: datetime, limit: int) -> list[datetime]:
     """Steps of a mesh that ended before `due` and have frames not yet merged, oldest first; the marks go.
 
-    In a system session. Whatever is committed after this marks its step anew. None while another worker has the mesh.
+    In a system session. Frames committed later mark their step again. Empty while another worker holds the mesh.
     """
     mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s}
     if not session.scalar(text("SELECT pg_try_advisory_xact_lock(84200003, :mesh_key)"), mesh):

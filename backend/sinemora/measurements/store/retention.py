@@ -1,4 +1,4 @@
-"""How long what is kept. The one place that knows: sweeps drop by it, readers do not look for what is gone."""
+"""Retention of each tier and table: sweeps drop by it, and readers do not look for dropped rows."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
@@ -8,7 +8,7 @@ from sinemora.measurements.store.tiers import ROLLED, Tier
 
 
 def kept_from_of(now: datetime) -> dict[Tier, datetime]:
-    """Since when the frames of each tier are kept."""
+    """Return the time since when the frames of each tier are kept."""
     days = {
         Tier.RAW: settings().retention_raw_days,
         Tier.MINUTE: settings().retention_1m_days,
@@ -20,18 +20,20 @@ def kept_from_of(now: datetime) -> dict[Tier, datetime]:
 
 
 def with_pins(kept_from: Mapping[Tier, datetime], pins: Iterable[tuple[datetime, datetime]]) -> dict[Tier, datetime]:
-    """The same for a range that is kept by `pins`, each told by when it starts and when it was made: what was there
-    when it was made still is."""
-    found = dict(kept_from)
+    """Return `kept_from` for a range under `pins`, each given by its start and its creation.
+
+    Frames that were kept when a pin was created are still kept.
+    """
+    pinned = dict(kept_from)
     for started_at, created_at in pins:
         for tier, began_at in kept_from_of(created_at).items():
             if began_at <= started_at:
-                found[tier] = min(found[tier], started_at)
-    return found
+                pinned[tier] = min(pinned[tier], started_at)
+    return pinned
 
 
 def kept_tables(now: datetime) -> dict[str, datetime]:
-    """Since when rows of each table of measurements are kept."""
+    """Return the time since when the rows of each table are kept."""
     kept = kept_from_of(now)
     return (
         {tier.table: kept[tier] for tier in Tier}
