@@ -1,1 +1,1 @@
-"""Scenarios with known truth: networks as clouds were found to be, and what goes wrong in them."""
+"""Synthetic incidents with known truth: meshes with the statistics of published traces, and faults in them."""

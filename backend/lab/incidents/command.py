@@ -32,14 +32,17 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def mixed(wanted: dict[Event, int], seed: int) -> Iterator[Scenario]:
-    """So many of each kind. The n-th of a kind has the seed `seed` + n."""
+    """Yield a number of incidents of each kind. The n-th of a kind has the seed `seed` + n."""
     for event, count in wanted.items():
         for number in range(count):
             yield make(event, seed + number)
 
 
 def write(scenarios: Iterator[Scenario], path: Path) -> int:
-    """A ZIP with `truth.json`, a list in order, and for each scenario `NNNN.npz` with its arrays; how many."""
+    """Write a ZIP with `truth.json`, a list in order, and for each incident `NNNN.npz` with its arrays.
+
+    Return their number.
+    """
     told = []
     with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as file:
         for number, scenario in enumerate(scenarios):

@@ -64,7 +64,7 @@ class Scenario:
     words: dict[str, Any] = field(default_factory=dict)
 
     def described(self) -> dict[str, Any]:
-        """The truth as JSON."""
+        """Return the truth as JSON."""
         told = asdict(self.truth)
         return {
             "seed": self.seed,
@@ -77,7 +77,7 @@ class Scenario:
 
 
 def make(event: Event, seed: int) -> Scenario:
-    """The scenario of a kind and a seed; the same whenever it is made."""
+    """Return the mesh of a kind and a seed; the same arguments give the same mesh."""
     rng = np.random.default_rng([seed, list(Event).index(event)])
     mesh = make_mesh(rng, 60 if event is Event.WEEKEND_DIP else 10)
     warm_up = _WARM_UP_S.get(event, WARM_UP_S) // mesh.window_s
@@ -165,7 +165,7 @@ def _lose(windows: Windows, where: Flags, start: int, end: int, share: float, rn
 
 
 def _step_clock(windows: Windows, vm: int, start: int, end: int, step_ns: float, rng: np.random.Generator) -> None:
-    """A VM's clock jumps; agents follow it within minutes, and say that they know less meanwhile."""
+    """Step a VM's clock; agents follow it within minutes and report a larger clock error meanwhile."""
     step_ns *= float(rng.choice([-1.0, 1.0]))
     left = step_ns * np.exp(-np.arange(end - start) * 10 / 600)
     for array in (windows.median_ns, windows.max_ns):
@@ -178,7 +178,7 @@ def _step_clock(windows: Windows, vm: int, start: int, end: int, step_ns: float,
 
 
 def _remove_agent(mesh: Mesh, windows: Windows, vm: int, start: int, end: int, rng: np.random.Generator) -> None:
-    """What it measured is missing; others send to it and hear nothing; after a while it counts as silent."""
+    """Remove an agent: its measurements are missing, others get no responses, after a while it counts as silent."""
     client = rng.random(mesh.size) < 0.5
     for array in (windows.median_ns, windows.max_ns, windows.clock_error_ns):
         array[start:end, vm, :] = array[start:end, :, vm] = np.nan
@@ -200,7 +200,7 @@ def _dip(mesh: Mesh, windows: Windows, start: int, end: int, rng: np.random.Gene
 
 
 def _shake(windows: Windows, start: int, end: int, sd_ns: float, rng: np.random.Generator) -> None:
-    """All paths wander together for a while, by less than an event."""
+    """Vary the delay of all paths together for a while, by less than an event."""
     steps = end - start
     course = np.cumsum(rng.standard_normal(steps)) / np.sqrt(steps)
     course *= rng.uniform(0.5, 1.2) / max(1e-9, float(np.abs(course).max()))

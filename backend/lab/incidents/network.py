@@ -130,7 +130,7 @@ def quiet(mesh: Mesh, steps: int, rng: np.random.Generator, start_s: int = 0) ->
 
 
 def coded(values_ns: Floats) -> Floats:
-    """As they come out of the store: 64 steps an octave."""
+    """Return values with the resolution of the store: 64 steps an octave."""
     scale = np.exp2(np.floor(np.log2(np.maximum(values_ns, 64.0))) - 6)
     found: Floats = ((np.floor(values_ns / scale) + 0.5) * scale).astype(np.float32)
     return found

@@ -17,9 +17,8 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """What the rules made of it: from window `opened` to `ended`; the culprit as told first, and as known at the end.
-
-    `told` counts how often a receiver without settings of its own would hear of it, the end not counted.
+    """An incident that the rules found: from window `opened` to `ended`; the culprit as first notified, and as
+    known at the end. `told`: number of notifications to a receiver with default settings, the end not counted.
     """
 
     opened: int
@@ -31,7 +30,7 @@ class Incident:
 
 
 def run(mesh: Mesh, windows: Windows, rules: Sequence[Rule]) -> list[Incident]:
-    """The incidents of a mesh over its windows."""
+    """Return the incidents of a mesh over its windows."""
     size = mesh.size
     state = State(np.arange(size))
     planned = ~np.eye(size, dtype=bool)
@@ -95,7 +94,9 @@ def _value(windows: Windows, at: int, metric: Metric, statistic: Statistic) -> F
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One scenario judged: `wrong` incidents belong to nothing that happened, or repeat what was told already."""
+    """Comparison of a synthetic mesh with its truth: `wrong` incidents match nothing that happened, or repeat an
+    earlier one.
+    """
 
     found: bool | None
     right: bool | None

@@ -196,7 +196,7 @@ def _greatest(values: list[float | None]) -> str:
 
 
 def _to_look_at(client: Client, options: argparse.Namespace) -> dict[str, Any]:
-    """The rule as it is saved, or as a file has it, with how far back it is looked at."""
+    """Return the rule, saved or from a file, with the look-back in hours."""
     if options.file is None:
         rule, left = _rule(client, options), {"id", "version", "origin", "created_at", "updated_at"}
         return {name: value for name, value in rule.items() if name not in left} | {"hours": options.hours}

@@ -95,7 +95,7 @@ def transmit(session: Session, row: Delivery) -> str:
 
 
 def notification(session: Session, row: Delivery) -> Notification:
-    """What a delivery says."""
+    """Return the content of a delivery."""
     public = settings().public_url
     incident = None if row.incident_id is None else session.get(Incident, row.incident_id)
     now = datetime.now(UTC).isoformat(timespec="seconds")

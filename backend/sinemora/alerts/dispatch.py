@@ -1,4 +1,4 @@
-"""Who is told of an incident, and when: rows of notifications, sent after the commit."""
+"""Notifications of incidents: which receivers, when; rows that are sent after the commit."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -14,8 +14,9 @@ from sinemora.meshes.plan import MeshState
 
 
 def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datetime) -> None:
-    """Tell the receivers an incident concerns: that it opened, that it goes on (now and then), that it is over, or
-    that it was found late and is over. Nobody is paged for the past.
+    """Notify the receivers of an incident that it opened, continues (repeated), ended, or was found late and is over.
+
+    Never page for the past.
     """
     if row.muted is not None or (about == "resolved" and row.notified_at is None):
         return
@@ -42,7 +43,7 @@ def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datet
 
 
 def send(session: Session, receiver_id: UUID, incident_id: UUID | None, about: str) -> Delivery:
-    """One notification to one receiver; it leaves with the commit."""
+    """Enqueue one notification to one receiver; it leaves with the commit."""
     made = Delivery(
         receiver_id=receiver_id,
         incident_id=incident_id,

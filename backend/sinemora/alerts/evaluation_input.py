@@ -30,7 +30,7 @@ from sinemora.meshes.service import zone_runs
 
 
 def zone_of(mesh: MeshState) -> Ints:
-    """The zone of each member by position in `zone_runs`."""
+    """Return the zone of each member, by position in `zone_runs`."""
     runs = zone_runs(mesh)
     return np.repeat(np.arange(len(runs)), [run.count for run in runs])
 
@@ -38,20 +38,20 @@ def zone_of(mesh: MeshState) -> Ints:
 def window(
     session: Session, mesh: MeshState, ended_at_s: int, silent: Flags, below: dict[str, float], seasons: Seasons
 ) -> Window:
-    """What the frames of one window say."""
+    """Return the window that the stored frames of one window give."""
     cells = cells_of(session, mesh, TierRange(Tier.RAW, utc(ended_at_s - mesh.window_s), utc(ended_at_s)))
     return replace(window_of(mesh, cells, ended_at_s, mesh.window_s, seasons), silent=silent, below=below)
 
 
 def window_of(mesh: MeshState, cells: Cells, ended_at_s: int, lasts_s: int, seasons: Seasons) -> Window:
-    """Cells as a window in which nobody is silent."""
+    """Return cells as a window without silent members."""
     nobody = np.zeros(len(mesh.members), np.bool_)
     values = values_of(cells)
     return Window(ended_at_s, lasts_s, keys_of(mesh), zone_of(mesh), cells.planned, values, nobody, seasons=seasons)
 
 
 def cells_of(session: Session, mesh: MeshState, stretch: TierRange) -> Cells:
-    """The paths of a mesh as the frames of one window, or of one step of a tier, say."""
+    """Return the cells of all paths of a mesh for one window, or one step of a tier."""
     stored = [one for chunk in frames.frames(session, mesh.key, [stretch], sketches=False) for one in chunk]
     shifts = corrections.in_range(session, mesh.key, stretch.start, stretch.end)
     pairs, _ = merge.newest(stored, corrections=shifts)
@@ -76,7 +76,9 @@ def values_of(cells: Cells) -> Values:
 
 
 def silent_members(session: Session, mesh: MeshState, since: datetime, at: datetime) -> Flags:
-    """Whose agent should have reported by now, to somebody who has listened since then, and has not."""
+    """Return the members whose agent should have reported by now, given how long the mesh has been watched, and
+    has not.
+    """
     gone = {
         key
         for key, last_at, every_s in queries.last_reports(session, mesh.id)
@@ -86,7 +88,7 @@ def silent_members(session: Session, mesh: MeshState, since: datetime, at: datet
 
 
 def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
-    """By how much each application that states an objective is below it (NaN: cannot be told), by name."""
+    """Return by name how far each application with an objective is below it (NaN: unknown)."""
     found = {}
     for application in applications.applications_of(session, mesh.id):
         if application.objective is not None:
@@ -96,7 +98,7 @@ def below_objective(session: Session, mesh: MeshState) -> dict[str, float]:
 
 
 def performance_of(session: Session, application: Application) -> float | None:
-    """What an application is predicted to keep of its performance now; None when that cannot be told."""
+    """Return the predicted performance of an application now; None when it is unknown."""
     try:
         return reading.performance(session, application, Statistic.P50).performance
     except ProductError:
@@ -104,7 +106,7 @@ def performance_of(session: Session, application: Application) -> float | None:
 
 
 def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
-    """A row as a rule."""
+    """Return a row as a rule."""
     return Rule(
         str(row.id),
         row.name,
@@ -120,7 +122,7 @@ def rule_of(row: AlertRule, scope: Flags | None) -> Rule:
 
 
 def condition_of(said: dict[str, object]) -> Condition:
-    """The JSON of a condition as one."""
+    """Return a condition from its JSON."""
     return Condition(
         kind=Kind(str(said["kind"])),
         metric=Metric(str(said["metric"])),
@@ -133,13 +135,13 @@ def condition_of(said: dict[str, object]) -> Condition:
 
 
 def condition_said(condition: Condition) -> dict[str, object]:
-    """A condition as JSON."""
+    """Return a condition as JSON."""
     names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale")
     return {name: getattr(condition, name) for name in names}
 
 
 def scope_mask(session: Session, mesh: MeshState, scope: dict[str, object]) -> Flags | None:
-    """Which paths a scope names, None for all."""
+    """Return the mask of paths in a scope, None for all."""
     said = {name: value for name, value in scope.items() if value}
     if not said:
         return None
@@ -190,5 +192,5 @@ def late_windows(session: Session, mesh: MeshState, ended_at_s: int, looked_at: 
 
 
 def now() -> datetime:
-    """The time."""
+    """Return the current time."""
     return datetime.now(UTC)

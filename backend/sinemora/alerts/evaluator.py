@@ -1,4 +1,4 @@
-"""Evaluating the windows of meshes: what is due, what it means, what is written down of it."""
+"""Evaluation of the windows of meshes: which are due, their result, and what is stored of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -96,7 +96,7 @@ def watch(session: Session, mesh_id: UUID) -> None:
 
 
 def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> Evaluated | None:
-    """Evaluate a mesh up to a window, and those before that were missed; None when somebody else does."""
+    """Evaluate a mesh up to a window, including missed windows before it. Return None when another process does."""
     began = perf_counter()
     row = queries.locked_state(session, mesh_id)
     if row is None or (row.evaluated_until is not None and row.evaluated_until >= utc(ended_at_s)):
@@ -139,7 +139,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
 
 
 def rules_of(session: Session, mesh: MeshState) -> list[Rule]:
-    """The rules of a mesh that are switched on."""
+    """Return the enabled rules of a mesh."""
     return [
         evaluation_input.rule_of(row, evaluation_input.scope_mask(session, mesh, row.scope))
         for row in queries.rules_of(session, mesh.id)
@@ -152,7 +152,7 @@ def _nobody(mesh: MeshState) -> np.ndarray:
 
 
 def _remembered(row: AlertState) -> State:
-    """The state of a mesh: that of this process if it evaluated the last window, else what was stored."""
+    """Return the state of a mesh: from memory if this process evaluated the last window, else from the store."""
     kept = _memory.get(row.mesh_id)
     if kept is not None and row.evaluated_until is not None and kept.ended_at_s == row.evaluated_until.timestamp():
         return kept

@@ -45,7 +45,7 @@ def list_incidents(
 
 @router.get("/incidents/{incident_id}", responses=responses(404))
 def read_incident(request: Request, incident_id: UUID, session: SessionDep, actor: Viewer) -> IncidentRead:
-    """One incident: its suspect with the evidence, what it affects, its timeline, earlier ones like it."""
+    """Read one incident: its suspect with the evidence, affected applications, timeline, similar earlier incidents."""
     return _shown(request, session, service.get_incident(session, incident_id))
 
 
@@ -53,7 +53,7 @@ def read_incident(request: Request, incident_id: UUID, session: SessionDep, acto
 def acknowledge_incident(
     request: Request, incident_id: UUID, body: Note, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> IncidentRead:
-    """Say that somebody is at it: it is not repeated any more."""
+    """Acknowledge an incident: its notifications are not repeated any more."""
     state = IncidentState.acknowledged
     return _shown(request, session, service.decide(session, actor, incident_id, state, body.text, precondition))
 
@@ -93,7 +93,7 @@ def assign_incident(
     actor: Editor,
     precondition: Precondition,
 ) -> IncidentRead:
-    """Say who sees to it; null: nobody."""
+    """Assign an incident to a person; null: to no one."""
     return _shown(request, session, service.assign(session, actor, incident_id, body.assignee, precondition))
 
 

@@ -110,12 +110,12 @@ class IncidentRead(IncidentSummary):
 
 
 class Note(Write):
-    """What somebody says."""
+    """A person's note."""
 
     text: Annotated[str, Field(max_length=4000)] = ""
 
 
 class Assignment(Write):
-    """Who sees to it; null: nobody."""
+    """The assignee of an incident; null: no one."""
 
     assignee: Annotated[str, Field(max_length=200)] | None

@@ -1,4 +1,4 @@
-"""Incidents as rows: what evaluation changes of them, and who is to be told."""
+"""Incidents as rows: what evaluation changes of them, and which notifications follow."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -32,7 +32,7 @@ _TOLD_BEFORE, _TOLD_MOST = timedelta(minutes=2), 5
 
 
 def tracks_of(rows: Sequence[Incident], mesh: MeshState) -> list[Track]:
-    """What evaluation follows of these rows."""
+    """Return the tracks that evaluation follows, from rows."""
     found = (presentation.track_of(row, mesh) for row in rows)
     return [track for track in found if track is not None]
 
@@ -47,7 +47,7 @@ def write(
     window: Window,
     now: datetime,
 ) -> list[UUID]:
-    """Write down what changed; ids of incidents that watchers should hear of. Who is told depends on the time now."""
+    """Store what changed. Return ids of incidents to announce to watchers. Notifications depend on the time now."""
     by_id = {str(row.id): row for row in rows}
     ruled = {rule.id: rule for rule in rules}
     told: list[UUID] = []
@@ -82,7 +82,7 @@ def _opened(
 def made(
     session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
 ) -> Incident:
-    """A new incident as a row that is not in the database yet, without the applications it affects."""
+    """Return a new incident as a row that is not yet in the database, without affected applications."""
     found, track = change.found, change.track
     assert found is not None  # what opens has a cause
     at = utc(window.ended_at_s)
@@ -120,7 +120,7 @@ def _name(ruled: dict[str, Rule], id: str) -> str:
 
 
 def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> None:
-    """Put beside an incident what agents on its VMs said of clocks and routes about when it began."""
+    """Add to an incident the clock steps and route changes that agents on its VMs reported when it began."""
     own = [UUID(one["id"]) for one in (row.culprit["at"], row.culprit["other"]) if one]
     known = {member.id for member in mesh.members}
     vm_ids = [one for one in own if one in known] or list(_ends(mesh, track))
@@ -130,7 +130,7 @@ def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> Non
 
 
 def _ends(mesh: MeshState, track: Track) -> set[UUID]:
-    """The VMs its paths touch."""
+    """Return the VMs that its paths touch."""
     size = len(mesh.members)
     return {mesh.members[at].id for at in np.unique(np.concatenate((track.cells // size, track.cells % size))).tolist()}
 
@@ -138,7 +138,7 @@ def _ends(mesh: MeshState, track: Track) -> set[UUID]:
 def grown(
     row: Incident, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
 ) -> dict[str, Any]:
-    """The columns of a row that a window of its incident changes, but for the applications it affects."""
+    """Return the columns of a row that a window of its incident changes, except affected applications."""
     found, track = change.found, change.track
     said: dict[str, Any] = {"seen_at": utc(window.ended_at_s), "ended_at": None, "score": track.score}
     if found is None:
@@ -252,7 +252,7 @@ def affected(
 
 
 def _onset(session: Session, mesh: MeshState, track: Track, window: Window, windows_ago: int) -> datetime:
-    """Where the delays of some of its paths changed, as far as that agrees with the windows in breach."""
+    """Return the time when the delays of some paths changed, if it agrees with the windows in breach."""
     guess = utc(window.ended_at_s - windows_ago * mesh.window_s)
     start = utc(window.ended_at_s - _LOOKED_BACK * mesh.window_s)
     size = len(mesh.members)

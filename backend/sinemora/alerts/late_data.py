@@ -80,7 +80,7 @@ class Looked:
 
 
 def look_back(session: Session, mesh_id: UUID, now: datetime) -> Looked | None:
-    """Find incidents in what has come late for a mesh; None when there is nothing to do, or somebody else does it."""
+    """Find incidents in late data of a mesh. Return None when there is nothing to do, or another process does it."""
     evaluated_until = session.scalar(select(AlertState.evaluated_until).where(AlertState.mesh_id == mesh_id))
     if evaluated_until is None:
         return None
@@ -132,7 +132,7 @@ def stretches_of(minutes_s: Sequence[int]) -> list[Late]:
 
 
 def _span(mesh: MeshState, present: AlertState, late: Late) -> Span:
-    """What is gone through for a stretch: something before it, so that rules stand as they did, and after it."""
+    """Return the span to replay for a range: some time before it, so that rule states settle, and after it."""
     assert present.evaluated_until is not None  # asked before
     around_s = int(_AROUND.total_seconds())
     end_s = min(late.last_s + around_s, int(present.evaluated_until.timestamp()))
@@ -146,7 +146,7 @@ def _span(mesh: MeshState, present: AlertState, late: Late) -> Span:
 def _gone_through(
     session: Session, mesh: MeshState, rules: Sequence[Rule], present: AlertState, late: Late
 ) -> list[_Seen]:
-    """The incidents a stretch shows, over or not, that have to do with what came late."""
+    """Return the incidents of a range, over or not, that involve late data."""
     span = _span(mesh, present, late)
     asked = [in_steps(rule, span.step_s / mesh.window_s) for rule in rules] if span.tier is not Tier.RAW else rules
     ruled = {rule.id: rule for rule in asked}
@@ -160,7 +160,7 @@ def _gone_through(
 
 
 def _usual_now(present: AlertState) -> State:
-    """A state of its own that knows what is usual for each path now, and nothing of where rules stand."""
+    """Return a separate state with today's baselines and no rule states."""
     try:
         state = storing.decode(None, present.baselines)
     except storing.StateError as error:
@@ -204,7 +204,7 @@ def _follow(
 
 
 def _any_known(window: Window, track: Track) -> bool:
-    """Whether a window says anything of the paths of an incident (of one without paths: of any)."""
+    """Return whether a window has data for the paths of an incident (of one without paths: for any)."""
     known = np.isfinite(window.values(Metric.LOSS, Statistic.MEAN)).reshape(-1)
     return bool((known[track.cells] if track.cells.size else known).any())
 

@@ -19,7 +19,7 @@ from sinemora.tenants.access import Actor
 
 
 def written(session: Session, mesh_id: UUID) -> str:
-    """The rules of a mesh as YAML; defaults are left out. ProductError `mesh_unknown`."""
+    """Return the rules of a mesh as YAML, without defaults. ProductError `mesh_unknown`."""
     evaluator.watch(session, mesh_id)
     rules = [_declared(row) for row in queries.rules_of(session, mesh_id)]
     text: str = yaml.safe_dump({"rules": rules}, sort_keys=False, allow_unicode=True)
@@ -50,6 +50,6 @@ def _said(row: AlertRule) -> dict[str, Any]:
 
 
 def _declared(row: AlertRule) -> dict[str, Any]:
-    """What its owner would write to get this rule."""
+    """Return the YAML that an owner would write for this rule."""
     body = RuleFields.model_validate(_said(row)).model_dump(mode="json", exclude_defaults=True)
     return {**body, "condition": {"kind": row.condition["kind"], **body["condition"]}}

@@ -45,13 +45,13 @@ class Notification:
     others: int = 0
 
     def headline(self) -> str:
-        """One line."""
+        """Return the headline, one line."""
         words = {"resolved": "Resolved", "test": "Test", "repeated": "Still", "late": "Late, over"}
         word = words.get(self.about, self.severity.capitalize())
         return f"[{word}] {self.mesh}: {self.title}"
 
     def lines(self) -> list[str]:
-        """The facts, one a line."""
+        """Return the facts, one a line."""
         found = [f"Since {self.onset_at}, {self.paths} paths; rules: {', '.join(self.rules) or '–'}"]
         if self.ended_at:
             found.append(f"Ended {self.ended_at}")
@@ -63,7 +63,7 @@ class Notification:
         return found + [f"Runbook: {one}" for one in self.runbooks]
 
     def said(self) -> dict[str, Any]:
-        """As JSON."""
+        """Return the notification as JSON."""
         names = ("id", "incident_id", "about", "title", "severity", "mesh", "suspect", "rules", "paths")
         times = ("onset_at", "opened_at", "ended_at", "applications", "runbooks", "url", "others")
         return {name: getattr(self, name) for name in (*names, *times)}
@@ -79,12 +79,12 @@ def webhook(told: Notification, key: str | None, at_s: int) -> tuple[bytes, dict
 
 
 def signature(key: str, at_s: int, body: bytes) -> str:
-    """What a receiver computes itself to see that a webhook is ours."""
+    """Return the HMAC that a receiver computes to verify a webhook."""
     return hmac.new(key.encode(), f"{at_s}.".encode() + body, hashlib.sha256).hexdigest()
 
 
 def slack(told: Notification) -> bytes:
-    """Of an incoming webhook (Block Kit)."""
+    """Return the body for a Slack incoming webhook (Block Kit)."""
     text = "\n".join([f"*<{told.url}|{_escaped(told.headline())}>*", *map(_escaped, told.lines())])
     block = {"type": "section", "text": {"type": "mrkdwn", "text": text[:2900]}}
     said = {"text": told.headline(), "attachments": [{"color": _COLOURS[told.severity], "blocks": [block]}]}
@@ -92,7 +92,7 @@ def slack(told: Notification) -> bytes:
 
 
 def pagerduty(told: Notification, routing_key: str) -> bytes:
-    """Of the Events API v2: one alert an incident, by its `dedup_key`."""
+    """Return the body for PagerDuty's Events API v2: one alert per incident, by `dedup_key`."""
     said: dict[str, Any] = {
         "routing_key": routing_key,
         "event_action": "resolve" if told.about == "resolved" else "trigger",
@@ -117,7 +117,7 @@ def pagerduty(told: Notification, routing_key: str) -> bytes:
 
 
 def teams(told: Notification) -> bytes:
-    """An Adaptive Card for a Teams workflow ("when a webhook request is received")."""
+    """Return an Adaptive Card for a Teams workflow ("when a webhook request is received")."""
     card = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
@@ -133,7 +133,7 @@ def teams(told: Notification) -> bytes:
 
 
 def email(told: Notification, sender: str, to: Sequence[str]) -> EmailMessage:
-    """A message with the heatmap as a picture; replies of one incident make one thread."""
+    """Return an e-mail with the heatmap as a picture; mails of one incident make one thread."""
     made = EmailMessage()
     made["Subject"] = told.headline()
     made["From"], made["To"] = sender, ", ".join(to)
@@ -149,7 +149,7 @@ def email(told: Notification, sender: str, to: Sequence[str]) -> EmailMessage:
 
 
 def heatmap_png(values: Sequence[Sequence[float | None]]) -> bytes:
-    """A picture of a square of numbers: white at 0 or less, dark red from 12 on (deviations); grey where unknown."""
+    """Return a PNG of a square of numbers: white at 0 or less, dark red from 12 (deviations), grey where unknown."""
     largest = max((one for row in values for one in row if one is not None), default=1.0)
     scale = 12.0 if largest > 1.0 else 1.0
     lines = []

@@ -30,7 +30,7 @@ _OF_INCIDENT = (["tenant_id", "incident_id"], ["incidents.tenant_id", "incidents
 
 
 class IncidentState(StrEnum):
-    """`open`: nobody has said anything; `acknowledged`: somebody is at it; `resolved`: it is over."""
+    """State set by people: `open`, `acknowledged` (someone works on it), `resolved`."""
 
     open = "open"
     acknowledged = "acknowledged"
@@ -85,9 +85,9 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
 
 
 class AlertState(TenantOwned, Base):
-    """How far a mesh has been evaluated, and what its rules remember (bytes: `evaluation/storing.py`).
+    """Evaluation progress of a mesh, and the state of its rules (bytes: `evaluation/storing.py`).
 
-    `watched_since`: from when on it was looked at without a break.
+    `watched_since`: start of the time it was evaluated without a break.
     """
 
     __tablename__ = "alert_states"
@@ -105,7 +105,7 @@ class AlertState(TenantOwned, Base):
 
 
 class AlertHindsight(TenantOwned, Base):
-    """How far windows that came late have been looked at: all whose minutes were merged until `looked_until`."""
+    """Progress of evaluating late data: all of it whose minutes were merged until `looked_until`."""
 
     __tablename__ = "alert_hindsights"
     __table_args__ = (ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),)
@@ -115,10 +115,11 @@ class AlertHindsight(TenantOwned, Base):
 
 
 class Incident(Identified, Versioned, TenantOwned, Base):
-    """One cause and everything known of it. `culprit`, `evidence`: `describe.py`; `paths`: pairs of VM keys, int32.
+    """One cause through time.
 
-    `seen_at`: the last window that showed it. `ended_at`: when it ended, whatever people say; `state` is theirs.
-    `muted`: why nobody is told. `found_late_at`: when it was found, if that was in windows that came late.
+    `culprit`, `evidence`: see `presentation.py`; `paths`: pairs of VM keys, int32. `seen_at`: the last window that
+    showed it. `ended_at`: its end as measured; `state` is set by people. `muted`: why no one is notified.
+    `found_late_at`: detection time, if it was found in late data.
     """
 
     __tablename__ = "incidents"
@@ -173,7 +174,7 @@ class IncidentEvent(TenantOwned, Base):
 
 
 class Silence(Identified, Versioned, TenantOwned, Base):
-    """Who is not to be told of what matches, and until when; `weekly` makes it a maintenance window."""
+    """Matchers and a time range without notifications; `weekly` makes it a maintenance window."""
 
     __tablename__ = "silences"
     __table_args__ = (
@@ -207,7 +208,7 @@ class Receiver(Identified, Versioned, TenantOwned, Base):
 
 
 class AlertRouting(Versioned, TenantOwned, Base):
-    """The tree that says which receivers hear of what; one a tenant."""
+    """The tree of routes to receivers; one a tenant."""
 
     __tablename__ = "alert_routings"
 
@@ -218,7 +219,7 @@ class AlertRouting(Versioned, TenantOwned, Base):
 
 
 class Delivery(Identified, TenantOwned, Base):
-    """One notification to one receiver, and what came of it. `about`: opened, repeated, resolved, late or test."""
+    """One notification to one receiver, and its result. `about`: opened, repeated, resolved, late or test."""
 
     __tablename__ = "deliveries"
     __table_args__ = (

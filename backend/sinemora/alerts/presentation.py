@@ -1,4 +1,4 @@
-"""Culprits by name, evidence as people see it, and back from rows to what evaluation follows."""
+"""Names of culprits, evidence for people, and rows back as tracks for evaluation."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -31,7 +31,7 @@ _MESH_WIDE = {
 
 
 def culprit_said(culprit: Culprit, mesh: MeshState, application: str | None) -> dict[str, Any]:
-    """A culprit as JSON: `suspect`, `at` and `other` (id and name), `words`."""
+    """Return a culprit as JSON: `suspect`, `at` and `other` (id and name), `words`."""
     runs = zone_runs(mesh)
     places = runs if culprit.suspect in _OF_ZONES else mesh.members
     named: list[dict[str, str] | None] = [None, None]
@@ -47,9 +47,9 @@ def culprit_said(culprit: Culprit, mesh: MeshState, application: str | None) -> 
 
 
 def title_of(culprit: Mapping[str, Any], found: Found, rules: Mapping[str, Rule], mesh: MeshState) -> str:
-    """What an incident is called: its culprit, and where that is all of the mesh, what is wrong with it.
+    """Return the title of an incident: its culprit, or, if that is the whole mesh, what is wrong with it.
 
-    Of several rules the one that fires on most paths says it, of those the gravest.
+    Of several rules the one that fires on most paths decides, then the most severe.
     """
     speaking = [rules[id] for id in found.rules if id in rules]
     if culprit["suspect"] != Suspect.MESH.value or not speaking:
@@ -67,13 +67,13 @@ def title_of(culprit: Mapping[str, Any], found: Found, rules: Mapping[str, Rule]
 
 
 def hypothesis_said(one: Hypothesis, mesh: MeshState) -> dict[str, Any]:
-    """A hypothesis as JSON."""
+    """Return a hypothesis as JSON."""
     said = culprit_said(one.culprit, mesh, None)
     return {**said, "score": round(one.score, 2), "bad": one.bad, "known": one.known}
 
 
 def track_of(row: Incident, mesh: MeshState) -> Track | None:
-    """What evaluation follows of a row; None when its culprit has left the mesh."""
+    """Return a row as the track that evaluation follows; None when its culprit has left the mesh."""
     suspect = Suspect(row.suspect)
     runs = zone_runs(mesh)
     ids = [run.id for run in runs] if suspect in _OF_ZONES else [member.id for member in mesh.members]
@@ -98,13 +98,13 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
 
 
 def paths_said(cells: Ints, mesh: MeshState) -> bytes:
-    """Paths (flat) as pairs of VM keys, int32, little-endian."""
+    """Return paths (flat) as pairs of VM keys, int32, little-endian."""
     keys = np.array([member.key for member in mesh.members], "<i4")
     return keys[np.stack((cells // keys.size, cells % keys.size), axis=1)].tobytes() if cells.size else b""
 
 
 def cells_of(paths: bytes, mesh: MeshState) -> Ints:
-    """The inverse, without paths whose VMs have left."""
+    """Return paths (flat) from bytes, without those whose VMs have left."""
     keys = np.array([member.key for member in mesh.members], np.int64)
     ends = positions_of(keys, np.frombuffer(paths, "<i4").astype(np.int64)).reshape(-1, 2)
     known = (ends != NONE).all(axis=1)
@@ -113,7 +113,7 @@ def cells_of(paths: bytes, mesh: MeshState) -> Ints:
 
 
 def labels_of(row: Incident, mesh: MeshState) -> dict[str, list[str]]:
-    """Labels of an incident, for silences and routes."""
+    """Return the labels of an incident, for silences and routes."""
     size = len(mesh.members)
     cells = cells_of(row.paths, mesh)
     touched = np.unique(np.concatenate((cells // max(size, 1), cells % max(size, 1)))) if cells.size else cells
@@ -134,7 +134,7 @@ def labels_of(row: Incident, mesh: MeshState) -> dict[str, list[str]]:
 
 
 def evidence_of(found: Found, mesh: MeshState, state: State, window: Window) -> dict[str, Any]:
-    """What speaks for a cause: its hypotheses, and the paths around the culprit as they are now."""
+    """Return the evidence of a cause: its hypotheses, and the current values of paths near the culprit."""
     cells, size = found.cause.cells, len(mesh.members)
     signed, unit = _deviations(state, window), "deviations"
     if signed is None or not np.isfinite(signed.reshape(-1)[cells]).any():
@@ -172,7 +172,7 @@ def _rise_ns(cells: Ints, state: State, window: Window) -> int | None:
 
 
 def _around(cells: Ints, size: int) -> Ints:
-    """The VMs that have most of the paths, and others to compare with, in the order of the mesh."""
+    """Return the VMs with most of the paths, and others for comparison, in the order of the mesh."""
     if size <= HEATMAP_MAX:
         return np.arange(size)
     weight = np.bincount(np.concatenate((cells // size, cells % size)), minlength=size)

@@ -60,7 +60,7 @@ def preview(session: Session, body: RulePreviewCreate) -> RulePreview:
 def _ordinary(
     session: Session, body: RulePreviewCreate, condition: Condition, points_at: Sequence[datetime]
 ) -> list[Season | None]:
-    """What is ordinary for the path at the hour of the week of each window."""
+    """Return the usual value of the path at the hour of the week of each window."""
     if condition.kind is not Kind.BASELINE or not points_at:
         return [None] * len(points_at)
     first = floor(points_at[0], _HOUR_S) - timedelta(weeks=seasons.WEEKS, hours=1)
@@ -82,7 +82,7 @@ def _ordinary(
 
 
 def _notes(body: RulePreviewCreate, condition: Condition, ordinary: Sequence[Season | None]) -> list[str]:
-    """In words, what a single path does not show."""
+    """Return in words what a single path cannot show."""
     found = []
     if body.sources_min > 1:
         found.append(f"It is an incident only where {body.sources_min} VMs see it: one path alone does not tell.")
@@ -97,7 +97,7 @@ def _notes(body: RulePreviewCreate, condition: Condition, ordinary: Sequence[Sea
 def evaluated(
     rule: Rule, columns: dict[Statistic, Floats], ordinary: Sequence[Season | None], window_s: int
 ) -> tuple[Floats, Floats, np.ndarray]:
-    """What is compared, the limit, and whether the rule fires, by window; as evaluation does it, for a single path."""
+    """Return value, limit and firing by window, as evaluation does it for a single path."""
     condition, patience = rule.condition, rule.patience(window_s)
     baseline = Baseline.new((1,)) if condition.kind is Kind.BASELINE else None
     standing, size = Standing.new((1,)), next(iter(columns.values())).size
@@ -121,7 +121,7 @@ def evaluated(
 
 
 def _column(course: SeriesRead, metric: Metric) -> Floats:
-    """One number a window, NaN where there is none."""
+    """Return one number a window, NaN where there is none."""
     outbound = course.outbound
     if metric is Metric.ASYMMETRY:
         return _floats(outbound.delay_ns) - _floats(course.inbound.delay_ns)

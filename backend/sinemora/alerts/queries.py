@@ -53,19 +53,19 @@ def reported(session: Session, since: datetime) -> list[Reported]:
 
 
 def locked_state(session: Session, mesh_id: UUID) -> AlertState | None:
-    """The state of a mesh, if nobody else evaluates it just now."""
+    """Lock and return the state of a mesh; None if another process evaluates it."""
     return session.scalars(
         select(AlertState).where(AlertState.mesh_id == mesh_id).with_for_update(skip_locked=True)
     ).one_or_none()
 
 
 def rules_of(session: Session, mesh_id: UUID) -> list[AlertRule]:
-    """All rules of a mesh, by name."""
+    """Return all rules of a mesh, by name."""
     return list(session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id).order_by(AlertRule.name)))
 
 
 def rule_named(session: Session, mesh_id: UUID, name: str) -> AlertRule | None:
-    """A mesh's rule of this name."""
+    """Return a mesh's rule of this name."""
     return session.scalars(select(AlertRule).where(AlertRule.mesh_id == mesh_id, AlertRule.name == name)).one_or_none()
 
 
@@ -119,8 +119,8 @@ def reporters(
 def minutes_merged(
     session: Session, mesh_key: int, start: datetime, end: datetime, merged_after: datetime, late: timedelta
 ) -> list[tuple[datetime, datetime]]:
-    """Minutes of a mesh in [start, end) that were merged (anew) after a time, and so long after their end that
-    something of them must have come late: start, and when they were merged; by start.
+    """Return start and merge time of the minutes of a mesh in [start, end) that were merged after a time, and so
+    long after their end that late data must have arrived; by start.
     """
     rows = session.execute(
         text(
@@ -169,7 +169,7 @@ def labels_of_vms(session: Session, mesh_id: UUID) -> dict[int, dict[str, str]]:
 def told_by_agents(
     session: Session, vm_ids: Sequence[UUID], since: datetime, until: datetime | None, limit: int
 ) -> list[tuple[datetime, str, str]]:
-    """When which VM's agent told of a clock that stepped or a route that changed, and its words; newest first."""
+    """Return clock steps and route changes that agents reported: time, VM and text; newest first."""
     rows = session.execute(
         text(
             "SELECT e.at, v.name, e.detail->>'message' FROM agent_events e"
@@ -210,13 +210,13 @@ def going_on(
 
 
 def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
-    """Whether something of this kind stands in the timeline of an incident."""
+    """Return whether the timeline of an incident has an event of this kind."""
     found = select(IncidentEvent.id).where(IncidentEvent.incident_id == incident_id, IncidentEvent.kind == kind)
     return session.scalar(found.limit(1)) is not None
 
 
 def locked_hindsight(session: Session, mesh_id: UUID) -> AlertHindsight | None:
-    """How far back a mesh was looked at, if nobody else does just now."""
+    """Lock and return the progress on late data of a mesh; None if another process works on it."""
     return session.scalars(
         select(AlertHindsight).where(AlertHindsight.mesh_id == mesh_id).with_for_update(skip_locked=True)
     ).one_or_none()
@@ -233,7 +233,7 @@ def watched_meshes(session: Session, since: datetime) -> list[tuple[UUID, UUID]]
 
 
 def found_late_with(session: Session, incident: Incident) -> int:
-    """How many other incidents of its mesh were found late at the same time."""
+    """Return the number of other incidents of its mesh that were found late at the same time."""
     return (
         session.scalar(
             select(func.count())
@@ -267,7 +267,7 @@ def similar(session: Session, incident: Incident, limit: int) -> list[Incident]:
 
 
 def locked_incident(session: Session, incident_id: UUID) -> Incident | None:
-    """The tenant's incident; others who decide about it wait."""
+    """Lock and return the tenant's incident; others who change it wait."""
     found = select(Incident).where(Incident.id == incident_id).with_for_update(of=Incident)
     return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
 
@@ -278,17 +278,17 @@ def silences(session: Session, at: datetime) -> list[Silence]:
 
 
 def routing(session: Session) -> AlertRouting | None:
-    """The tenant's tree."""
+    """Return the tenant's tree of routes."""
     return session.scalars(select(AlertRouting)).one_or_none()
 
 
 def receivers_named(session: Session, names: Sequence[str]) -> dict[str, Receiver]:
-    """The tenant's receivers of these names."""
+    """Return the tenant's receivers of these names."""
     return {one.name: one for one in session.scalars(select(Receiver).where(Receiver.name.in_(names)))}
 
 
 def receiver_named(session: Session, name: str) -> Receiver | None:
-    """The tenant's receiver of this name."""
+    """Return the tenant's receiver of this name."""
     return session.scalars(select(Receiver).where(Receiver.name == name)).one_or_none()
 
 
@@ -304,7 +304,7 @@ def due_deliveries(session: Session, at: datetime, limit: int) -> list[tuple[UUI
 
 
 def locked_delivery(session: Session, delivery_id: UUID) -> Delivery | None:
-    """A delivery, if nobody else sends it just now."""
+    """Lock and return a delivery; None if another process sends it."""
     return session.scalars(
         select(Delivery).where(Delivery.id == delivery_id).with_for_update(skip_locked=True)
     ).one_or_none()

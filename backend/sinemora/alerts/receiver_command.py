@@ -1,7 +1,7 @@
-"""`sinemora receivers` and `alert-routes`: who is told of incidents, over the API.
+"""`sinemora receivers` and `alert-routes`: notification receivers and routes, over the API.
 
-Secrets come from an environment variable or from standard input: arguments stay in the shell's history, and other
-users of the machine see them.
+Secrets come from an environment variable or from standard input: arguments stay in the shell's history, and other users
+of the machine can see them.
 """
 
 import argparse
@@ -115,7 +115,7 @@ def _settings(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, Any]
 
 
 def _secret(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, str] | None:
-    """The secret as the API takes it; None where none is given."""
+    """Return the secret for the API; None where none is given."""
     if options.secret_env is None and not options.secret_stdin:
         return None
     if kind not in _SECRET:
@@ -174,7 +174,7 @@ def _shown(options: argparse.Namespace, found: Any, output: Path | None) -> None
 
 
 def _declared(route: dict[str, Any]) -> dict[str, Any]:
-    """A route as its owner would write it: what says nothing is left out, `resolved: false` is said."""
+    """Return a route as its owner would write it: defaults are left out, `resolved: false` is kept."""
     said = {name: value for name, value in route.items() if value or (name == "resolved" and value is not None)}
     for name in ("matchers", "routes"):
         if name in said:

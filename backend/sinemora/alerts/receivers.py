@@ -1,4 +1,4 @@
-"""Use cases of notifications: receivers, their log of deliveries, and the routes that say which hears of what."""
+"""Use cases of notifications: receivers, their log of deliveries, and the tree of routes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -34,7 +34,7 @@ _SECRETS = {
 
 
 def get_receiver(session: Session, receiver_id: UUID) -> Receiver:
-    """The tenant's receiver. ProductError `receiver_unknown`."""
+    """Return the tenant's receiver. ProductError `receiver_unknown`."""
     found = session.get(Receiver, receiver_id)
     if found is None:
         raise NotFound("receiver")
@@ -42,7 +42,7 @@ def get_receiver(session: Session, receiver_id: UUID) -> Receiver:
 
 
 def create_receiver(session: Session, actor: Actor, body: ReceiverFields) -> Receiver:
-    """A new receiver. ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`."""
+    """Create a receiver. ProductError `receiver_name_taken`, `receiver_invalid`, `secret_key_missing`."""
     _receiver_name_free(session, body.name)
     _check(body.kind, body.settings, body.secret)
     sealed = encryption.encrypt(body.secret) if body.secret else None
@@ -91,7 +91,7 @@ def test_receiver(session: Session, actor: Actor, receiver_id: UUID) -> Delivery
 
 
 def receiver_read(row: Receiver) -> ReceiverRead:
-    """A receiver as it goes over the wire."""
+    """Return a receiver as its schema."""
     names = ("id", "name", "kind", "settings", "version", "created_at")
     return ReceiverRead(**{name: getattr(row, name) for name in names}, has_secret=row.secret is not None)
 
@@ -102,13 +102,13 @@ def deliveries_read(session: Session, rows: Sequence[Delivery]) -> list[Delivery
 
 
 def delivery_read(row: Delivery, receiver: str) -> DeliveryRead:
-    """A delivery as it goes over the wire."""
+    """Return a delivery as its schema."""
     names = ("id", "incident_id", "about", "state", "attempts", "due_at", "sent_at", "answer", "created_at")
     return DeliveryRead(**{name: getattr(row, name) for name in names}, receiver=receiver)
 
 
 def routing_read(session: Session) -> tuple[AlertRouting | None, RoutingRead]:
-    """The tree of routes; an empty one until it is written."""
+    """Return the tree of routes; an empty one until it is written."""
     row = queries.routing(session)
     if row is None:
         return None, RoutingRead(root=Route(), version=0)

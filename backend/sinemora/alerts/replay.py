@@ -1,6 +1,4 @@
-"""Stored windows gone through again, one after the other, as evaluation would have: for back-tests and for what came
-late. Nothing is written down, and the state of the present is not touched.
-"""
+"""Replay of stored windows through evaluation, for back-tests and late data."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -62,6 +60,6 @@ def replay(
 
 
 def in_steps(rule: Rule, windows: float) -> Rule:
-    """The rule where one step holds so many windows: X of Y in about the same time, at least one of one."""
+    """Return the rule for steps of several windows: M of N in about the same time, at least one of one."""
     x, y = (max(1, -int(-one // windows)) for one in (rule.x, rule.y))
     return replace(rule, x=x, y=y)

@@ -53,7 +53,7 @@ class Attendance:
         self._present: dict[int, list[int]] = {}
 
     def silent(self, ended_at_s: int) -> Flags:
-        """Who should have reported by the end of this window, and had not."""
+        """Return the members that should have reported by the end of this window and had not."""
         keys = self._reporters(ended_at_s - self._span.step_s)
         known = positions_of(self._keys, np.array(keys, np.int64))
         known = known[known >= 0]
@@ -105,7 +105,7 @@ class Predictions:
         return sum(objective is not None for objective, *_ in self._known.values())
 
     def at(self, window: Window) -> Predicting:
-        """Predictions for one window: of an application, None where it cannot be told."""
+        """Return predictions for one window; None for an application that is unknown."""
 
         def predicted(application: Application) -> float | None:
             return self._performance(application.name, window)
@@ -113,7 +113,7 @@ class Predictions:
         return predicted
 
     def below(self, window: Window) -> dict[str, float]:
-        """By how much each that states an objective is below it in a window (NaN: cannot be told), by name."""
+        """Return by name how far each application with an objective is below it in a window (NaN: unknown)."""
         found = {}
         for name, (objective, *_) in self._known.items():
             if objective is not None:
@@ -144,7 +144,7 @@ class Completed:
         return window
 
     def notes(self) -> list[str]:
-        """In words, what the answer rests on and what cannot be known from what was stored."""
+        """Return in words the basis of the result and what stored data cannot show."""
         found = []
         if self._attendance is not None:
             found.append(

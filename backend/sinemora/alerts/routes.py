@@ -1,4 +1,4 @@
-"""HTTP of rules, silences, receivers and who is told what."""
+"""HTTP of rules, silences, receivers and routes of notifications."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -70,7 +70,7 @@ def create_alert_rule(request: Request, body: RuleCreate, session: SessionDep, a
 
 @router.get("/alert-rules/manifest", response_class=Response, responses=_YAML_ANSWER | responses(404))
 def export_alert_rules(session: SessionDep, actor: Viewer, mesh_id: UUID) -> Response:
-    """The rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` takes back."""
+    """Export the rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` accepts."""
     return Response(manifest.written(session, mesh_id), media_type=_YAML)
 
 
@@ -84,7 +84,7 @@ def import_alert_rules(
 
 @router.get("/alert-rules/{rule_id}", responses=responses(404))
 def read_alert_rule(request: Request, rule_id: UUID, session: SessionDep, actor: Viewer) -> RuleRead:
-    """One rule."""
+    """Read one rule."""
     row = service.get_rule(session, rule_id)
     tag(request, row)
     return service.rule_read(row)
@@ -116,7 +116,7 @@ def create_alert_back_test(response: Response, body: BackTestCreate, session: Se
 
 @router.post("/alert-rule-previews", responses=responses(404, 409, 422))
 def preview_alert_rule(body: RulePreviewCreate, session: SessionDep, actor: Viewer) -> RulePreview:
-    """A rule on one path: its course, the limit, and when it would fire; nothing is saved."""
+    """Evaluate a rule on one path: its values, the limit, and when it would fire. Nothing is saved."""
     return preview.preview(session, body)
 
 
@@ -129,19 +129,19 @@ def list_silences(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Sil
 
 @router.post("/silences", status_code=201, responses=responses(422))
 def create_silence(body: SilenceCreate, session: SessionDep, actor: Editor) -> SilenceRead:
-    """Tell nobody of incidents that match; they are still made."""
+    """Create a silence: matching incidents are still created, without notifications."""
     return service.silence_read(service.create_silence(session, actor, body))
 
 
 @router.post("/silence-previews", responses=responses(422))
 def preview_silence(body: SilenceCreate, session: SessionDep, actor: Viewer) -> SilencePreview:
-    """Which incidents of the last week a silence would have muted; nothing is saved."""
+    """List the incidents of the last week that a silence would have matched. Nothing is saved."""
     return service.preview_silence(session, body)
 
 
 @router.get("/silences/{silence_id}", responses=responses(404))
 def read_silence(silence_id: UUID, session: SessionDep, actor: Viewer) -> SilenceRead:
-    """One silence."""
+    """Read one silence."""
     return service.silence_read(service.get_silence(session, silence_id))
 
 
@@ -160,7 +160,7 @@ def list_receivers(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Re
 
 @router.post("/receivers", status_code=201, responses=responses(409, 422))
 def create_receiver(request: Request, body: ReceiverFields, session: SessionDep, actor: Editor) -> ReceiverRead:
-    """Add a receiver; it hears nothing until a route names it."""
+    """Create a receiver; it gets no notifications until a route names it."""
     row = receivers.create_receiver(session, actor, body)
     tag(request, row)
     return receivers.receiver_read(row)
@@ -168,7 +168,7 @@ def create_receiver(request: Request, body: ReceiverFields, session: SessionDep,
 
 @router.get("/receivers/{receiver_id}", responses=responses(404))
 def read_receiver(request: Request, receiver_id: UUID, session: SessionDep, actor: Viewer) -> ReceiverRead:
-    """One receiver, without its secret."""
+    """Read one receiver, without its secret."""
     row = receivers.get_receiver(session, receiver_id)
     tag(request, row)
     return receivers.receiver_read(row)
@@ -203,7 +203,7 @@ def test_receiver(receiver_id: UUID, session: SessionDep, actor: Editor) -> Deli
 
 @router.get("/alert-routes")
 def read_alert_routes(request: Request, session: SessionDep, actor: Viewer) -> RoutingRead:
-    """The tree that says which receivers hear of what."""
+    """Read the tree of routes to receivers."""
     row, shown = receivers.routing_read(session)
     if row is not None:
         tag(request, row)

@@ -15,7 +15,7 @@ _DEPTH_MAX = 8
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """A receiver by name, how often it is told again while nobody acknowledges, and whether it hears of the end."""
+    """A receiver by name, its repeat interval until someone acknowledges, and whether it gets the end."""
 
     receiver: str
     repeat_s: int
@@ -23,7 +23,7 @@ class Destination:
 
 
 def matches(matchers: Sequence[Mapping[str, Any]], labels: Labels) -> bool:
-    """Whether every matcher finds its value (with * for anything) among the values of its label."""
+    """Return whether every matcher finds its value (* matches anything) among the values of its label."""
     return all(
         any(fnmatchcase(value, one["value"]) for value in labels.get(one["label"], ())) != bool(one.get("negate"))
         for one in matchers
@@ -31,7 +31,7 @@ def matches(matchers: Sequence[Mapping[str, Any]], labels: Labels) -> bool:
 
 
 def in_force(starts_at: datetime, ends_at: datetime, weekly: Mapping[str, int] | None, at: datetime) -> bool:
-    """Whether a silence holds at a time. Weekly ones are in UTC and may reach over the end of a week."""
+    """Return whether a silence is active at a time. Weekly ones are in UTC and may span the end of a week."""
     if not starts_at <= at < ends_at:
         return False
     if weekly is None:
@@ -43,7 +43,7 @@ def in_force(starts_at: datetime, ends_at: datetime, weekly: Mapping[str, int] |
 
 
 def destinations(tree: Mapping[str, Any], labels: Labels) -> list[Destination]:
-    """The receivers of an incident, each once: of the deepest branches that match, in the order of the tree."""
+    """Return the receivers of an incident, each once: of the deepest routes that match, in the order of the tree."""
     found: dict[str, Destination] = {}
     for one in _walk(tree, labels, REPEAT_S, True, 0):
         found.setdefault(one.receiver, one)

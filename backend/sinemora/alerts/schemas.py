@@ -123,7 +123,7 @@ class RulesBrought(Read):
 
 
 class BackTestCreate(RuleFields):
-    """A rule to be tried on what was stored; nothing is saved and nobody is told."""
+    """A rule to evaluate on stored windows; nothing is saved, no one is notified."""
 
     mesh_id: UUID
     hours: Annotated[int, Field(ge=1, le=720, description="How far back; by minutes beyond the windows kept")] = 24
@@ -167,7 +167,7 @@ class Weekly(Write):
 
 
 class SilenceCreate(Write):
-    """Nobody is told of incidents that match all matchers, from `starts_at` to `ends_at`, or weekly within that."""
+    """A silence of incidents that match all matchers, from `starts_at` to `ends_at`, or weekly within that."""
 
     comment: Annotated[str, Field(min_length=1, max_length=1000)]
     matchers: Annotated[list[Matcher], Field(min_length=1, max_length=20)]

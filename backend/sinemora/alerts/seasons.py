@@ -1,8 +1,4 @@
-"""What is ordinary at an hour of the week: read from the hours the store keeps, for all paths of a mesh at once.
-
-Nothing of it is remembered by evaluation: hours outlast restarts and rules, so a rule that is new knows its season at
-once. The median of four weeks lets one week's event pass; three must be known.
-"""
+"""Usual values at an hour of the week, read from stored hours, for all paths of a mesh at once."""
 
 import warnings
 from collections import OrderedDict
@@ -54,7 +50,7 @@ _memory = Memory()
 def seasons_of(
     session: Session, mesh: MeshState, rules: Sequence[Rule], ended_at_s: int, memory: Memory = _memory
 ) -> Seasons:
-    """What is ordinary in the hour a window lies in, for all that rules compare with what is usual."""
+    """Return the usual values in the hour of a window, for every metric that a baseline rule compares."""
     wanted = sorted({(rule.condition.metric, rule.condition.statistic) for rule in _usual(rules)})
     known = memory.get(mesh.id)
     if known is None or known.series != tuple(wanted) or not np.array_equal(known.keys, keys_of(mesh)):
@@ -88,7 +84,7 @@ def _learn(session: Session, mesh: MeshState, known: _Known, hour: datetime) -> 
 
 
 def of_course(hours: Mapping[datetime, float], at: datetime) -> Season | None:
-    """What is ordinary for one path, shape (1,), from its hours (NaN: unknown); None where too few are known."""
+    """Return the usual value of one path, shape (1,), from its hours (NaN: unknown); None where too few are known."""
     hour = floor(at, 3600)
     levels = [
         _median([np.full(1, hours.get(hour + beside - week * _WEEK, np.nan), np.float32) for week in _WEEKS])
@@ -107,7 +103,7 @@ def _read(session: Session, mesh: MeshState, series: Sequence[Series], hour: dat
 
 
 def _level(weeks: Sequence[dict[Series, Floats] | None], series: Series) -> Floats | None:
-    """The median of the weeks, NaN where too few are known."""
+    """Return the median of the weeks, NaN where too few are known."""
     stored = [one[series] for one in weeks if one is not None]
     return _median(stored) if len(stored) >= WEEKS_MIN else None
 
@@ -122,5 +118,5 @@ def _median(weeks: Sequence[Floats]) -> Floats:
 
 
 def forget() -> None:
-    """Let the next evaluation read it anew."""
+    """Clear the cache, so that the next evaluation reads again."""
     _memory.clear()

@@ -37,7 +37,7 @@ _SIMILAR = 5
 
 
 def get_rule(session: Session, rule_id: UUID) -> AlertRule:
-    """The tenant's rule. ProductError `alert_rule_unknown`."""
+    """Return the tenant's rule. ProductError `alert_rule_unknown`."""
     found = session.get(AlertRule, rule_id)
     if found is None:
         raise NotFound("alert rule")
@@ -45,7 +45,7 @@ def get_rule(session: Session, rule_id: UUID) -> AlertRule:
 
 
 def create_rule(session: Session, actor: Actor, body: RuleCreate) -> AlertRule:
-    """A new rule. ProductError `mesh_unknown`, `alert_rule_name_taken`."""
+    """Create a rule. ProductError `mesh_unknown`, `alert_rule_name_taken`."""
     evaluator.watch(session, body.mesh_id)
     _rule_name_free(session, body.mesh_id, body.name)
     row = AlertRule(**_said(body.model_dump(mode="json", exclude={"mesh_id"})), mesh_id=body.mesh_id)
@@ -80,7 +80,7 @@ def delete_rule(session: Session, actor: Actor, rule_id: UUID, precondition: IfM
 
 
 def rule_read(row: AlertRule) -> RuleRead:
-    """A rule as it goes over the wire."""
+    """Return a rule as its schema."""
     return RuleRead.model_validate(row)
 
 
@@ -94,7 +94,7 @@ def _rule_name_free(session: Session, mesh_id: UUID, name: str) -> None:
 
 
 def get_incident(session: Session, incident_id: UUID, *, lock: bool = False) -> Incident:
-    """The tenant's incident. ProductError `incident_unknown`."""
+    """Return the tenant's incident. ProductError `incident_unknown`."""
     found = queries.locked_incident(session, incident_id) if lock else session.get(Incident, incident_id)
     if found is None:
         raise NotFound("incident")
@@ -144,12 +144,12 @@ def assign(session: Session, actor: Actor, incident_id: UUID, assignee: str | No
 
 
 def summary(row: Incident) -> IncidentSummary:
-    """An incident as an item of a list."""
+    """Return an incident as an item of a list."""
     return IncidentSummary(**_summary(row))
 
 
 def incident_read(session: Session, row: Incident) -> IncidentRead:
-    """An incident with everything known of it."""
+    """Return an incident with all its details."""
     timeline = session.scalars(
         select(IncidentEvent).where(IncidentEvent.incident_id == row.id).order_by(IncidentEvent.at, IncidentEvent.id)
     )
@@ -175,7 +175,7 @@ def _summary(row: Incident) -> dict[str, Any]:
 
 
 def get_silence(session: Session, silence_id: UUID) -> Silence:
-    """The tenant's silence. ProductError `silence_unknown`."""
+    """Return the tenant's silence. ProductError `silence_unknown`."""
     found = session.get(Silence, silence_id)
     if found is None:
         raise NotFound("silence")
@@ -183,7 +183,7 @@ def get_silence(session: Session, silence_id: UUID) -> Silence:
 
 
 def create_silence(session: Session, actor: Actor, body: SilenceCreate) -> Silence:
-    """A new silence. ProductError `range_invalid`."""
+    """Create a silence. ProductError `range_invalid`."""
     row = _silence(body)
     row.created_by = actor.name
     session.add(row)
@@ -204,7 +204,7 @@ def end_silence(session: Session, actor: Actor, silence_id: UUID) -> None:
 
 
 def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:
-    """Which incidents of the last week match. ProductError `range_invalid`."""
+    """Return the incidents of the last week that match. ProductError `range_invalid`."""
     row = _silence(body)
     since = datetime.now(UTC) - _PREVIEWED
     found = session.scalars(select(Incident).where(Incident.opened_at >= since).order_by(Incident.opened_at.desc()))
@@ -219,7 +219,7 @@ def preview_silence(session: Session, body: SilenceCreate) -> SilencePreview:
 
 
 def silence_read(row: Silence) -> SilenceRead:
-    """A silence as it goes over the wire."""
+    """Return a silence as its schema."""
     now = datetime.now(UTC)
     names = ("id", "comment", "matchers", "starts_at", "ends_at", "weekly", "created_by", "version")
     active = routing.in_force(row.starts_at, row.ends_at, row.weekly, now)

@@ -51,27 +51,29 @@ class Baseline:
 
     @classmethod
     def new(cls, shape: tuple[int, ...]) -> "Baseline":
-        """Nothing learnt."""
+        """Return a baseline that has learnt nothing."""
         return cls(np.zeros((2, *shape), np.float32), np.zeros((2, *shape), np.float32), np.zeros(shape, np.uint16))
 
     def known(self, memory: int) -> Flags:
-        """Which paths it speaks of."""
+        """Return the mask of paths with a learnt level."""
         found: Flags = self.count >= (LEARNT if memory == SHORT else LEARNT_LONG)
         return found
 
     def deviations(self, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
-        """How many deviations each value lies above its level; NaN where either is unknown."""
+        """Return the number of deviations of each value above its level; NaN where either is unknown."""
         return self.deviations_from(self.level[memory], values, memory, floor=floor)
 
     def deviations_from(self, level: Floats, values: Floats, memory: int, *, floor: float = 1.0) -> Floats:
-        """How many deviations each value lies above another level of the same paths; NaN where any is unknown."""
+        """Return the number of deviations of each value above another level of the same paths; NaN where any
+        is unknown.
+        """
         z: Floats = values - level
         z /= self._spread(memory, floor)
         z *= _TRUST[memory][self.count]
         return z
 
     def reach(self, level: Floats, deviations: float, memory: int, *, floor: float = 1.0) -> Floats:
-        """The value so many deviations above a level: the inverse of `deviations_from`."""
+        """Return the value a number of deviations above a level: the inverse of `deviations_from`."""
         found: Floats = level + np.float32(deviations) * self._spread(memory, floor) / _TRUST[memory][self.count]
         return found
 
@@ -107,7 +109,7 @@ class Baseline:
         self.count += known & (self.count < _COUNT_MAX)
 
     def rearranged(self, positions: Ints) -> "Baseline":
-        """The same for another order of VMs: `positions` of the new axis in the old one, -1 for newcomers."""
+        """Return the baseline for another order of VMs: `positions` of the new axis in the old one, -1 for new VMs."""
         return Baseline(
             np.stack([rearranged(one, positions) for one in self.level]),
             np.stack([rearranged(one, positions) for one in self.spread]),
@@ -135,7 +137,7 @@ _GAINS: Sequence[Floats] = tuple(_gains(memory) for memory in MEMORY)
 
 
 def _trust(memory: int) -> Floats:
-    """What a deviation is worth by how many windows went in; NaN before it is learnt."""
+    """Return the weight of a deviation by the number of windows learnt from; NaN before it is learnt."""
     count = np.arange(_COUNT_MAX + 1)
     found = count / (count + _YOUNG[memory])
     found[: LEARNT if memory == SHORT else LEARNT_LONG] = np.nan

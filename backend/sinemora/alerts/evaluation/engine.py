@@ -21,14 +21,15 @@ Series = tuple[Metric, Statistic]
 
 
 def _no_season(*_: object) -> None:
-    """Nothing is known of earlier weeks."""
+    """Return None: earlier weeks are unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What one window of a mesh says. `keys` are the VMs of its axis, `silent` those whose agent should have reported
-    and has not, `below` by how much each application is below its objective (NaN: cannot be told), `seasons` what is
-    ordinary at its hour of the week.
+    """One window of a mesh.
+
+    `keys`: the VMs of its axis. `silent`: VMs whose agent should have reported and has not. `below`: distance of
+    each application below its objective (NaN: unknown). `seasons`: usual values at its hour of the week.
     """
 
     ended_at_s: int
@@ -271,7 +272,7 @@ def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, stat
 
 
 def _of_clock(cause: Cause) -> Cause:
-    """A VM whose clock error is what fires is a clock."""
+    """Return the cause with the clock as culprit, where the firing metric is the clock error of a VM."""
     best = cause.hypotheses[0]
     if best.culprit.suspect not in (Suspect.VM, Suspect.EGRESS, Suspect.INGRESS):
         return cause
@@ -280,7 +281,7 @@ def _of_clock(cause: Cause) -> Cause:
 
 
 def _speaking(views: Sequence[_View], cause: Cause) -> dict[str, int]:
-    """The rules that fire on paths of a cause and are seen by enough VMs, with how many paths."""
+    """Return the rules that fire on paths of a cause and are seen by enough VMs, with the number of paths each."""
     found = {}
     for view in views:
         own = cause.cells[view.firing.reshape(-1)[cause.cells]]

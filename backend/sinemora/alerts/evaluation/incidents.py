@@ -63,9 +63,10 @@ def advance(
     window_s: int,
     new_id: Sequence[str] | None = None,
 ) -> list[Change]:
-    """What a window does to incidents; `tracks` oldest first, those that ended within `REOPENED_S` included.
+    """Return the changes that a window makes to incidents.
 
-    Ids of new ones are taken from `new_id`, else counted.
+    `tracks`: oldest first, including those that ended within `REOPENED_S`. Ids of new incidents are taken from
+    `new_id`, else counted.
     """
     ids = iter(new_id or ())
     alive = [one for one in tracks if one.ended_at_s is None or ended_at_s - one.ended_at_s <= REOPENED_S]
@@ -104,7 +105,7 @@ def advance(
 
 
 def _whole_of(found: Found, tracks: Sequence[Track]) -> Track | None:
-    """The incident that has had most of these paths already: what is left of it is no incident of its own."""
+    """Return the incident that already had most of these paths: the rest of it is not an incident itself."""
     cells = found.cause.cells
     for track in tracks:
         own = track.ended_at_s is None and track.application == found.application
@@ -125,7 +126,7 @@ def _with_rests(changes: list[Change], rests: dict[str, list[Found]], ended_at_s
 
 
 def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
-    """The incident of the same time that has the same cause: the same culprit or VM, or most of the paths."""
+    """Return the incident of the same time with the same cause: same culprit or VM, or most of the paths."""
     for other in others:
         if other.application != track.application:
             continue
@@ -137,7 +138,7 @@ def same_cause(track: Track, others: Sequence[Track]) -> Track | None:
 
 
 def _followed(track: Track, found: Found, ended_at_s: int, window_s: int) -> Track:
-    """The incident with what this window adds."""
+    """Return the incident with the additions of this window."""
     score, culprit = track.score, track.culprit
     young = ended_at_s - track.opened_at_s <= _YOUNG_WINDOWS * window_s
     if young or _score(found) > _MUCH_BETTER * score or found.cause.culprit == culprit:
@@ -153,7 +154,7 @@ def _followed(track: Track, found: Found, ended_at_s: int, window_s: int) -> Tra
 
 
 def _same_vm(one: Culprit, other: Culprit) -> bool:
-    """Whether two culprits are the same VM in different guise."""
+    """Return whether two culprits are parts of the same VM."""
     return one.at == other.at and one.suspect in OF_VM and other.suspect in OF_VM
 
 
@@ -162,7 +163,7 @@ def _score(found: Found) -> float:
 
 
 def _likeness(found: Found, inside: Flags, track: Track) -> float:
-    """How much of an incident's paths a cause explains; the same culprit counts as more than all."""
+    """Return the share of an incident's paths that a cause explains; the same culprit counts as more than 1."""
     if found.application != track.application:
         return 0.0
     if found.cause.culprit == track.culprit:

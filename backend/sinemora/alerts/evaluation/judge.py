@@ -15,8 +15,8 @@ Values = Callable[[Metric, Statistic], Floats]
 
 @dataclass(frozen=True, slots=True)
 class Season:
-    """What is ordinary for each path at an hour of the week, from the same hour in earlier weeks; NaN where too few
-    are known. `highest` takes in the hours beside it: what comes every week does not come to the minute.
+    """Usual value of each path at an hour of the week, from the same hour in earlier weeks; NaN where too few are
+    known. `highest` includes the neighbouring hours: weekly events are not exact to the minute.
     """
 
     level: Floats
@@ -40,7 +40,7 @@ class Judged:
 
 
 def least_spread(metric: Metric) -> float:
-    """What `Baseline` takes as the floor of a metric: 1 for nanoseconds; of a ratio one in a hundred."""
+    """Return the floor of a metric's spread in `Baseline`: 1 for nanoseconds, 0.01 for ratios."""
     return 2e-5 if metric is Metric.LOSS else 1.0
 
 
@@ -64,13 +64,13 @@ def judge(condition: Condition, values: Values, baseline: Baseline | None, seaso
 
 
 def magnitude(metric: Metric, statistic: Statistic, values: Values) -> Floats:
-    """The value a condition looks at: of asymmetry how large it is, whichever way."""
+    """Return the value a condition compares: of asymmetry its magnitude, whatever its sign."""
     found = values(metric, statistic)
     return np.abs(found) if metric is Metric.ASYMMETRY else found
 
 
 def limit(condition: Condition, values: Values, baseline: Baseline | None, season: Season | None = None) -> Floats:
-    """The value above which a window of each path is a breach; NaN where that cannot be told yet."""
+    """Return the value above which a window of each path is a breach; NaN where that is still unknown."""
     seen = magnitude(condition.metric, condition.statistic, values)
     if condition.kind is Kind.SPIKE:
         above_median: Floats = values(condition.metric, Statistic.P50) + np.float32(condition.rise_ns)
@@ -90,7 +90,7 @@ def limit(condition: Condition, values: Values, baseline: Baseline | None, seaso
 
 
 def _level(condition: Condition, baseline: Baseline, season: Season | None, shape: tuple[int, ...]) -> Floats:
-    """What a baseline's condition compares with."""
+    """Return the level that a baseline condition compares with."""
     if condition.timescale is not Timescale.WEEKLY:
         level: Floats = baseline.level[condition.memory]
         return level

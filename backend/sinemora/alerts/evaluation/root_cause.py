@@ -106,7 +106,7 @@ class Picture:
 
 
 def causes(picture: Picture) -> list[Cause]:
-    """The causes of what fires, the one that explains most first; every firing path is in exactly one."""
+    """Return the causes of the firing paths, the one that explains most first; every firing path is in exactly one."""
     size = picture.zone_of.size
     bad, known, firing = picture.bad | picture.firing, picture.known | picture.firing, picture.firing.copy()
     found: list[Cause] = []
@@ -134,7 +134,7 @@ def causes(picture: Picture) -> list[Cause]:
 
 
 def explains(culprit: Culprit, zone_of: Ints) -> Flags:
-    """The paths a culprit would spoil."""
+    """Return the mask of paths that a culprit would affect."""
     return _cells(culprit, zone_of)
 
 
@@ -197,7 +197,7 @@ def _paths(firing: Flags) -> list[Hypothesis]:
 
 
 def _gone(chosen: Hypothesis, cells: Ints, gone: Flags) -> Hypothesis:
-    """A VM from which and to which nothing arrives is gone."""
+    """Return the VM as culprit, where nothing arrives from it and at it."""
     if chosen.culprit.suspect is Suspect.VM and gone.reshape(-1)[cells].mean() > 0.9:
         return Hypothesis(Culprit(Suspect.AGENT, chosen.culprit.at), chosen.score, chosen.bad, chosen.known)
     return chosen
@@ -258,7 +258,7 @@ class _Clocks:
         self._down &= ~cells
 
     def ranked(self) -> list[Hypothesis]:
-        """The best clocks."""
+        """Return the best clock hypotheses."""
         rows, columns = (_sums(self._judged, axis) for axis in (1, 0))
         known = rows + columns
         scores: list[tuple[float, int, int]] = []
@@ -277,7 +277,7 @@ class _Clocks:
         ]
 
     def _balanced(self, at: int) -> bool:
-        """Whether what one direction gained the other has lost, more or less."""
+        """Return whether one direction gained about as much as the other lost."""
         judged = self._judged
         out, into = (
             float(np.median(part[valid])) if valid.any() else 0.0
@@ -290,7 +290,7 @@ class _Clocks:
 
 
 def name(culprit: Culprit, vms: Sequence[str], zones: Sequence[str]) -> str:
-    """A culprit in words."""
+    """Return a culprit in words."""
     at, other = culprit.at, culprit.other
     match culprit.suspect:
         case Suspect.EGRESS:

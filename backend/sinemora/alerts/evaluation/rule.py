@@ -12,8 +12,9 @@ from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
 class Kind(StrEnum):
-    """What a rule compares: a value with a number, with what is usual for the path, the largest delay of a window with
-    its median, an agent's last report with the clock, an application's predicted performance with its objective.
+    """Comparison of a rule: a value with a number, a value with the baseline of its path, the largest delay of a
+    window with its median, an agent's last report with the clock, or an application's predicted performance with
+    its objective.
     """
 
     THRESHOLD = "threshold"
@@ -95,13 +96,14 @@ class Rule:
     scope: Flags | None = field(default=None, compare=False)
 
     def patience(self, window_s: int) -> Patience:
-        """In windows of a mesh."""
+        """Return M of N, hold and keep firing in windows of a mesh."""
         return Patience(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
 
 
 def defaults(window_s: int = 10) -> list[Rule]:
-    """What every new mesh of this window length is watched by. Numbers: `docs/alerts.md`, with what they find and what
-    they let pass.
+    """Return the default rules of a mesh with this window length.
+
+    `docs/alerts.md` has their numbers, with what they find and what they miss.
     """
     one_way, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
     spikes_x, spikes_y = again_and_again(window_s)
@@ -160,9 +162,9 @@ def defaults(window_s: int = 10) -> list[Rule]:
 
 
 def again_and_again(window_s: int) -> tuple[int, int]:
-    """How many of how many windows with a spike are more than the spikiest of quiet paths has by chance.
+    """Return M of N windows with a spike that the spikiest quiet path does not reach by chance.
 
-    That is one of 2,380 spikes a week (UCAM-CL-TR-914, table 4.3, Azure UK West): a window of a minute has one in four.
+    That path has 2,380 spikes a week (UCAM-CL-TR-914, table 4.3, Azure UK West): one minute in four has one.
     """
     share = min(0.9, window_s * _SPIKES_A_WEEK / (7 * 86_400))
     for y in range(6, WINDOWS_MAX + 1, 2):
@@ -174,7 +176,9 @@ def again_and_again(window_s: int) -> tuple[int, int]:
 
 
 def sources(cells: np.ndarray, size: int) -> int:
-    """How many VMs see these paths (flat indices): distinct sources or targets, whichever are more; of a pair one."""
+    """Return the number of VMs that see these paths (flat indices): distinct sources or targets, whichever are
+    more; 1 for a single pair.
+    """
     if not cells.size:
         return 0
     ends = np.stack((cells // size, cells % size))

@@ -29,8 +29,8 @@ class Phase(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """A breach counts with `x` of the last `y` windows, fires once it counted for more than `hold` windows and ends
-    after more than `keep` windows without one. All in windows; `y` at most 16.
+    """M of N: a breach counts with `x` of the last `y` windows, fires after it counted for more than `hold`
+    windows, and ends after more than `keep` windows without one. All in windows; `y` at most 16.
     """
 
     x: int
@@ -55,7 +55,7 @@ class Standing:
 
     @classmethod
     def new(cls, shape: tuple[int, ...]) -> "Standing":
-        """Nothing seen."""
+        """Return a state that has seen nothing."""
         hits, seen, run, quiet = np.zeros((4, *shape), np.uint16)
         return cls(hits, seen, run, quiet, np.zeros(shape, np.bool_))
 
@@ -95,7 +95,7 @@ class Standing:
         firing[at] = np.where(firing[at], still <= patience.keep, met & (counted > patience.hold))
 
     def phases(self, patience: Patience) -> npt.NDArray[np.uint8]:
-        """The `Phase` of every path."""
+        """Return the `Phase` of every path."""
         found = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)
         found[np.bitwise_count(self.seen & patience.mask) < patience.x] = Phase.UNKNOWN
         found[np.bitwise_count(self.hits & patience.mask) >= patience.x] = Phase.PENDING
@@ -109,7 +109,7 @@ class Standing:
         self.firing[where] = False
 
     def rearranged(self, positions: Ints) -> "Standing":
-        """The same for another order of VMs."""
+        """Return the state for another order of VMs."""
         return Standing(
             rearranged(self.hits, positions),
             rearranged(self.seen, positions),

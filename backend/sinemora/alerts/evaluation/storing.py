@@ -29,7 +29,7 @@ class StateError(ValueError):
 
 
 def encode(state: State, *, baselines: bool) -> bytes:
-    """Where rules stand; or what paths are used to."""
+    """Return the rule states as bytes, or the baselines."""
     parts: list[tuple[dict[str, Any], npt.NDArray[Any]]] = []
     if baselines:
         for (metric, statistic), baseline in state.baselines.items():
@@ -48,7 +48,7 @@ def encode(state: State, *, baselines: bool) -> bytes:
 
 
 def decode(standings: bytes | None, baselines: bytes | None) -> State:
-    """The state of both parts; what is missing is not known yet. Raises `StateError`."""
+    """Return the state from both parts; missing parts are unknown. Raises `StateError`."""
     state = State(np.zeros(0, np.int64))
     if standings is not None:
         state.ended_at_s, state.keys, found = _read(standings)
