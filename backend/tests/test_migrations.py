@@ -20,7 +20,7 @@ from sinemora.kit import config
 from tests.conftest import Servers
 
 BACKEND = Path(__file__).parents[1]
-NEWEST = "0004_alerts"
+NEWEST = "0005_field_terms"
 
 
 @dataclass

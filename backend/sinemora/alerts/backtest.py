@@ -76,7 +76,7 @@ def work(running: JobContext) -> dict[str, Any]:
                 {
                     "opened_at": utc(one.opened_at_s).isoformat(),
                     "seen_at": utc(one.seen_at_s).isoformat(),
-                    "culprit": presentation.culprit_said(one.culprit, mesh, one.application),
+                    "culprit": presentation.culprit_json(one.culprit, mesh, one.application),
                     "paths": int(one.cells.size),
                 }
                 for one in found[:_SHOWN]

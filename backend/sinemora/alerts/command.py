@@ -78,7 +78,10 @@ def add(commands: Any) -> None:
 
     silences = add_group(commands, "silences", "what nobody is told of")
     add_command(silences, "list", "all silences, those that end last first", _list_silences)
-    for name, about in (("preview", "which incidents of the last week one would have muted"), ("add", "make one")):
+    for name, about in (
+        ("preview", "list recent incidents that would match"),
+        ("add", "make one"),
+    ):
         command = add_command(silences, name, about, _silence)
         command.add_argument("matcher", nargs="+", help="label=value or label!=value, as vm=web-* or severity=info")
         command.add_argument("--for", dest="lasts", default="4h", help="15m, 4h, 2d or 1w (default: %(default)s)")
@@ -97,10 +100,10 @@ def _list_incidents(client: Client, options: argparse.Namespace) -> None:
     found = list(client.items("/v1/incidents", mesh_id=mesh_id, state=state, severity=options.severity))
     rows = [
         (one["id"], one["opened_at"][:19], one["severity"], one["state"], one["mesh"]["name"], one["title"],
-         one["assignee"] or "", one["muted"] or "")
+         one["assignee"] or "", one["silenced_by"] or "")
         for one in found
     ]  # fmt: skip
-    print_result(options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "muted"), rows)
+    print_result(options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "silenced_by"), rows)
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
@@ -166,7 +169,7 @@ def _delete_rule(client: Client, options: argparse.Namespace) -> None:
 
 
 def _try(client: Client, options: argparse.Namespace) -> None:
-    result = client.finished(client.read("/v1/alert-back-tests", _to_look_at(client, options)))["result"]
+    result = client.finished(client.read("/v1/alert-back-tests", _rule_and_look_back(client, options)))["result"]
     print_line(options, "\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
     rows = [
         (one["opened_at"][:19], one["seen_at"][:19], one["paths"], one["culprit"]["words"]) for one in result["found"]
@@ -176,7 +179,7 @@ def _try(client: Client, options: argparse.Namespace) -> None:
 
 def _preview_rule(client: Client, options: argparse.Namespace) -> None:
     ends = {f"{end}_id": client.named("/v1/vms", getattr(options, end), "vm")["id"] for end in ("source", "target")}
-    found = client.read("/v1/alert-rule-previews", _to_look_at(client, options) | ends)
+    found = client.read("/v1/alert-rule-previews", _rule_and_look_back(client, options) | ends)
     at, firing = found["points_at"], found["firing"]
     known = sum(one is not None for one in found["values"])
     fires = f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known"
@@ -195,7 +198,7 @@ def _greatest(values: list[float | None]) -> str:
     return max((f"{one:g}" for one in values if one is not None), key=float, default="-")
 
 
-def _to_look_at(client: Client, options: argparse.Namespace) -> dict[str, Any]:
+def _rule_and_look_back(client: Client, options: argparse.Namespace) -> dict[str, Any]:
     """Return the rule, saved or from a file, with the look-back in hours."""
     if options.file is None:
         rule, left = _rule(client, options), {"id", "version", "origin", "created_at", "updated_at"}
@@ -230,7 +233,7 @@ def _matchers(silence: Any) -> str:
 
 
 def _silence(client: Client, options: argparse.Namespace) -> None:
-    lasts = _lasts(options.lasts, "--for")
+    lasts = _duration(options.lasts, "--for")
     try:
         starts_at = datetime.fromisoformat(options.starts_at) if options.starts_at else datetime.now(UTC)
     except ValueError:
@@ -247,11 +250,11 @@ def _silence(client: Client, options: argparse.Namespace) -> None:
         made = client.read("/v1/silences", body)
         print_result(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
         return
-    muted = client.read("/v1/silence-previews", body)["incidents"]
-    print_result(options, muted, ("opened", "suspect"), [(one["opened_at"][:19], one["title"]) for one in muted])
+    incidents = client.read("/v1/silence-previews", body)["incidents"]
+    print_result(options, incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents])
 
 
-def _lasts(text: str, where: str) -> timedelta:
+def _duration(text: str, where: str) -> timedelta:
     found = _FOR.fullmatch(text)
     if found is None:
         raise RequestRefused(f"{where} {text}: write 15m, 4h, 2d or 1w.")
@@ -261,8 +264,8 @@ def _lasts(text: str, where: str) -> timedelta:
 def _weekly(text: str) -> dict[str, int]:
     found = _WEEKLY.fullmatch(text.lower())
     if found is None:
-        raise RequestRefused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
-    minutes = _lasts(found[4], "--weekly") // timedelta(minutes=1)
+        raise Refused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
+    minutes = _duration(found[4], "--weekly") // timedelta(minutes=1)
     return {"weekday": _DAYS.index(found[1]), "minute": int(found[2]) * 60 + int(found[3]), "lasts_min": minutes}
 
 

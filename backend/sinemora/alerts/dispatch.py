@@ -18,7 +18,7 @@ def tell(session: Session, row: Incident, mesh: MeshState, about: str, at: datet
 
     Never page for the past.
     """
-    if row.muted is not None or (about == "resolved" and row.notified_at is None):
+    if row.silenced_by is not None or (about == "resolved" and row.notified_at is None):
         return
     if about == "repeated" and row.state != IncidentState.open:
         return

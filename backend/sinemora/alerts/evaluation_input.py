@@ -134,7 +134,7 @@ def condition_of(said: dict[str, object]) -> Condition:
     )
 
 
-def condition_said(condition: Condition) -> dict[str, object]:
+def condition_json(condition: Condition) -> dict[str, object]:
     """Return a condition as JSON."""
     names = ("kind", "metric", "statistic", "above", "deviations", "rise_ns", "timescale")
     return {name: getattr(condition, name) for name in names}

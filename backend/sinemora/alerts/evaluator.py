@@ -81,7 +81,7 @@ def watch(session: Session, mesh_id: UUID) -> None:
                 "name": rule.name,
                 "enabled": True,
                 "severity": rule.severity,
-                "condition": evaluation_input.condition_said(rule.condition),
+                "condition": evaluation_input.condition_json(rule.condition),
                 "scope": {},
                 "windows_x": rule.x,
                 "windows_y": rule.y,
@@ -109,11 +109,11 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     if row.watched_since is None or row.looked_at is None or at - row.looked_at > away:
         row.watched_since = at
     rules = rules_of(session, mesh)
-    state = _remembered(row)
+    state = _state_of(row)
     ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s)
     if row.looked_at is not None and state.ended_at_s is not None:
         for late_s in evaluation_input.late_windows(session, mesh, state.ended_at_s, row.looked_at, WINDOWS_MAX):
-            amend(state, rules, evaluation_input.window(session, mesh, late_s, _nobody(mesh), {}, ordinary))
+            amend(state, rules, evaluation_input.window(session, mesh, late_s, _no_member(mesh), {}, ordinary))
     first_s = ended_at_s
     if state.ended_at_s is not None:
         first_s = max(state.ended_at_s + mesh.window_s, ended_at_s - (_CATCH_UP - 1) * mesh.window_s)
@@ -124,7 +124,7 @@ def evaluate(session: Session, mesh_id: UUID, ended_at_s: int, at: datetime) -> 
     outcome = Outcome([], 0, 0)
     for end_s in range(first_s, ended_at_s + 1, mesh.window_s):
         newest = end_s == ended_at_s
-        silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _nobody(mesh)
+        silent = evaluation_input.silent_members(session, mesh, row.watched_since, at) if newest else _no_member(mesh)
         window = evaluation_input.window(session, mesh, end_s, silent, below if newest else {}, ordinary)
         outcome = step(state, rules, window)
         rows = queries.going_on(session, mesh.id, utc(end_s - REOPENED_S))
@@ -147,17 +147,17 @@ def rules_of(session: Session, mesh: MeshState) -> list[Rule]:
     ]
 
 
-def _nobody(mesh: MeshState) -> np.ndarray:
+def _no_member(mesh: MeshState) -> np.ndarray:
     return np.zeros(len(mesh.members), np.bool_)
 
 
-def _remembered(row: AlertState) -> State:
+def _state_of(row: AlertState) -> State:
     """Return the state of a mesh: from memory if this process evaluated the last window, else from the store."""
     kept = _memory.get(row.mesh_id)
     if kept is not None and row.evaluated_until is not None and kept.ended_at_s == row.evaluated_until.timestamp():
         return kept
     try:
-        return storing.decode(row.standings, row.baselines)
+        return storing.decode(row.rule_states, row.baselines)
     except storing.StateError as error:
         log.warning("state of alerts cannot be read; it is learnt anew", mesh=str(row.mesh_id), error=str(error))
         return State(np.zeros(0, np.int64))
@@ -165,7 +165,7 @@ def _remembered(row: AlertState) -> State:
 
 def _keep(row: AlertState, state: State, mesh: MeshState, ended_at_s: int, at: datetime) -> None:
     row.evaluated_until, row.looked_at = utc(ended_at_s), at
-    row.standings = storing.encode(state, baselines=False)
+    row.rule_states = storing.encode(state, baselines=False)
     small = len(mesh.members) <= _SMALL_VMS
     if small or row.baselines_at is None or at - row.baselines_at >= _BASELINES_EVERY:
         row.baselines, row.baselines_at = storing.encode(state, baselines=True), at

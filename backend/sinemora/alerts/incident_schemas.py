@@ -76,7 +76,7 @@ class IncidentSummary(Read):
     ended_at: datetime | None
     timescale: Literal["short", "long"]
     assignee: str | None
-    muted: str | None
+    silenced_by: str | None
     merged_into: UUID | None
     found_late_at: datetime | None = Field(description="When it was found, if that was in windows that came late")
     version: int

@@ -73,20 +73,20 @@ def write(
 def _opened(
     session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
 ) -> Incident:
-    row = made(session, mesh, ruled, change, state, window)
+    row = new_incident(session, mesh, ruled, change, state, window)
     row.applications = _affected(session, mesh, change.track)
     put(session, row, mesh, change.track)
     return row
 
 
-def made(
+def new_incident(
     session: Session, mesh: MeshState, ruled: dict[str, Rule], change: Change, state: State, window: Window
 ) -> Incident:
     """Return a new incident as a row that is not yet in the database, without affected applications."""
     found, track = change.found, change.track
     assert found is not None  # what opens has a cause
     at = utc(window.ended_at_s)
-    culprit = presentation.culprit_said(track.culprit, mesh, track.application)
+    culprit = presentation.culprit_json(track.culprit, mesh, track.application)
     return Incident(
         id=UUID(track.id),
         mesh_id=mesh.id,
@@ -97,7 +97,7 @@ def made(
         culprit=culprit,
         score=track.score,
         evidence=presentation.evidence_of(found, mesh, state, window),
-        paths=presentation.paths_said(track.cells, mesh),
+        paths=presentation.path_bytes(track.cells, mesh),
         rules=[{"id": id, "name": _name(ruled, id), "paths": count} for id, count in found.rules.items()],
         applications=[],
         onset_at=_onset(session, mesh, track, window, found.windows_ago),
@@ -124,7 +124,7 @@ def _told(session: Session, row: Incident, mesh: MeshState, track: Track) -> Non
     own = [UUID(one["id"]) for one in (row.culprit["at"], row.culprit["other"]) if one]
     known = {member.id for member in mesh.members}
     vm_ids = [one for one in own if one in known] or list(_ends(mesh, track))
-    found = queries.told_by_agents(session, vm_ids, row.onset_at - _TOLD_BEFORE, row.ended_at, _TOLD_MOST)
+    found = queries.agent_events(session, vm_ids, row.onset_at - _TOLD_BEFORE, row.ended_at, _TOLD_MOST)
     for told_at, name, message in reversed(found):
         note(session, row.id, told_at, "told", message, f"agent of {name}")
 
@@ -148,8 +148,8 @@ def grown(
     for id, count in found.rules.items():
         rules[id] = {"id": id, "name": _name(ruled, id), "paths": max(count, rules.get(id, {}).get("paths", 0))}
     said |= {"severity": severity, "rules": list(rules.values())}
-    culprit = presentation.culprit_said(track.culprit, mesh, track.application)
-    paths = presentation.paths_said(track.cells, mesh)
+    culprit = presentation.culprit_json(track.culprit, mesh, track.application)
+    paths = presentation.path_bytes(track.cells, mesh)
     if culprit != row.culprit:
         title = presentation.title_of(culprit, found, ruled, mesh)
         said |= {"culprit": culprit, "suspect": track.culprit.suspect.value, "title": title}
@@ -181,13 +181,13 @@ def _seen(
         note(session, row.id, at, "reopened", "seen again")
     session.execute(update(Incident).where(Incident.id == row.id).values(**said))
     session.refresh(row)
-    before = row.muted
+    before = row.silenced_by
     mute(session, row, mesh, now)
-    if change.turn is Turn.REOPENED or (before and not row.muted):
+    if change.turn is Turn.REOPENED or (before and not row.silenced_by):
         dispatch.tell(session, row, mesh, "opened", now)
     else:
         dispatch.tell(session, row, mesh, "repeated", now)
-    return news or before != row.muted
+    return news or before != row.silenced_by
 
 
 def _ended(session: Session, row: Incident, change: Change, at: datetime) -> None:
@@ -216,10 +216,10 @@ def mute(session: Session, row: Incident, mesh: MeshState, at: datetime) -> None
         ),
         None,
     )
-    if reason != row.muted:
-        session.execute(update(Incident).where(Incident.id == row.id).values(muted=reason))
+    if reason != row.silenced_by:
+        session.execute(update(Incident).where(Incident.id == row.id).values(silenced_by=reason))
         session.refresh(row)
-        note(session, row.id, at, "muted" if reason else "unmuted", reason or "no silence any more")
+        note(session, row.id, at, "silenced" if reason else "unsilenced", reason or "no silence any more")
 
 
 def note(session: Session, incident_id: UUID, at: datetime, kind: str, text: str, actor: str = "Sinemora") -> None:

@@ -23,7 +23,7 @@ from sinemora.alerts.evaluation.incidents import REOPENED_S, Track, same_cause
 from sinemora.alerts.evaluation.rule import SEVERITIES, Kind, Rule, Severity
 from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX
 from sinemora.alerts.evaluator import rules_of
-from sinemora.alerts.models import AlertHindsight, AlertState, Incident, IncidentState
+from sinemora.alerts.models import AlertState, Incident, IncidentState, LateDataProgress
 from sinemora.alerts.replay import Span, Step, in_steps, replay
 from sinemora.alerts.replay_inputs import Completed, Predictions
 from sinemora.kit.config import settings
@@ -84,10 +84,10 @@ def look_back(session: Session, mesh_id: UUID, now: datetime) -> Looked | None:
     evaluated_until = session.scalar(select(AlertState.evaluated_until).where(AlertState.mesh_id == mesh_id))
     if evaluated_until is None:
         return None
-    row = queries.locked_hindsight(session, mesh_id)
+    row = queries.locked_late_data_progress(session, mesh_id)
     if row is None:
-        if session.get(AlertHindsight, mesh_id) is None:
-            session.add(AlertHindsight(mesh_id=mesh_id, looked_until=now))
+        if session.get(LateDataProgress, mesh_id) is None:
+            session.add(LateDataProgress(mesh_id=mesh_id, looked_until=now))
         return None
     mesh = get_mesh(session, mesh_id)
     lateness = max(_MERGING, timedelta(seconds=WINDOWS_MAX * mesh.window_s - Tier.MINUTE.step_s))
@@ -115,7 +115,7 @@ def _look(session: Session, mesh: MeshState, looked: Looked, now: datetime) -> N
     rules = [rule for rule in rules_of(session, mesh) if rule.condition.kind is not Kind.SILENT]
     seen: list[_Seen] = []
     for late in looked.stretches:
-        seen += _gone_through(session, mesh, rules, present, late)
+        seen += _replayed(session, mesh, rules, present, late)
     _write(session, mesh, seen, looked, now)
 
 
@@ -143,14 +143,12 @@ def _span(mesh: MeshState, present: AlertState, late: Late) -> Span:
     return Span(tier, first_s + step_s, end_s // step_s * step_s, step_s)
 
 
-def _gone_through(
-    session: Session, mesh: MeshState, rules: Sequence[Rule], present: AlertState, late: Late
-) -> list[_Seen]:
+def _replayed(session: Session, mesh: MeshState, rules: Sequence[Rule], present: AlertState, late: Late) -> list[_Seen]:
     """Return the incidents of a range, over or not, that involve late data."""
     span = _span(mesh, present, late)
     asked = [in_steps(rule, span.step_s / mesh.window_s) for rule in rules] if span.tier is not Tier.RAW else rules
     ruled = {rule.id: rule for rule in asked}
-    state = _usual_now(present)
+    state = _current_baselines(present)
     predictions = Predictions(session, mesh)
     seen: dict[str, _Seen] = {}
     for step in replay(session, mesh, asked, state, span, Completed(session, mesh, asked, span)):
@@ -159,7 +157,7 @@ def _gone_through(
     return [one for one in seen.values() if one.begins_s < late.last_s and one.seen_s > late.first_s]
 
 
-def _usual_now(present: AlertState) -> State:
+def _current_baselines(present: AlertState) -> State:
     """Return a separate state with today's baselines and no rule states."""
     try:
         state = storing.decode(None, present.baselines)
@@ -185,7 +183,7 @@ def _follow(
         if one is not None and not _any_known(window, change.track):
             continue
         if one is None and change.found is not None:
-            row = incident_store.made(session, mesh, ruled, change, state, window)
+            row = incident_store.new_incident(session, mesh, ruled, change, state, window)
             begins_s = window.ended_at_s - change.found.windows_ago * window.window_s
             one = seen[change.track.id] = _Seen(row, change.track, begins_s, window.ended_at_s)
             said = {"paths": row.paths}
@@ -229,7 +227,7 @@ def _write(session: Session, mesh: MeshState, seen: Sequence[_Seen], looked: Loo
         incident_store.mute(session, row, mesh, row.opened_at)
         new.append(row)
         looked.found.append(row.id)
-    told = [row for row in new if row.muted is None]
+    told = [row for row in new if row.silenced_by is None]
     if told:
         gravest = max(told, key=lambda row: (SEVERITIES.index(Severity(row.severity)), len(row.paths)))
         dispatch.tell(session, gravest, mesh, "late", now)

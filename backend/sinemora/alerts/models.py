@@ -65,7 +65,7 @@ class AlertRule(Identified, Versioned, TenantOwned, Base):
         UniqueConstraint("tenant_id", "mesh_id", "name"),
         CheckConstraint("severity IN ('info', 'warning', 'critical')", name="severity"),
         CheckConstraint("windows_x BETWEEN 1 AND windows_y AND windows_y <= 16", name="windows"),
-        CheckConstraint("sources_min >= 1 AND hold_s >= 0 AND keep_firing_s >= 0", name="patience"),
+        CheckConstraint("sources_min >= 1 AND hold_s >= 0 AND keep_firing_s >= 0", name="m_of_n"),
     )
 
     mesh_id: Mapped[UUID]
@@ -97,17 +97,17 @@ class AlertState(TenantOwned, Base):
     evaluated_until: Mapped[datetime | None]
     looked_at: Mapped[datetime | None]
     watched_since: Mapped[datetime | None]
-    standings: Mapped[bytes | None] = mapped_column(LargeBinary)
+    rule_states: Mapped[bytes | None] = mapped_column(LargeBinary)
     baselines: Mapped[bytes | None] = mapped_column(LargeBinary)
     baselines_at: Mapped[datetime | None]
     firing: Mapped[int] = mapped_column(server_default=text("0"))
     took_ms: Mapped[int] = mapped_column(server_default=text("0"))
 
 
-class AlertHindsight(TenantOwned, Base):
+class LateDataProgress(TenantOwned, Base):
     """Progress of evaluating late data: all of it whose minutes were merged until `looked_until`."""
 
-    __tablename__ = "alert_hindsights"
+    __tablename__ = "late_data_progress"
     __table_args__ = (ForeignKeyConstraint(*_OF_MESH, ondelete="CASCADE"),)
 
     mesh_id: Mapped[UUID] = mapped_column(primary_key=True)
@@ -118,7 +118,7 @@ class Incident(Identified, Versioned, TenantOwned, Base):
     """One cause through time.
 
     `culprit`, `evidence`: see `presentation.py`; `paths`: pairs of VM keys, int32. `seen_at`: the last window that
-    showed it. `ended_at`: its end as measured; `state` is set by people. `muted`: why no one is notified.
+    showed it. `ended_at`: its end as measured; `state` is set by people. `silenced_by`: why no one is notified.
     `found_late_at`: detection time, if it was found in late data.
     """
 
@@ -149,7 +149,7 @@ class Incident(Identified, Versioned, TenantOwned, Base):
     ended_at: Mapped[datetime | None]
     notified_at: Mapped[datetime | None]
     assignee: Mapped[str | None]
-    muted: Mapped[str | None]
+    silenced_by: Mapped[str | None]
     merged_into: Mapped[UUID | None]
     found_late_at: Mapped[datetime | None]
 

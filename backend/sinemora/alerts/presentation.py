@@ -30,7 +30,7 @@ _MESH_WIDE = {
 }
 
 
-def culprit_said(culprit: Culprit, mesh: MeshState, application: str | None) -> dict[str, Any]:
+def culprit_json(culprit: Culprit, mesh: MeshState, application: str | None) -> dict[str, Any]:
     """Return a culprit as JSON: `suspect`, `at` and `other` (id and name), `words`."""
     runs = zone_runs(mesh)
     places = runs if culprit.suspect in _OF_ZONES else mesh.members
@@ -66,9 +66,9 @@ def title_of(culprit: Mapping[str, Any], found: Found, rules: Mapping[str, Rule]
     return _MESH_WIDE[condition.metric]
 
 
-def hypothesis_said(one: Hypothesis, mesh: MeshState) -> dict[str, Any]:
+def hypothesis_json(one: Hypothesis, mesh: MeshState) -> dict[str, Any]:
     """Return a hypothesis as JSON."""
-    said = culprit_said(one.culprit, mesh, None)
+    said = culprit_json(one.culprit, mesh, None)
     return {**said, "score": round(one.score, 2), "bad": one.bad, "known": one.known}
 
 
@@ -97,7 +97,7 @@ def track_of(row: Incident, mesh: MeshState) -> Track | None:
     )
 
 
-def paths_said(cells: Ints, mesh: MeshState) -> bytes:
+def path_bytes(cells: Ints, mesh: MeshState) -> bytes:
     """Return paths (flat) as pairs of VM keys, int32, little-endian."""
     keys = np.array([member.key for member in mesh.members], "<i4")
     return keys[np.stack((cells // keys.size, cells % keys.size), axis=1)].tobytes() if cells.size else b""
@@ -142,7 +142,7 @@ def evidence_of(found: Found, mesh: MeshState, state: State, window: Window) -> 
     chosen = _around(cells, size)
     part = signed[np.ix_(chosen, chosen)]
     return {
-        "hypotheses": [hypothesis_said(one, mesh) for one in found.cause.hypotheses],
+        "hypotheses": [hypothesis_json(one, mesh) for one in found.cause.hypotheses],
         "heatmap": {
             "names": [mesh.members[at].name for at in chosen.tolist()],
             "unit": unit,

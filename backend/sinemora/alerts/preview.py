@@ -10,7 +10,7 @@ from sinemora.alerts import evaluation_input, seasons
 from sinemora.alerts.evaluation.baseline import LEARNT_LONG, Baseline, Floats
 from sinemora.alerts.evaluation.judge import Season, judge, least_spread, limit, magnitude
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale
-from sinemora.alerts.evaluation.rule_state import Standing
+from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.alerts.schemas import RulePreview, RulePreviewCreate
 from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
@@ -77,7 +77,7 @@ def _ordinary(
     column = _column(course, condition.metric)
     values = np.abs(column) if condition.metric is Metric.ASYMMETRY else column
     hours = dict(zip(course.points_at, values.tolist(), strict=True))
-    found = {hour: seasons.of_course(hours, hour) for hour in {floor(at, _HOUR_S) for at in points_at}}
+    found = {hour: seasons.season_of_path(hours, hour) for hour in {floor(at, _HOUR_S) for at in points_at}}
     return [found[floor(at, _HOUR_S)] for at in points_at]
 
 
@@ -98,9 +98,9 @@ def evaluated(
     rule: Rule, columns: dict[Statistic, Floats], ordinary: Sequence[Season | None], window_s: int
 ) -> tuple[Floats, Floats, np.ndarray]:
     """Return value, limit and firing by window, as evaluation does it for a single path."""
-    condition, patience = rule.condition, rule.patience(window_s)
+    condition, m_of_n = rule.condition, rule.m_of_n(window_s)
     baseline = Baseline.new((1,)) if condition.kind is Kind.BASELINE else None
-    standing, size = Standing.new((1,)), next(iter(columns.values())).size
+    rule_state, size = RuleState.new((1,)), next(iter(columns.values())).size
     shown, limits = np.full((2, size), np.nan, np.float32)
     firing = np.zeros(size, np.bool_)
     for at in range(size):
@@ -112,8 +112,8 @@ def evaluated(
         shown[at] = magnitude(condition.metric, what, values)[0]
         limits[at] = limit(condition, values, baseline, ordinary[at])[0]
         judged = judge(condition, values, baseline, ordinary[at])
-        standing.step(judged.breach & judged.known, judged.known, patience)
-        firing[at] = standing.firing[0]
+        rule_state.step(judged.breach & judged.known, judged.known, m_of_n)
+        firing[at] = rule_state.firing[0]
         if baseline is not None:
             seen = magnitude(condition.metric, condition.statistic, values)
             baseline.learn(seen, floor=least_spread(condition.metric))

@@ -9,13 +9,13 @@ from sqlalchemy import func, or_, select, text, true
 from sqlalchemy.orm import Session
 
 from sinemora.alerts.models import (
-    AlertHindsight,
     AlertRouting,
     AlertRule,
     AlertState,
     Delivery,
     Incident,
     IncidentEvent,
+    LateDataProgress,
     Receiver,
     Silence,
 )
@@ -166,7 +166,7 @@ def labels_of_vms(session: Session, mesh_id: UUID) -> dict[int, dict[str, str]]:
     return {key: labels for key, labels in rows}
 
 
-def told_by_agents(
+def agent_events(
     session: Session, vm_ids: Sequence[UUID], since: datetime, until: datetime | None, limit: int
 ) -> list[tuple[datetime, str, str]]:
     """Return clock steps and route changes that agents reported: time, VM and text; newest first."""
@@ -215,10 +215,10 @@ def has_event(session: Session, incident_id: UUID, kind: str) -> bool:
     return session.scalar(found.limit(1)) is not None
 
 
-def locked_hindsight(session: Session, mesh_id: UUID) -> AlertHindsight | None:
+def locked_late_data_progress(session: Session, mesh_id: UUID) -> LateDataProgress | None:
     """Lock and return the progress on late data of a mesh; None if another process works on it."""
     return session.scalars(
-        select(AlertHindsight).where(AlertHindsight.mesh_id == mesh_id).with_for_update(skip_locked=True)
+        select(LateDataProgress).where(LateDataProgress.mesh_id == mesh_id).with_for_update(skip_locked=True)
     ).one_or_none()
 
 

@@ -191,7 +191,7 @@ class SilenceRead(Read):
 
 
 class SilencePreview(Read):
-    """Which incidents of the last week a silence would have muted."""
+    """The incidents of the last week that a silence would have matched."""
 
     incidents: list[IncidentSummary]
 

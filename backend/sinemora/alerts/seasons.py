@@ -83,7 +83,7 @@ def _learn(session: Session, mesh: MeshState, known: _Known, hour: datetime) -> 
             known.seasons[series] = Season(own, np.fmax.reduce(beside))
 
 
-def of_course(hours: Mapping[datetime, float], at: datetime) -> Season | None:
+def season_of_path(hours: Mapping[datetime, float], at: datetime) -> Season | None:
     """Return the usual value of one path, shape (1,), from its hours (NaN: unknown); None where too few are known."""
     hour = floor(at, 3600)
     levels = [

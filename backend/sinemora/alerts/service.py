@@ -163,7 +163,18 @@ def incident_read(session: Session, row: Incident) -> IncidentRead:
 
 
 def _summary(row: Incident) -> dict[str, Any]:
-    names = ("id", "state", "severity", "title", "onset_at", "opened_at", "seen_at", "ended_at", "assignee", "muted")
+    names = (
+        "id",
+        "state",
+        "severity",
+        "title",
+        "onset_at",
+        "opened_at",
+        "seen_at",
+        "ended_at",
+        "assignee",
+        "silenced_by",
+    )
     return {
         **{name: getattr(row, name) for name in (*names, "merged_into", "found_late_at", "version")},
         "mesh": MeshName.model_validate(row.mesh),

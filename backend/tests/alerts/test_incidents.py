@@ -161,10 +161,10 @@ def test_a_silence_mutes_and_says_why(watched: Watched):
     silence = owner.created("/v1/silences", body)
     assert silence["active"] is True
     watched.window()
-    assert watched.incidents()[0]["muted"] == "silence: switch replaced tonight"
+    assert watched.incidents()[0]["silenced_by"] == "silence: switch replaced tonight"
     assert owner.delete(f"/v1/silences/{silence['id']}").status_code == 204
     watched.window()
-    assert watched.incidents()[0]["muted"] is None
+    assert watched.incidents()[0]["silenced_by"] is None
     assert owner.get(f"/v1/silences/{silence['id']}").json()["active"] is False
 
 

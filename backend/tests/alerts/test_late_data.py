@@ -8,7 +8,7 @@ from sqlalchemy import select, text
 
 from sinemora.alerts import evaluator, late_data, tasks
 from sinemora.alerts.late_data import Late, Looked
-from sinemora.alerts.models import AlertHindsight, AlertState, Delivery
+from sinemora.alerts.models import AlertState, Delivery, LateDataProgress
 from sinemora.jobs.executor import run
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
@@ -98,7 +98,7 @@ def test_what_was_wrong_hours_ago_is_an_incident_that_is_over_and_told_of_once(
     assert b'"others": 2' in body
     assert len(rows(watched, select(Delivery))) == 1
     after = rows(watched, select(AlertState))[0]
-    assert (after.standings, after.baselines) == (before.standings, before.baselines)
+    assert (after.rule_states, after.baselines) == (before.rule_states, before.baselines)
     for _ in range(3):
         watched.window()
     assert look(watched) is None
@@ -131,7 +131,7 @@ def test_what_keeps_coming_is_waited_for_but_not_for_ever(looked: Watched):
             text("UPDATE zone_frames_1m SET rolled_at = now() - interval '40 minutes' WHERE mesh_key = :key"),
             {"key": looked.world.key},
         )
-        session.execute(text("UPDATE alert_hindsights SET looked_until = now() - interval '1 hour'"))
+        session.execute(text("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'"))
     backlog(looked, 2, egress(looked, 1))
     roll_up(looked)
     found = look(looked, timedelta(seconds=30))
@@ -177,10 +177,10 @@ def test_the_sweep_looks_at_every_mesh_that_is_watched(looked: Watched):
             text("UPDATE zone_frames_1m SET rolled_at = now() - interval '5 minutes' WHERE mesh_key = :key"),
             {"key": looked.world.key},
         )
-        session.execute(text("UPDATE alert_hindsights SET looked_until = now() - interval '1 hour'"))
+        session.execute(text("UPDATE late_data_progress SET looked_until = now() - interval '1 hour'"))
     tasks.look_back()
     assert len(looked.incidents()) == 1
-    assert len(rows(looked, select(AlertHindsight))) == 1
+    assert len(rows(looked, select(LateDataProgress))) == 1
 
 
 def test_of_what_is_much_minutes_are_looked_at(looked: Watched, monkeypatch: pytest.MonkeyPatch):

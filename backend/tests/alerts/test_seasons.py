@@ -103,9 +103,9 @@ def test_a_preview_lets_pass_what_comes_every_week():
     _, limits, firing = preview.evaluated(rule, columns, nothing, 10)
     assert (firing[-1], limits[-1] < 300_000) == (True, True)
     hours = {HOUR - timedelta(weeks=week, hours=1): 400_000.0 for week in range(1, WEEKS_MIN + 1)}
-    assert seasons.of_course(hours, HOUR) is None  # the hour beside it counts only where its own is known
+    assert seasons.season_of_path(hours, HOUR) is None  # the hour beside it counts only where its own is known
     hours |= {HOUR - timedelta(weeks=week): 200_000.0 for week in range(1, WEEKS_MIN + 1)}
-    ordinary = seasons.of_course(hours, HOUR + timedelta(minutes=30))
+    ordinary = seasons.season_of_path(hours, HOUR + timedelta(minutes=30))
     assert ordinary is not None
     assert (ordinary.level[0], ordinary.highest[0]) == (200_000, 400_000)
     _, limits, firing = preview.evaluated(rule, columns, [ordinary] * course.size, 10)

@@ -1761,7 +1761,7 @@ export interface paths {
         };
         /**
          * Read Incident
-         * @description One incident: its suspect with the evidence, what it affects, its timeline, earlier ones like it.
+         * @description Read one incident: its suspect with the evidence, affected applications, timeline, similar earlier incidents.
          */
         get: operations["read_incident"];
         put?: never;
@@ -1783,7 +1783,7 @@ export interface paths {
         put?: never;
         /**
          * Acknowledge Incident
-         * @description Say that somebody is at it: it is not repeated any more.
+         * @description Acknowledge an incident: its notifications are not repeated any more.
          */
         post: operations["acknowledge_incident"];
         delete?: never;
@@ -1862,7 +1862,7 @@ export interface paths {
         get?: never;
         /**
          * Assign Incident
-         * @description Say who sees to it; null: nobody.
+         * @description Assign an incident to a person; null: to no one.
          */
         put: operations["assign_incident"];
         post?: never;
@@ -1905,7 +1905,7 @@ export interface paths {
         };
         /**
          * Export Alert Rules
-         * @description The rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` takes back.
+         * @description Export the rules of a mesh as one YAML document, which `POST /v1/alert-rules/manifest` accepts.
          */
         get: operations["export_alert_rules"];
         put?: never;
@@ -1929,7 +1929,7 @@ export interface paths {
         };
         /**
          * Read Alert Rule
-         * @description One rule.
+         * @description Read one rule.
          */
         get: operations["read_alert_rule"];
         put?: never;
@@ -1979,7 +1979,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Alert Rule
-         * @description A rule on one path: its course, the limit, and when it would fire; nothing is saved.
+         * @description Evaluate a rule on one path: its values, the limit, and when it would fire. Nothing is saved.
          */
         post: operations["preview_alert_rule"];
         delete?: never;
@@ -2003,7 +2003,7 @@ export interface paths {
         put?: never;
         /**
          * Create Silence
-         * @description Tell nobody of incidents that match; they are still made.
+         * @description Create a silence: matching incidents are still created, without notifications.
          */
         post: operations["create_silence"];
         delete?: never;
@@ -2023,7 +2023,7 @@ export interface paths {
         put?: never;
         /**
          * Preview Silence
-         * @description Which incidents of the last week a silence would have muted; nothing is saved.
+         * @description List the incidents of the last week that a silence would have matched. Nothing is saved.
          */
         post: operations["preview_silence"];
         delete?: never;
@@ -2041,7 +2041,7 @@ export interface paths {
         };
         /**
          * Read Silence
-         * @description One silence.
+         * @description Read one silence.
          */
         get: operations["read_silence"];
         put?: never;
@@ -2071,7 +2071,7 @@ export interface paths {
         put?: never;
         /**
          * Create Receiver
-         * @description Add a receiver; it hears nothing until a route names it.
+         * @description Create a receiver; it gets no notifications until a route names it.
          */
         post: operations["create_receiver"];
         delete?: never;
@@ -2089,7 +2089,7 @@ export interface paths {
         };
         /**
          * Read Receiver
-         * @description One receiver, without its secret.
+         * @description Read one receiver, without its secret.
          */
         get: operations["read_receiver"];
         put?: never;
@@ -2137,7 +2137,7 @@ export interface paths {
         };
         /**
          * Read Alert Routes
-         * @description The tree that says which receivers hear of what.
+         * @description Read the tree of routes to receivers.
          */
         get: operations["read_alert_routes"];
         /**
@@ -2749,7 +2749,7 @@ export interface components {
         };
         /**
          * Assignment
-         * @description Who sees to it; null: nobody.
+         * @description The assignee of an incident; null: no one.
          */
         Assignment: {
             /** Assignee */
@@ -2802,7 +2802,7 @@ export interface components {
         };
         /**
          * BackTestCreate
-         * @description A rule to be tried on what was stored; nothing is saved and nobody is told.
+         * @description A rule to evaluate on stored windows; nothing is saved, no one is notified.
          */
         BackTestCreate: {
             /** Name */
@@ -3941,8 +3941,8 @@ export interface components {
             timescale: "short" | "long";
             /** Assignee */
             assignee: string | null;
-            /** Muted */
-            muted: string | null;
+            /** Silenced By */
+            silenced_by: string | null;
             /** Merged Into */
             merged_into: string | null;
             /**
@@ -3962,7 +3962,7 @@ export interface components {
         };
         /**
          * IncidentState
-         * @description `open`: nobody has said anything; `acknowledged`: somebody is at it; `resolved`: it is over.
+         * @description State set by people: `open`, `acknowledged` (someone works on it), `resolved`.
          * @enum {string}
          */
         IncidentState: "open" | "acknowledged" | "resolved";
@@ -4010,8 +4010,8 @@ export interface components {
             timescale: "short" | "long";
             /** Assignee */
             assignee: string | null;
-            /** Muted */
-            muted: string | null;
+            /** Silenced By */
+            silenced_by: string | null;
             /** Merged Into */
             merged_into: string | null;
             /**
@@ -4112,8 +4112,9 @@ export interface components {
         JobState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
         /**
          * Kind
-         * @description What a rule compares: a value with a number, with what is usual for the path, the largest delay of a window with
-         *     its median, an agent's last report with the clock, an application's predicted performance with its objective.
+         * @description Comparison of a rule: a value with a number, a value with the baseline of its path, the largest delay of a
+         *     window with its median, an agent's last report with the clock, or an application's predicted performance with
+         *     its objective.
          * @enum {string}
          */
         Kind: "threshold" | "baseline" | "spike" | "silent" | "performance";
@@ -4733,7 +4734,7 @@ export interface components {
         };
         /**
          * Note
-         * @description What somebody says.
+         * @description A person's note.
          */
         Note: {
             /**
@@ -6362,7 +6363,7 @@ export interface components {
         };
         /**
          * SilenceCreate
-         * @description Nobody is told of incidents that match all matchers, from `starts_at` to `ends_at`, or weekly within that.
+         * @description A silence of incidents that match all matchers, from `starts_at` to `ends_at`, or weekly within that.
          */
         SilenceCreate: {
             /** Comment */
@@ -6380,7 +6381,7 @@ export interface components {
         };
         /**
          * SilencePreview
-         * @description Which incidents of the last week a silence would have muted.
+         * @description The incidents of the last week that a silence would have matched.
          */
         SilencePreview: {
             /** Incidents */

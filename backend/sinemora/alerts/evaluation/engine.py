@@ -10,7 +10,7 @@ from sinemora.alerts.evaluation.baseline import SHORT, Baseline, Flags, Floats, 
 from sinemora.alerts.evaluation.judge import Season, Seasons, Values, judge, least_spread, magnitude
 from sinemora.alerts.evaluation.root_cause import Cause, Culprit, Hypothesis, Picture, Suspect
 from sinemora.alerts.evaluation.rule import PER_PATH, SEVERITIES, Kind, Rule, Severity, sources
-from sinemora.alerts.evaluation.rule_state import Standing
+from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 # Of a zone's VMs (or a mesh's), silent together: it is the zone.
@@ -50,7 +50,7 @@ class State:
     keys: Ints
     ended_at_s: int | None = None
     baselines: dict[Series, Baseline] = field(default_factory=dict)
-    standings: dict[str, Standing] = field(default_factory=dict)
+    rule_states: dict[str, RuleState] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def step(state: State, rules: Sequence[Rule], window: Window) -> Outcome:
         gap = max(1, round((window.ended_at_s - state.ended_at_s) / window.window_s))
     state.ended_at_s = window.ended_at_s
     ids = {rule.id for rule in rules}
-    state.standings = {id: standing for id, standing in state.standings.items() if id.split("/")[0] in ids}
+    state.rule_states = {id: rule_state for id, rule_state in state.rule_states.items() if id.split("/")[0] in ids}
     on_paths = [rule for rule in rules if rule.condition.kind in PER_PATH]
     views = [_paths(state, rule, window, gap) for rule in on_paths]
     signed = _signed(state, window)
@@ -94,7 +94,7 @@ def step(state: State, rules: Sequence[Rule], window: Window) -> Outcome:
     grouped, alone = _grouped(views, signed, window, state)
     found += grouped
     found += _applications(state, [rule for rule in rules if rule.condition.kind is Kind.PERFORMANCE], window, gap)
-    firing = sum(int(np.count_nonzero(view.standing.firing)) for view in views)
+    firing = sum(int(np.count_nonzero(view.rule_state.firing)) for view in views)
     return Outcome(found, firing, alone)
 
 
@@ -104,15 +104,15 @@ def amend(state: State, rules: Sequence[Rule], window: Window) -> None:
         return
     age = round((state.ended_at_s - window.ended_at_s) / window.window_s)
     for rule in rules:
-        condition, standing = rule.condition, state.standings.get(rule.id)
-        if condition.kind not in PER_PATH or standing is None or age < 0:
+        condition, rule_state = rule.condition, state.rule_states.get(rule.id)
+        if condition.kind not in PER_PATH or rule_state is None or age < 0:
             continue
         baseline = state.baselines.get((condition.metric, condition.statistic))
         if condition.kind is Kind.BASELINE and baseline is None:
             continue
         judged = judge(condition, window.values, baseline, _season(rule, window))
         looked = window.planned if rule.scope is None else window.planned & rule.scope
-        standing.amend(judged.breach & looked, judged.known & looked, age)
+        rule_state.amend(judged.breach & looked, judged.known & looked, age)
 
 
 @dataclass(slots=True)
@@ -120,7 +120,7 @@ class _View:
     """A rule on paths in this window."""
 
     rule: Rule
-    standing: Standing
+    rule_state: RuleState
     firing: Flags
     bad: Flags
     known: Flags
@@ -132,16 +132,16 @@ def _follow(state: State, keys: Ints) -> None:
         return
     positions, size = positions_of(state.keys, keys), state.keys.size
     state.baselines = {series: one.rearranged(positions) for series, one in state.baselines.items()}
-    state.standings = {
-        id: one.rearranged(positions) if one.hits.shape[0] == size else one for id, one in state.standings.items()
+    state.rule_states = {
+        id: one.rearranged(positions) if one.hits.shape[0] == size else one for id, one in state.rule_states.items()
     }
     state.keys = keys.copy()
 
 
-def _standing(state: State, id: str, shape: tuple[int, ...]) -> Standing:
-    found = state.standings.get(id)
+def _rule_state(state: State, id: str, shape: tuple[int, ...]) -> RuleState:
+    found = state.rule_states.get(id)
     if found is None or found.hits.shape != shape:
-        found = state.standings[id] = Standing.new(shape)
+        found = state.rule_states[id] = RuleState.new(shape)
     return found
 
 
@@ -162,13 +162,13 @@ def _paths(state: State, rule: Rule, window: Window, gap: int) -> _View:
     looked = window.planned if rule.scope is None else window.planned & rule.scope
     known = judged.known & looked
     breach, bad = judged.breach & known, judged.bad & known
-    standing = _standing(state, rule.id, shape)
-    standing.step(breach, known, rule.patience(window.window_s), gap)
+    rule_state = _rule_state(state, rule.id, shape)
+    rule_state.step(breach, known, rule.m_of_n(window.window_s), gap)
     if not looked.all():
-        away = standing.firing & ~looked
+        away = rule_state.firing & ~looked
         if away.any():
-            standing.clear(away)
-    return _View(rule, standing, standing.firing.copy(), bad, known)
+            rule_state.clear(away)
+    return _View(rule, rule_state, rule_state.firing.copy(), bad, known)
 
 
 def _season(rule: Rule, window: Window) -> Season | None:
@@ -194,18 +194,18 @@ def _learn(state: State, rules: Sequence[Rule], window: Window) -> None:
 
 
 def _silent(state: State, rules: Sequence[Rule], window: Window, views: Sequence[_View], gap: int) -> list[Found]:
-    """Causes of silence: agents, or zones of them; what fires on their paths follows from it and is muted."""
+    """Return silent agents, or zones of them, as causes. What fires on their paths is a consequence, left out."""
     found: list[Found] = []
     for rule in rules:
         looked: Flags = np.ones(window.keys.size, np.bool_)
         if rule.scope is not None:
             looked = np.asarray(rule.scope.any(axis=1), np.bool_)
-        standing = _standing(state, rule.id, (window.keys.size,))
-        standing.step(window.silent & looked, looked, rule.patience(window.window_s), gap)
-        gone = standing.firing
+        rule_state = _rule_state(state, rule.id, (window.keys.size,))
+        rule_state.step(window.silent & looked, looked, rule.m_of_n(window.window_s), gap)
+        gone = rule_state.firing
         if not gone.any():
             continue
-        for culprit, members in _silent_together(gone, window.zone_of):
+        for culprit, members in _silent_culprits(gone, window.zone_of):
             inside = root_cause.explains(culprit, window.zone_of) & window.planned
             cells = np.zeros(0, np.int64)
             for view in views:
@@ -216,12 +216,12 @@ def _silent(state: State, rules: Sequence[Rule], window: Window, views: Sequence
                 view.bad &= ~inside
                 view.known &= ~inside
             best = Hypothesis(culprit, float(members), members, members)
-            ago = int(np.bitwise_count(standing.hits[gone]).max())
+            ago = int(np.bitwise_count(rule_state.hits[gone]).max())
             found.append(Found(Cause((best,), cells), {rule.id: max(1, cells.size)}, rule.severity, ago))
     return found
 
 
-def _silent_together(gone: Flags, zone_of: Ints) -> list[tuple[Culprit, int]]:
+def _silent_culprits(gone: Flags, zone_of: Ints) -> list[tuple[Culprit, int]]:
     if gone.size > 3 and gone.mean() >= _ZONE_SHARE and np.unique(zone_of[gone]).size > 1:
         return [(Culprit(Suspect.MESH, 0), int(gone.sum()))]
     members, silent = (np.bincount(one, minlength=int(zone_of.max()) + 1) for one in (zone_of, zone_of[gone]))
@@ -261,12 +261,12 @@ def _grouped(views: Sequence[_View], signed: Floats | None, window: Window, stat
     found: list[Found] = []
     alone = 0
     for cause in explained:
-        rules = _speaking(views, cause)
+        rules = _firing_rules(views, cause)
         if not rules:
             alone += cause.cells.size
             continue
         severity = max((view.rule.severity for view in views if view.rule.id in rules), key=SEVERITIES.index)
-        ago = max(_seen_for(view.standing, cause.cells) for view in views if view.rule.id in rules)
+        ago = max(_seen_for(view.rule_state, cause.cells) for view in views if view.rule.id in rules)
         found.append(Found(cause, rules, severity, ago))
     return found, alone
 
@@ -280,7 +280,7 @@ def _of_clock(cause: Cause) -> Cause:
     return Cause((clock, *cause.hypotheses[1:]), cause.cells)
 
 
-def _speaking(views: Sequence[_View], cause: Cause) -> dict[str, int]:
+def _firing_rules(views: Sequence[_View], cause: Cause) -> dict[str, int]:
     """Return the rules that fire on paths of a cause and are seen by enough VMs, with the number of paths each."""
     found = {}
     for view in views:
@@ -292,9 +292,9 @@ def _speaking(views: Sequence[_View], cause: Cause) -> dict[str, int]:
     return found
 
 
-def _seen_for(standing: Standing, cells: Ints) -> int:
+def _seen_for(rule_state: RuleState, cells: Ints) -> int:
     """Windows since most of these paths were first in breach."""
-    hits = standing.hits.reshape(-1)[cells]
+    hits = rule_state.hits.reshape(-1)[cells]
     hits = hits[hits > 0]
     return int(np.median(np.ceil(np.log2(hits.astype(np.float64) + 1)))) if hits.size else 1
 
@@ -305,14 +305,14 @@ def _applications(state: State, rules: Sequence[Rule], window: Window, gap: int)
     below = np.array([window.below[name] for name in names], np.float64)
     for rule in rules:
         for at, name in enumerate(names):
-            standing = _standing(state, f"{rule.id}/{name}", (1,))
+            rule_state = _rule_state(state, f"{rule.id}/{name}", (1,))
             known = np.isfinite(below[at : at + 1])
             breach: Flags = below[at : at + 1] > rule.condition.above
-            standing.step(breach & known, known, rule.patience(window.window_s), gap)
-            if standing.firing[0]:
+            rule_state.step(breach & known, known, rule.m_of_n(window.window_s), gap)
+            if rule_state.firing[0]:
                 # Which one it is its name says, not its place among those of this window.
                 best = Hypothesis(Culprit(Suspect.APPLICATION, 0), 1.0, 1, 1)
-                ago = _seen_for(standing, np.zeros(1, np.int64))
+                ago = _seen_for(rule_state, np.zeros(1, np.int64))
                 cause = Cause((best,), np.zeros(0, np.int64))
                 found.append(Found(cause, {rule.id: 1}, rule.severity, ago, name))
     return found

@@ -84,7 +84,7 @@ def advance(
     for at, one in enumerate(found):
         own = sorted(taken[at], key=lambda track: (track.ended_at_s is not None, track.opened_at_s))
         if not own:
-            if (whole := _whole_of(one, alive)) is not None:
+            if (whole := _parent_of(one, alive)) is not None:
                 rests.setdefault(whole.id, []).append(one)
                 continue
             id = next(ids, None) or f"{ended_at_s}-{at}"
@@ -104,7 +104,7 @@ def advance(
     return _with_rests(changes, rests, ended_at_s)
 
 
-def _whole_of(found: Found, tracks: Sequence[Track]) -> Track | None:
+def _parent_of(found: Found, tracks: Sequence[Track]) -> Track | None:
     """Return the incident that already had most of these paths: the rest of it is not an incident itself."""
     cells = found.cause.cells
     for track in tracks:

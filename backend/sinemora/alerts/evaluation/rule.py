@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 
 from sinemora.alerts.evaluation.baseline import LONG, SHORT, Flags
-from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX, Patience
+from sinemora.alerts.evaluation.rule_state import WINDOWS_MAX, MOutOfN
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 
@@ -95,9 +95,9 @@ class Rule:
     keep_firing_s: int = 60
     scope: Flags | None = field(default=None, compare=False)
 
-    def patience(self, window_s: int) -> Patience:
+    def m_of_n(self, window_s: int) -> MOutOfN:
         """Return M of N, hold and keep firing in windows of a mesh."""
-        return Patience(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
+        return MOutOfN(self.x, self.y, -(-self.hold_s // window_s), -(-self.keep_firing_s // window_s))
 
 
 def defaults(window_s: int = 10) -> list[Rule]:
@@ -106,7 +106,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
     `docs/alerts.md` has their numbers, with what they find and what they miss.
     """
     one_way, loss = Metric.ONE_WAY_DELAY, Metric.LOSS
-    spikes_x, spikes_y = again_and_again(window_s)
+    spikes_x, spikes_y = spike_windows(window_s)
     return [
         Rule(
             "delay",
@@ -161,7 +161,7 @@ def defaults(window_s: int = 10) -> list[Rule]:
     ]
 
 
-def again_and_again(window_s: int) -> tuple[int, int]:
+def spike_windows(window_s: int) -> tuple[int, int]:
     """Return M of N windows with a spike that the spikiest quiet path does not reach by chance.
 
     That path has 2,380 spikes a week (UCAM-CL-TR-914, table 4.3, Azure UK West): one minute in four has one.

@@ -28,7 +28,7 @@ class Phase(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class MOutOfN:
     """M of N: a breach counts with `x` of the last `y` windows, fires after it counted for more than `hold`
     windows, and ends after more than `keep` windows without one. All in windows; `y` at most 16.
     """
@@ -44,7 +44,7 @@ class Patience:
 
 
 @dataclass(slots=True)
-class Standing:
+class RuleState:
     """One rule on all its paths; arrays of one shape. `run`: windows the breach has counted, `quiet`: since it did."""
 
     hits: Words
@@ -54,12 +54,12 @@ class Standing:
     firing: Flags
 
     @classmethod
-    def new(cls, shape: tuple[int, ...]) -> "Standing":
+    def new(cls, shape: tuple[int, ...]) -> "RuleState":
         """Return a state that has seen nothing."""
         hits, seen, run, quiet = np.zeros((4, *shape), np.uint16)
         return cls(hits, seen, run, quiet, np.zeros(shape, np.bool_))
 
-    def step(self, breach: Flags, known: Flags, patience: Patience, windows: int = 1) -> None:
+    def step(self, breach: Flags, known: Flags, m_of_n: MOutOfN, windows: int = 1) -> None:
         """Take in the window that ended `windows` after the last one; between them nothing was seen.
 
         Where `known` is false the path stands still.
@@ -71,7 +71,7 @@ class Standing:
             else:
                 np.left_shift(word, by, out=word)
             np.bitwise_or(word, bit, out=word)
-        self._settle(known, patience)
+        self._settle(known, m_of_n)
 
     def amend(self, breach: Flags, known: Flags, age: int) -> None:
         """Put what came late in its place, `age` windows before the newest; it counts from the next `step` on."""
@@ -80,25 +80,25 @@ class Standing:
             self.hits |= np.where(breach & known, bit, np.uint16(0))
             self.seen |= np.where(known, bit, np.uint16(0))
 
-    def _settle(self, known: Flags, patience: Patience) -> None:
+    def _settle(self, known: Flags, m_of_n: MOutOfN) -> None:
         hits = self.hits.reshape(-1)
         firing = self.firing.reshape(-1)
         at = np.flatnonzero(hits.astype(np.bool_) | firing)
         if not at.size:
             return
         run, quiet = self.run.reshape(-1), self.quiet.reshape(-1)
-        met = np.bitwise_count(hits[at] & patience.mask) >= patience.x
+        met = np.bitwise_count(hits[at] & m_of_n.mask) >= m_of_n.x
         now = known.reshape(-1)[at]
         counted = np.where(met, np.minimum(run[at], _LONGEST - 1) + 1, np.where(now, 0, run[at]))
         still = np.where(met, 0, np.where(now, np.minimum(quiet[at], _LONGEST - 1) + 1, quiet[at]))
         run[at], quiet[at] = counted, still
-        firing[at] = np.where(firing[at], still <= patience.keep, met & (counted > patience.hold))
+        firing[at] = np.where(firing[at], still <= m_of_n.keep, met & (counted > m_of_n.hold))
 
-    def phases(self, patience: Patience) -> npt.NDArray[np.uint8]:
+    def phases(self, m_of_n: MOutOfN) -> npt.NDArray[np.uint8]:
         """Return the `Phase` of every path."""
         found = np.full(self.hits.shape, Phase.INACTIVE, np.uint8)
-        found[np.bitwise_count(self.seen & patience.mask) < patience.x] = Phase.UNKNOWN
-        found[np.bitwise_count(self.hits & patience.mask) >= patience.x] = Phase.PENDING
+        found[np.bitwise_count(self.seen & m_of_n.mask) < m_of_n.x] = Phase.UNKNOWN
+        found[np.bitwise_count(self.hits & m_of_n.mask) >= m_of_n.x] = Phase.PENDING
         found[self.firing] = Phase.FIRING
         return found
 
@@ -108,9 +108,9 @@ class Standing:
             word[where] = 0
         self.firing[where] = False
 
-    def rearranged(self, positions: Ints) -> "Standing":
+    def rearranged(self, positions: Ints) -> "RuleState":
         """Return the state for another order of VMs."""
-        return Standing(
+        return RuleState(
             rearranged(self.hits, positions),
             rearranged(self.seen, positions),
             rearranged(self.run, positions),

@@ -16,12 +16,12 @@ import zstandard
 
 from sinemora.alerts.evaluation.baseline import Baseline
 from sinemora.alerts.evaluation.engine import State
-from sinemora.alerts.evaluation.rule_state import Standing
+from sinemora.alerts.evaluation.rule_state import RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 
 _HEAD = struct.Struct("<4sI")
 _MAGIC = b"SNA1"
-_BASELINE, _STANDING = ("level", "spread", "count"), ("hits", "seen", "run", "quiet", "firing")
+_BASELINE, _RULE_STATE = ("level", "spread", "count"), ("hits", "seen", "run", "quiet", "firing")
 
 
 class StateError(ValueError):
@@ -36,9 +36,9 @@ def encode(state: State, *, baselines: bool) -> bytes:
             for field in _BASELINE:
                 parts.append(_part(f"{metric}/{statistic}", field, getattr(baseline, field)))
     else:
-        for id, standing in state.standings.items():
-            for field in _STANDING:
-                parts.append(_part(id, field, getattr(standing, field)))
+        for id, rule_state in state.rule_states.items():
+            for field in _RULE_STATE:
+                parts.append(_part(id, field, getattr(rule_state, field)))
     header = {"ended_at_s": state.ended_at_s, "keys": int(state.keys.size), "arrays": [said for said, _ in parts]}
     told = json.dumps(header).encode()
     body = state.keys.astype("<i8").tobytes() + b"".join(
@@ -47,16 +47,16 @@ def encode(state: State, *, baselines: bool) -> bytes:
     return _HEAD.pack(_MAGIC, len(told)) + told + zstandard.ZstdCompressor(level=1).compress(body)
 
 
-def decode(standings: bytes | None, baselines: bytes | None) -> State:
+def decode(rule_states: bytes | None, baselines: bytes | None) -> State:
     """Return the state from both parts; missing parts are unknown. Raises `StateError`."""
     state = State(np.zeros(0, np.int64))
-    if standings is not None:
-        state.ended_at_s, state.keys, found = _read(standings)
+    if rule_states is not None:
+        state.ended_at_s, state.keys, found = _read(rule_states)
         for id, arrays in found.items():
-            state.standings[id] = Standing(*(arrays[field] for field in _STANDING))
+            state.rule_states[id] = RuleState(*(arrays[field] for field in _RULE_STATE))
     if baselines is not None:
         ended_at_s, keys, found = _read(baselines)
-        if standings is None:
+        if rule_states is None:
             state.ended_at_s, state.keys = ended_at_s, keys
         for name, arrays in found.items():
             metric, statistic = name.split("/")

@@ -9,58 +9,58 @@ from sinemora.alerts.evaluation.engine import State, Window, amend, step
 from sinemora.alerts.evaluation.judge import Season, judge, limit
 from sinemora.alerts.evaluation.onset import change_point
 from sinemora.alerts.evaluation.rule import Condition, Kind, Rule, Timescale, defaults
-from sinemora.alerts.evaluation.rule_state import Patience, Phase, Standing
+from sinemora.alerts.evaluation.rule_state import MOutOfN, Phase, RuleState
 from sinemora.measurements.aggregate.matrix import Metric, Statistic
 
 NOBODY = np.zeros(4, bool)
 
 
 @pytest.mark.parametrize(
-    ("windows", "patience", "firing"),
+    ("windows", "m_of_n", "firing"),
     [
-        ("+", Patience(1, 1), "F"),
-        ("-++-+", Patience(2, 3), "--FFF"),
-        ("+-+--", Patience(2, 3), "--F--"),
-        ("+++-", Patience(1, 1, hold=2), "--F-"),
-        ("++---", Patience(1, 1, keep=2), "FFFF-"),
-        ("++????", Patience(2, 2), "-FFFFF"),  # what is not seen stands still
-        ("++?+", Patience(3, 4), "---F"),
+        ("+", MOutOfN(1, 1), "F"),
+        ("-++-+", MOutOfN(2, 3), "--FFF"),
+        ("+-+--", MOutOfN(2, 3), "--F--"),
+        ("+++-", MOutOfN(1, 1, hold=2), "--F-"),
+        ("++---", MOutOfN(1, 1, keep=2), "FFFF-"),
+        ("++????", MOutOfN(2, 2), "-FFFFF"),  # what is not seen stands still
+        ("++?+", MOutOfN(3, 4), "---F"),
     ],
 )
-def test_x_of_y_hold_and_keep(windows: str, patience: Patience, firing: str):
-    standing, seen = Standing.new((1,)), ""
+def test_x_of_y_hold_and_keep(windows: str, m_of_n: MOutOfN, firing: str):
+    rule_state, seen = RuleState.new((1,)), ""
     for window in windows:
-        standing.step(np.array([window == "+"]), np.array([window != "?"]), patience)
-        seen += "F" if standing.phases(patience)[0] == Phase.FIRING else "-"
+        rule_state.step(np.array([window == "+"]), np.array([window != "?"]), m_of_n)
+        seen += "F" if rule_state.phases(m_of_n)[0] == Phase.FIRING else "-"
     assert seen == firing
 
 
 def test_missing_data_is_neither_ok_nor_a_breach():
-    standing, patience = Standing.new((2,)), Patience(2, 3)
+    rule_state, m_of_n = RuleState.new((2,)), MOutOfN(2, 3)
     for _ in range(3):
-        standing.step(np.array([False, False]), np.array([True, False]), patience)
-    assert standing.phases(patience).tolist() == [Phase.INACTIVE, Phase.UNKNOWN]
+        rule_state.step(np.array([False, False]), np.array([True, False]), m_of_n)
+    assert rule_state.phases(m_of_n).tolist() == [Phase.INACTIVE, Phase.UNKNOWN]
 
 
 def test_a_window_that_comes_late_counts_where_it_belongs():
-    in_time, late, patience = Standing.new((1,)), Standing.new((1,)), Patience(2, 3)
+    in_time, late, m_of_n = RuleState.new((1,)), RuleState.new((1,)), MOutOfN(2, 3)
     yes, no = np.array([True]), np.array([False])
     for breach in (yes, no, yes):
-        in_time.step(breach, yes, patience)
-    late.step(no, no, patience)  # nothing was there yet
-    late.step(no, yes, patience)
+        in_time.step(breach, yes, m_of_n)
+    late.step(no, no, m_of_n)  # nothing was there yet
+    late.step(no, yes, m_of_n)
     late.amend(yes, yes, 1)
-    late.step(yes, yes, patience)
+    late.step(yes, yes, m_of_n)
     assert late.hits == in_time.hits
     assert late.firing[0] == in_time.firing[0]
 
 
 def test_missed_windows_are_seen_as_nothing():
-    standing, yes = Standing.new((1,)), np.array([True])
-    standing.step(yes, yes, Patience(2, 3))
-    standing.step(yes, yes, Patience(2, 3), windows=4)
-    assert standing.hits[0] == 0b10001
-    assert not standing.firing[0]
+    rule_state, yes = RuleState.new((1,)), np.array([True])
+    rule_state.step(yes, yes, MOutOfN(2, 3))
+    rule_state.step(yes, yes, MOutOfN(2, 3), windows=4)
+    assert rule_state.hits[0] == 0b10001
+    assert not rule_state.firing[0]
 
 
 def test_a_baseline_follows_its_path_and_not_what_happens_to_it():

@@ -45,9 +45,9 @@ export function IncidentPage({ incidentId }: { incidentId: string }) {
       }
       action={edits && <Decisions incident={incident} etag={etag} />}
     >
-      {incident.muted && (
+      {incident.silenced_by && (
         <Notice tone="info" title={strings.notificationsSilenced}>
-          {incident.muted}
+          {incident.silenced_by}
         </Notice>
       )}
       {incident.found_late_at && (

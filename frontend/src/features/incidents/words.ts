@@ -9,8 +9,8 @@ export const STATES: Record<IncidentState, string> = {
 }
 
 /** State of an incident, and what is special about it. */
-export function stateWords({ state, muted, found_late_at }: IncidentSummary): string {
-  return [STATES[state], muted && strings.silenced, found_late_at && strings.detectedLateShort]
+export function stateWords({ state, silenced_by, found_late_at }: IncidentSummary): string {
+  return [STATES[state], silenced_by && strings.silenced, found_late_at && strings.detectedLateShort]
     .filter(Boolean)
     .join(', ')
 }
