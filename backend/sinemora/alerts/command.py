@@ -103,7 +103,9 @@ def _list_incidents(client: Client, options: argparse.Namespace) -> None:
          one["assignee"] or "", one["silenced_by"] or "")
         for one in found
     ]  # fmt: skip
-    print_result(options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "silenced_by"), rows)
+    print_result(
+        options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "silenced_by"), rows
+    )
 
 
 def _show(client: Client, options: argparse.Namespace) -> None:
@@ -251,7 +253,9 @@ def _silence(client: Client, options: argparse.Namespace) -> None:
         print_result(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
         return
     incidents = client.read("/v1/silence-previews", body)["incidents"]
-    print_result(options, incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents])
+    print_result(
+        options, incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents]
+    )
 
 
 def _duration(text: str, where: str) -> timedelta:
@@ -264,7 +268,7 @@ def _duration(text: str, where: str) -> timedelta:
 def _weekly(text: str) -> dict[str, int]:
     found = _WEEKLY.fullmatch(text.lower())
     if found is None:
-        raise Refused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
+        raise RequestRefused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
     minutes = _duration(found[4], "--weekly") // timedelta(minutes=1)
     return {"weekday": _DAYS.index(found[1]), "minute": int(found[2]) * 60 + int(found[3]), "lasts_min": minutes}
 
