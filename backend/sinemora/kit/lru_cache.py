@@ -46,13 +46,17 @@ class LruCache(Generic[Key, Value]):
                 self._size += size
             while self._size > self._capacity:
                 self._size -= self._entries.popitem(last=False)[1][1]
-            if self._on_resize is not None:
-                self._on_resize(self._size)
+            self._report_size()
 
     def remove(self, key: Key) -> None:
         """Drop the value of `key`, if there is one."""
         with self._lock:
             self._drop(key)
+            self._report_size()
+
+    def _report_size(self) -> None:
+        if self._on_resize is not None:
+            self._on_resize(self._size)
 
     def _drop(self, key: Key) -> None:
         entry = self._entries.pop(key, None)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from sinemora.kit.db import system_session
-from sinemora.kit.lru_cache import LruCache
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections as clock_corrections
 from sinemora.measurements.query import rollup_cache
@@ -136,16 +135,3 @@ def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
     assert all(one != other for one, other in pairwise(found))
     forgotten(monkeypatch)
     assert told() == found[3]
-
-
-def test_memory_is_bounded_and_forgets_what_was_asked_for_least():
-    held = LruCache(100)
-    for key in "abc":
-        held.put(key, key.upper(), 40)
-    assert [held.get(key) for key in "abc"] == [None, "B", "C"]
-    held.get("b")
-    held.put("d", "D", 40)
-    assert [held.get(key) for key in "bcd"] == ["B", None, "D"]
-    held.put("e", "E", 101)
-    held.put("d", "again", 60)
-    assert [held.get(key) for key in "bde"] == ["B", "again", None]
