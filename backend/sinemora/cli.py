@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from sinemora import migrate
 from sinemora.alerts import command as alerts
+from sinemora.applications import command as applications
 from sinemora.embedded import commands as embedded
 from sinemora.kit.config import explain, settings
 from sinemora.main import create_app, serve
@@ -19,6 +20,7 @@ from sinemora.profiler import command as profiler
 from sinemora.recommendations import command as recommendations
 from sinemora.simulation import command as simulation
 from sinemora.tenants.service import create_owner
+from sinemora.what_if import command as what_if
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -55,7 +57,9 @@ def _parser() -> argparse.ArgumentParser:
 
     operations.add(commands, _with_database)
     transfer.add(commands)
+    applications.add(commands)
     recommendations.add(commands)
+    what_if.add(commands)
     alerts.add(commands)
     profiler.add(commands)
     simulation.add(commands)

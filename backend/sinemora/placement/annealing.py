@@ -27,7 +27,7 @@ class State(NamedTuple):
 
 
 class Fixed(NamedTuple):
-    """What a search does not change; see `search.Question`."""
+    """What a search does not change; see `search.SearchProblem`."""
 
     owner: Ints
     need: Ints

@@ -11,14 +11,14 @@ from sinemora.placement import limits, search, vector_packing
 from sinemora.placement.limits import InfeasibleError
 from sinemora.placement.plan import Plan
 from sinemora.placement.problem import ANYWHERE, Problem, Resources
-from sinemora.placement.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, Found, Question
+from sinemora.placement.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, SearchProblem, SearchSolution
 
 LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
 """How levels are called, and what a job is allowed to use."""
 TRIED_MOST = 20
 """Limits given up one by one."""
 _PACK_S = 1.0
-_Asked = TypeVar("_Asked", Problem, Question)
+_Problem = TypeVar("_Problem", Problem, SearchProblem)
 
 
 def require_all_placed(
@@ -65,7 +65,7 @@ def _limits_of(
 
 
 def require_all_found(
-    question: Question, found: Found, jobs: Sequence[str], words: Mapping[str, str] = LEVEL_WORDS
+    question: SearchProblem, found: SearchSolution, jobs: Sequence[str], words: Mapping[str, str] = LEVEL_WORDS
 ) -> None:
     """As `require_all_placed` for a search: what is named was seen to make room; there may be more that would."""
     waits = (found.at < 0) & question.movable
@@ -87,11 +87,11 @@ def require_all_found(
 
 
 def _tried(
-    asked: _Asked,
-    loose: _Asked,
+    asked: _Problem,
+    loose: _Problem,
     most_moves: int | None,
-    feasible: Callable[[_Asked], bool],
-    without: Callable[[_Asked], Iterator[tuple[str, _Asked]]],
+    feasible: Callable[[_Problem], bool],
+    without: Callable[[_Problem], Iterator[tuple[str, _Problem]]],
 ) -> tuple[tuple[str, ...], int]:
     """(what given up alone makes room, how much was tried). `loose` is what is asked without a budget of moves."""
     relax: list[str] = []
@@ -125,7 +125,7 @@ def _all_placed(problem: Problem) -> bool:
     return int(plan.waiting.sum()) == 0
 
 
-def _all_found(question: Question) -> bool:
+def _all_found(question: SearchProblem) -> bool:
     found = search.solve(question, proposals=PROPOSALS_LEAST)
     return not ((found.at < 0) & question.movable).any()
 
@@ -157,8 +157,8 @@ def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -
 
 
 def _of_question(
-    question: Question, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
-) -> Iterator[tuple[str, Question]]:
+    question: SearchProblem, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
+) -> Iterator[tuple[str, SearchProblem]]:
     """Each limit in words, and the question without it; of jobs that do not wait only what they share with others."""
     machine = words["machine"]
     for column, what in enumerate(("slots", "CPU", "memory")):

@@ -26,7 +26,7 @@ NO_LIMIT = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Question:
+class SearchProblem:
     """Tasks, the links between them, machines, and what must hold. Arrays of one entry a task unless said otherwise."""
 
     at: Ints
@@ -66,7 +66,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Found:
+class SearchSolution:
     """The best placement seen. `cost` of all links, moves not counted; no placement costs less than `bound`."""
 
     at: Ints
@@ -77,7 +77,7 @@ class Found:
     seconds: float
 
 
-def solve(question: Question, seed: int = 0, proposals: int | None = None) -> Found:
+def solve(question: SearchProblem, seed: int = 0, proposals: int | None = None) -> SearchSolution:
     """The best placement found in so many proposals; the time they take grows with the links of a task."""
     started = time.perf_counter()
     _check(question)
@@ -93,12 +93,12 @@ def solve(question: Question, seed: int = 0, proposals: int | None = None) -> Fo
             tries.append(annealed(state, fixed, movers, question.most_moves, count, seed + start))
     at = min(tries, key=lambda one: _total(question, fixed, one))
     moved = int(((at != question.at) & (question.at >= 0)).sum())
-    return Found(
+    return SearchSolution(
         at, _value(question, at), lower_bound(question), moved, int((at < 0).sum()), time.perf_counter() - started
     )
 
 
-def lower_bound(question: Question) -> float:
+def lower_bound(question: SearchProblem) -> float:
     """What no placement can cost less than: every link at the cheapest pair of machines its tasks may use."""
     total = 0.0
     jobs = question.owner[question.source] if len(question.source) else np.zeros(0, np.int64)
@@ -120,7 +120,7 @@ def lower_bound(question: Question) -> float:
     return total
 
 
-def _check(question: Question) -> None:
+def _check(question: SearchProblem) -> None:
     used = np.zeros_like(question.room)
     placed = question.at >= 0
     np.add.at(used, question.at[placed], question.need[placed])
@@ -129,7 +129,7 @@ def _check(question: Question) -> None:
         raise ProblemError("machine_overfull", f"machine {int(over.argmax())}", "more runs there than it has room for")
 
 
-def _value(question: Question, at: Ints) -> float:
+def _value(question: SearchProblem, at: Ints) -> float:
     """Cost of the links whose tasks both run."""
     a, b = at[question.source], at[question.target]
     run = (a >= 0) & (b >= 0)
@@ -137,12 +137,12 @@ def _value(question: Question, at: Ints) -> float:
     return float((question.table[curve, question.steps[a[run], b[run]]] * question.weight[run]).sum())
 
 
-def _total(question: Question, fixed: Fixed, at: Ints) -> float:
+def _total(question: SearchProblem, fixed: Fixed, at: Ints) -> float:
     moved = ((at != question.at) & (question.at >= 0)).sum()
     return _value(question, at) + fixed.price * float(moved) + fixed.waiting_cost * float((at < 0).sum())
 
 
-def _fixed(question: Question) -> Fixed:
+def _fixed(question: SearchProblem) -> Fixed:
     task = np.concatenate([question.source, question.target])
     order = np.argsort(task, kind="stable")
     tasks = len(question.at)
@@ -170,7 +170,7 @@ def _fixed(question: Question) -> Fixed:
     )
 
 
-def _state(question: Question, fixed: Fixed) -> State:
+def _state(question: SearchProblem, fixed: Fixed) -> State:
     tasks, machines = len(question.at), len(question.room)
     jobs = len(question.curve)
     state = State(

@@ -1,1 +1,1 @@
-"""Recommendations: which task to move where, what it gains, why, and whether it did."""
+"""Recommendations: task moves with their expected gain, their evidence and their measured outcome."""

@@ -1,4 +1,4 @@
-"""What else a move could have been: the next best VM for its task, and how much worse its path may get."""
+"""Alternatives to a move: the next best VM of its task, and the slack of its path."""
 
 import numpy as np
 
@@ -8,137 +8,148 @@ from sinemora.placement import costs
 from sinemora.placement.costs import CostTable, Objective
 from sinemora.placement.move_sequence import TaskMove
 from sinemora.placement.risk import pair_costs
-from sinemora.recommendations.formulate import stars_of
-from sinemora.recommendations.instance import World
-from sinemora.recommendations.optimize import POINTS, Choice
+from sinemora.recommendations.formulate import solvable_stars
+from sinemora.recommendations.instance import Instance
+from sinemora.recommendations.optimize import POINTS, Solution
 from sinemora.recommendations.schemas import RunnerUp
 
 Known = dict[int, Floats]
-"""What tasks of an application lose on each VM, where it was worked out already, by its position."""
+"""Performance loss of an application's tasks on each VM, cached by its position."""
 
 
-def alternatives(world: World, choice: Choice, move: TaskMove, known: Known) -> tuple[RunnerUp | None, float | None]:
-    """The next best VM for a task at the prices of slots, and how many µs its path may lose before the move does.
+def alternatives(
+    instance: Instance, solution: Solution, move: TaskMove, known: Known
+) -> tuple[RunnerUp | None, float | None]:
+    """Return the next best VM of a task at slot prices, and the slack of its path in µs.
 
-    `known` is remembered from move to move. VMs where the plan has tasks of the same application are no others: its
-    tasks are alike, and two could change places for nothing. Where slots have no prices, the next best VM is one with
-    room left.
+    `known` caches losses from move to move. VMs where the plan has tasks of the same application are excluded: its
+    tasks are alike and could be swapped for nothing. Without slot prices, the next best VM is one with free capacity.
     """
-    plan = choice.plan
-    one = world.applications[move.task[0]]
-    problem = choice.problem
-    if problem is None or plan is None or plan.slot_price is None or one.root is None or move.task[1] == one.root:
-        return _next_with_room(world, choice, move), None
-    losses = _losses(world, choice, move.task[0], known)
+    plan = solution.plan
+    application = instance.applications[move.task[0]]
+    problem = solution.problem
+    if (
+        problem is None
+        or plan is None
+        or plan.slot_price is None
+        or application.root is None
+        or move.task[1] == application.root
+    ):
+        return _next_with_room(instance, solution, move), None
+    losses = _losses(instance, solution, move.task[0], known)
     cost = losses + plan.slot_price
-    # The price of a slot means nothing where roots and pinned tasks leave none.
-    left = problem.with_roots(plan.root).free_slots() - problem.held().on_machines(len(world.machines))
+    # A slot price has no meaning where roots and pinned tasks leave no slot.
+    left = problem.with_roots(plan.root).free_slots() - problem.held().on_machines(len(instance.machines))
     usable = left > 0
-    if one.allowed is not None:
-        usable &= one.allowed
-    after = choice.after[move.task[0]]
+    if application.allowed is not None:
+        usable &= application.allowed
+    after = solution.after[move.task[0]]
     usable[after[after >= 0]] = False
     usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
     runner = None
-    rent = min(float(plan.slot_price[move.target]), _worth_to_others(world, choice, move, known))
+    rent = min(float(plan.slot_price[move.target]), _worth_to_others(instance, solution, move, known))
     rivals = [np.inf if move.starts else float(cost[move.source])]
     if usable.any():
         best = int(np.where(usable, cost, np.inf).argmin())
         worse = max(float(cost[best] - losses[move.target] - rent) / POINTS, 0.0)
-        runner = RunnerUp(vm=_named(world, best), worse_by=worse)
+        runner = RunnerUp(vm=_named(instance, best), worse_by=worse)
         rivals.append(float(cost[best]))
     if not np.isfinite(min(rivals)):
         return runner, None
-    return runner, _slack_us(world, choice, move, min(rivals) - rent)
+    return runner, _slack_us(instance, solution, move, min(rivals) - rent)
 
 
-def _slack_us(world: World, choice: Choice, move: TaskMove, most: float) -> float | None:
-    """By how many µs all round trips to where a task goes may grow until it loses `most` points; None: by any."""
+def _slack_us(instance: Instance, solution: Solution, move: TaskMove, most: float) -> float | None:
+    """Return the growth of round trips in µs at which a task loses `most` points; None if it never does."""
     place = move.task[0]
-    one = world.applications[place]
-    table = _table(world, choice, place)
-    if table is None or choice.problem is None or choice.problem.risk is None:
+    application = instance.applications[place]
+    table = _table(instance, solution, place)
+    if table is None or solution.problem is None or solution.problem.risk is None:
         floor = 1 - most / POINTS
-        budget = one.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
-        trips = choice.assumed.round_trips_ns[int(choice.after[place][one.root or 0])]
-        return None if budget is None else max(budget - float(one.sensitivity.added_us(trips[move.target])), 0.0)
-    distributions, risk = choice.problem.risk
-    shares = distributions.shares(int(choice.after[place][one.root or 0]))[move.target : move.target + 1]
+        budget = application.sensitivity.curve.budget_us(max(floor, 1e-9)) if floor <= 1 else 0.0
+        trips = solution.assumed.round_trips_ns[int(solution.after[place][application.root or 0])]
+        return (
+            None if budget is None else max(budget - float(application.sensitivity.added_us(trips[move.target])), 0.0)
+        )
+    distributions, risk = solution.problem.risk
+    shares = distributions.shares(int(solution.after[place][application.root or 0]))[move.target : move.target + 1]
     steps = np.arange(table.size)
     kept, lost = 0, table.size
     while lost - kept > 1:
         later = (kept + lost) // 2
         loses = pair_costs(shares, table[np.minimum(steps + later, table.size - 1)], risk)[0]
         kept, lost = (later, lost) if loses <= most else (kept, later)
-    return None if lost == table.size else kept * choice.problem.curves.step_us
+    return None if lost == table.size else kept * solution.problem.curves.step_us
 
 
-def _losses(world: World, choice: Choice, place: int, known: Known) -> Floats:
-    """Cost points a task of a star loses on each VM, its root being where it goes."""
+def _losses(instance: Instance, solution: Solution, place: int, known: Known) -> Floats:
+    """Return the cost points that a task of a star loses on each VM, with its root on its target."""
     if place not in known:
-        one = world.applications[place]
-        root = int(choice.after[place][one.root or 0])
-        table = _table(world, choice, place)
-        if table is None or choice.problem is None or choice.problem.risk is None:
-            trips = choice.assumed.round_trips_ns[root]
-            known[place] = np.asarray(POINTS * (1 - one.sensitivity.curve(one.sensitivity.added_us(trips))))
+        application = instance.applications[place]
+        root = int(solution.after[place][application.root or 0])
+        table = _table(instance, solution, place)
+        if table is None or solution.problem is None or solution.problem.risk is None:
+            trips = solution.assumed.round_trips_ns[root]
+            known[place] = np.asarray(
+                POINTS * (1 - application.sensitivity.curve(application.sensitivity.added_us(trips)))
+            )
         else:
-            distributions, risk = choice.problem.risk
+            distributions, risk = solution.problem.risk
             known[place] = pair_costs(distributions.shares(root), table, risk).astype(np.float64)
     return known[place]
 
 
-def _table(world: World, choice: Choice, place: int) -> CostTable | None:
-    """Cost points a task of a star that was the solver's loses at each step of latency; None for others."""
-    stars = stars_of(world)
-    if choice.problem is None or place not in stars:
+def _table(instance: Instance, solution: Solution, place: int) -> CostTable | None:
+    """Return the cost points of a star placed by the solver, by latency step; None for others."""
+    stars = solvable_stars(instance)
+    if solution.problem is None or place not in stars:
         return None
-    found: CostTable = costs.table(choice.problem.curves, Objective.loss)[stars.index(place)]
-    return found
+    cost_table: CostTable = costs.table(solution.problem.curves, Objective.loss)[stars.index(place)]
+    return cost_table
 
 
-def _worth_to_others(world: World, choice: Choice, move: TaskMove, known: Known) -> float:
-    """What the slot a task goes to would gain the task of another application that needs it most, in cost points.
+def _worth_to_others(instance: Instance, solution: Solution, move: TaskMove, known: Known) -> float:
+    """Return the most cost points that a task of another application would gain in the target slot.
 
-    Prices of slots are not unique: that of one which nobody else wants may be all that its task gains there.
+    Slot prices are not unique: the price of an uncontested slot may equal all that its task gains there.
     """
     most = 0.0
-    for place, other in enumerate(world.applications):
-        at = choice.after[place]
+    for place, other in enumerate(instance.applications):
+        at = solution.after[place]
         if place == move.task[0] or other.root is None or not other.chosen or at[other.root] < 0:
             continue
         movable = [
             m for task, m in enumerate(at.tolist()) if m >= 0 and task != other.root and not other.tasks[task].pinned
         ]
         if movable and (other.allowed is None or other.allowed[move.target]):
-            losses = _losses(world, choice, place, known)
+            losses = _losses(instance, solution, place, known)
             most = max(most, float(losses[movable].max() - losses[move.target]))
     return most
 
 
-def _next_with_room(world: World, choice: Choice, move: TaskMove) -> RunnerUp | None:
-    """The best of the VMs a task would fit on when all moves are made, by the links it has."""
+def _next_with_room(instance: Instance, solution: Solution, move: TaskMove) -> RunnerUp | None:
+    """Return the best VM by the task's links that has free capacity after all moves."""
     place, task = move.task
-    one = world.applications[place]
-    links, at = one.links, choice.after[place]
+    application = instance.applications[place]
+    links, at = application.links, solution.after[place]
     mine = (links.sources == task) | (links.targets == task)
     peers = at[np.where(links.sources == task, links.targets, links.sources)[mine]]
     weights = links.weights[mine][peers >= 0]
     peers = peers[peers >= 0]
     if not peers.size:
         return None
-    kept = one.sensitivity.curve(one.sensitivity.added_us(choice.assumed.round_trips_ns[:, peers]))
+    kept = application.sensitivity.curve(application.sensitivity.added_us(solution.assumed.round_trips_ns[:, peers]))
     performance = kept @ weights / weights.sum()
-    usable = np.asarray((world.free(choice.after) >= np.array(one.tasks[task].takes)).all(axis=1))
-    if one.allowed is not None:
-        usable &= one.allowed
+    usable = np.asarray((instance.free(solution.after) >= np.array(application.tasks[task].takes)).all(axis=1))
+    if application.allowed is not None:
+        usable &= application.allowed
     usable[[machine for machine in (move.source, move.target) if machine >= 0]] = False
     if not usable.any():
         return None
     best = int(np.where(usable, performance, -np.inf).argmax())
     worse = max(float(performance[move.target] - performance[best]), 0.0)
-    return RunnerUp(vm=_named(world, best), worse_by=worse)
+    return RunnerUp(vm=_named(instance, best), worse_by=worse)
 
 
-def _named(world: World, machine: int) -> Named:
-    return Named(id=world.machines[machine].id, name=world.machines[machine].name)
+def _named(instance: Instance, machine: int) -> Named:
+    return Named(id=instance.machines[machine].id, name=instance.machines[machine].name)

@@ -1,4 +1,4 @@
-"""A choice in words and numbers: what a reader needs to believe a move, or to refuse it."""
+"""Recommendation in words and numbers: the evidence that justifies each move."""
 
 from uuid import UUID
 
@@ -12,186 +12,188 @@ from sinemora.placement.move_sequence import Step, TaskMove
 from sinemora.placement.problem import Risk
 from sinemora.recommendations import constraints
 from sinemora.recommendations.alternatives import Known, alternatives
-from sinemora.recommendations.holdout import Expected, Gain
-from sinemora.recommendations.infeasibility import short_of_objectives
-from sinemora.recommendations.instance import World
-from sinemora.recommendations.network import network_of
-from sinemora.recommendations.optimize import POINTS, Choice, Group, expected, moved, of_task
+from sinemora.recommendations.flow_network import solved_arcs
+from sinemora.recommendations.holdout import Estimate, Gain
+from sinemora.recommendations.infeasibility import unmet_objectives
+from sinemora.recommendations.instance import Instance
+from sinemora.recommendations.optimize import POINTS, Group, Solution, apply_moves, expected_gain, task_gain
 from sinemora.recommendations.schemas import (
-    Answer,
     ApplicationGain,
     BestFound,
     CertificateRead,
     Evidence,
     ExpectedRead,
-    FrontPoint,
     GainRead,
+    MoveEndpoint,
     MoveRead,
-    Place,
-    Question,
+    ParetoPoint,
+    RecommendationRequest,
+    RecommendationResult,
     RunnerUp,
 )
 
 _COUNTED = {
-    Risk.mean: "the mean over all exchanges",
+    Risk.mean: "the mean of all exchanges",
     Risk.p99: "the 99th percentile of all exchanges",
     Risk.cvar: "the slowest twentieth of all exchanges",
 }
 
 
-def answer(world: World, seen: History, question: Question, objective: Objective, choice: Choice) -> Answer:
-    """What was found, without the moves themselves."""
-    here = tuple(one.at for one in world.applications)
-    chosen = [place for place, one in enumerate(world.applications) if one.chosen]
-    total = expected(world, here, choice.after, chosen, 0.0) if choice.kept else None
-    touched = sorted({move.task[0] for group in choice.kept for move in group.moves})
-    gains = [(place, expected(world, here, choice.after, [place], 0.0)) for place in touched]
-    size = len(world.machines)
+def build_result(
+    instance: Instance, history: History, question: RecommendationRequest, objective: Objective, solution: Solution
+) -> RecommendationResult:
+    """Return the result of a recommendation without its moves."""
+    here = tuple(application.at for application in instance.applications)
+    chosen = [place for place, application in enumerate(instance.applications) if application.chosen]
+    total = expected_gain(instance, here, solution.after, chosen, 0.0) if solution.kept else None
+    touched = sorted({move.task[0] for group in solution.kept for move in group.moves})
+    gains = [(place, expected_gain(instance, here, solution.after, [place], 0.0)) for place in touched]
+    size = len(instance.machines)
     off_diagonal = ~np.eye(size, dtype=bool)
-    known = int((choice.assumed.known & off_diagonal).sum())
-    span = seen.span
-    return Answer(
+    known = int((solution.assumed.known & off_diagonal).sum())
+    span = history.span
+    return RecommendationResult(
         policy=question.policy,
         objective=objective,
-        best_found=_best_found(choice),
+        best_found=_best_found(solution),
         total=None if total is None else gain_read(total),
         applications=[
             ApplicationGain(
-                application=_named(world.applications[place].id, world.applications[place].name),
-                objective=world.applications[place].objective,
-                expected=gain_read(found),
+                application=_named(instance.applications[place].id, instance.applications[place].name),
+                objective=instance.applications[place].objective,
+                expected=gain_read(gain),
             )
-            for place, found in gains
-            if found is not None
+            for place, gain in gains
+            if gain is not None
         ],
-        certificate=_certificate(choice),
-        front=_front(world, choice, chosen),
-        constraints=constraints.stated(world),
-        rejected=short_of_objectives(world, choice.after)
-        + [f"{words}." for words in choice.unplaced]
-        + [_rejected(world, group) for group in choice.groups if group.rejected is not None],
+        certificate=_certificate(solution),
+        pareto_front=_pareto_front(instance, solution, chosen),
+        constraints=constraints.describe(instance),
+        rejected=unmet_objectives(instance, solution.after)
+        + [f"{words}." for words in solution.unplaced]
+        + [_rejected(instance, group) for group in solution.groups if group.rejected is not None],
         evidence=Evidence(
             window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
             statistic=question.statistic,
-            chosen_on=len(world.choosing),
-            judged_on=len(world.judging),
+            chosen_on=len(instance.training),
+            judged_on=len(instance.holdout),
             paths=size * (size - 1),
             paths_known=known,
             paths_assumed=size * (size - 1) - known,
-            hysteresis=choice.hysteresis,
+            min_gain=solution.min_gain,
         ),
-        price_change_per_hour=_price_change(world, here, choice.after),
-        network=network_of(choice) if question.explain else None,
+        price_change_per_hour=_price_change(instance, here, solution.after),
+        network=solved_arcs(solution) if question.explain else None,
     )
 
 
-def moves(world: World, choice: Choice) -> list[MoveRead]:
-    """The moves in the order to make them."""
-    here = tuple(one.at for one in world.applications)
-    group_of = {move: number for number, group in enumerate(choice.kept) for move in group.moves}
-    leaving = {move.source: move for group in choice.kept for move in group.moves if not move.starts}
+def build_moves(instance: Instance, solution: Solution) -> list[MoveRead]:
+    """Return the moves in execution order."""
+    here = tuple(application.at for application in instance.applications)
+    group_of = {move: number for number, group in enumerate(solution.kept) for move in group.moves}
+    leaving = {move.source: move for group in solution.kept for move in group.moves if not move.starts}
     known: Known = {}
-    found = []
-    for position, step in enumerate(choice.steps):
+    reads = []
+    for position, step in enumerate(solution.steps):
         move = step.move
-        one = world.applications[move.task[0]]
-        gained = of_task(world, move, here, choice.after)
-        before = None if move.starts else _trip_ns(world, choice, move, here)
-        trips = (before, _trip_ns(world, choice, move, choice.after))
+        application = instance.applications[move.task[0]]
+        gained = task_gain(instance, move, here, solution.after)
+        before = None if move.starts else _trip_ns(instance, solution, move, here)
+        trips = (before, _trip_ns(instance, solution, move, solution.after))
         other = leaving.get(move.target)
-        runner, slack = alternatives(world, choice, move, known)
-        found.append(
+        runner, slack = alternatives(instance, solution, move, known)
+        reads.append(
             MoveRead(
                 position=position,
                 group=group_of[move],
-                application=_named(one.id, one.name),
-                task=_named(one.tasks[move.task[1]].id, one.tasks[move.task[1]].name),
-                source=None if move.starts else _place(world, move.source),
-                target=_place(world, move.target),
-                via=None if step.via is None else _machine(world, step.via),
+                application=_named(application.id, application.name),
+                task=_named(application.tasks[move.task[1]].id, application.tasks[move.task[1]].name),
+                source=None if move.starts else _place(instance, move.source),
+                target=_place(instance, move.target),
+                via=None if step.via is None else _machine(instance, step.via),
                 gain=None if gained is None else gain_read(gained),
                 round_trip_before_ns=trips[0],
                 round_trip_after_ns=trips[1],
-                slot_price=_slot_price(choice, move.target),
-                makes_room=[] if other is None else [_task_name(world, other)],
+                slot_price=_slot_price(solution, move.target),
+                makes_room=[] if other is None else [_task_name(instance, other)],
                 runner_up=runner,
                 slack_us=slack,
-                disturbs=_disturbed(world, move),
-                explanation=_explanation(world, move, gained, trips, other, runner, slack),
-                rollback=_rollback(world, step),
+                disturbs=_disturbed(instance, move),
+                explanation=_explanation(instance, move, gained, trips, other, runner, slack),
+                rollback=_rollback(instance, step),
             )
         )
-    return found
+    return reads
 
 
-def gain_read(found: Gain) -> GainRead:
-    """A gain as it is shown."""
+def gain_read(gain: Gain) -> GainRead:
+    """Convert a gain to its API schema."""
     return GainRead(
-        before=expected_read(found.before),
-        after=expected_read(found.after),
-        gain=expected_read(found.gain),
-        probability=found.probability,
+        before=expected_read(gain.before),
+        after=expected_read(gain.after),
+        gain=expected_read(gain.gain),
+        probability=gain.probability,
     )
 
 
-def expected_read(found: Expected) -> ExpectedRead:
-    """A mean with its interval as it is shown."""
-    return ExpectedRead(mean=found.mean, low=found.low, high=found.high, windows=found.windows)
+def expected_read(estimate: Estimate) -> ExpectedRead:
+    """Convert an estimate to its API schema."""
+    return ExpectedRead(mean=estimate.mean, low=estimate.low, high=estimate.high, windows=estimate.windows)
 
 
-def _certificate(choice: Choice) -> CertificateRead | None:
-    proof = None if choice.plan is None else choice.plan.certificate
+def _certificate(solution: Solution) -> CertificateRead | None:
+    proof = None if solution.plan is None else solution.plan.certificate
     if proof is None:
         return None
     words = (
-        "No placement of these tasks on these VMs is better under the round trips it was chosen on."
+        "Proven optimal: no placement of these tasks is better under the training windows."
         if proof.proven
-        else f"No placement can be better by more than {proof.gap} points of {proof.primal}."
+        else f"Optimality gap: no placement is better by more than {proof.gap} of {proof.primal} cost points."
     )
     return CertificateRead(primal=proof.primal, dual=proof.dual, gap=proof.gap, proven=proof.proven, words=words)
 
 
-def _best_found(choice: Choice) -> BestFound | None:
-    found = choice.search
-    if found is None:
+def _best_found(solution: Solution) -> BestFound | None:
+    result = solution.search
+    if result is None:
         return None
-    left = f"; {found.waiting} of them find no VM with room" if found.waiting else ""
+    left = f"; {result.waiting} of them are unplaced" if result.waiting else ""
     words = (
-        f"Best found for {choice.searched} tasks of graphs or of more than a slot, not proven: their links cost"
-        f" {found.cost:.3f}, and no placement costs less than {found.bound:.3f}{left}."
+        f"Best found, not proven optimal, for {solution.searched} tasks of graphs or larger than a slot: link cost"
+        f" {result.cost:.3f}, lower bound {result.bound:.3f}{left}."
     )
-    return BestFound(tasks=choice.searched, cost=found.cost, bound=found.bound, words=words)
+    return BestFound(tasks=solution.searched, cost=result.cost, bound=result.bound, words=words)
 
 
-def _price_change(world: World, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> float | None:
-    """What an hour costs more when VMs without tasks are not rented; None where no VM that matters has a price."""
+def _price_change(instance: Instance, before: tuple[np.ndarray, ...], after: tuple[np.ndarray, ...]) -> float | None:
+    """Return the change of the hourly price if idle VMs are given back; None if a VM that matters has no price."""
     used = [{int(machine) for at in side for machine in at if machine >= 0} for side in (before, after)]
-    prices = [world.machines[machine].price_per_hour for machine in used[0] ^ used[1]]
+    prices = [instance.machines[machine].price_per_hour for machine in used[0] ^ used[1]]
     if not prices or any(price is None for price in prices):
         return None
     return sum(
-        (world.machines[machine].price_per_hour or 0.0) * (1 if machine in used[1] else -1)
+        (instance.machines[machine].price_per_hour or 0.0) * (1 if machine in used[1] else -1)
         for machine in used[0] ^ used[1]
     )
 
 
-def _front(world: World, choice: Choice, chosen: list[int]) -> list[FrontPoint]:
-    """What the first group of moves gains, the first two, and so on."""
-    here = tuple(one.at for one in world.applications)
-    place_of = {step.move: position for position, step in enumerate(choice.steps)}
+def _pareto_front(instance: Instance, solution: Solution, chosen: list[int]) -> list[ParetoPoint]:
+    """Return the gain of the best group of moves, of the best two, and so on."""
+    here = tuple(application.at for application in instance.applications)
+    place_of = {step.move: position for position, step in enumerate(solution.steps)}
     made: list[TaskMove] = []
     points = []
-    for group in choice.kept:
+    for group in solution.kept:
         made += group.moves
-        found = expected(world, here, moved(here, made), chosen, 0.0)
+        gain = expected_gain(instance, here, apply_moves(here, made), chosen, 0.0)
         positions = sorted(place_of[move] for move in made if move in place_of)
-        gained = None if found is None else gain_read(found)
-        points.append(FrontPoint(moves=len(made), expected=gained, positions=positions))
+        gained = None if gain is None else gain_read(gain)
+        points.append(ParetoPoint(moves=len(made), expected=gained, positions=positions))
     return points
 
 
 def _explanation(
-    world: World,
+    instance: Instance,
     move: TaskMove,
     gained: Gain | None,
     trips: tuple[int | None, int],
@@ -199,100 +201,105 @@ def _explanation(
     runner: RunnerUp | None,
     slack: float | None,
 ) -> str:
-    one = world.applications[move.task[0]]
-    partner = "its neighbours" if one.root in (None, move.task[1]) else one.tasks[one.root or 0].name
-    target = world.machines[move.target].name
+    application = instance.applications[move.task[0]]
+    partner = (
+        "its neighbours" if application.root in (None, move.task[1]) else application.tasks[application.root or 0].name
+    )
+    target = instance.machines[move.target].name
     words = [f"On {target} the round trip to {partner} is {trips[1] / 1e3:.0f} µs"]
     if trips[0] is not None:
-        words[0] += f" instead of {trips[0] / 1e3:.0f} µs on {world.machines[move.source].name}"
-    if world.felt_judging is not None and one.root is not None:
-        words[0] += f" (the median; judged by {_COUNTED[world.felt_judging.risk]})"
+        words[0] += f" instead of {trips[0] / 1e3:.0f} µs on {instance.machines[move.source].name}"
+    if instance.holdout_risk is not None and application.root is not None:
+        words[0] += f" (median; evaluated by {_COUNTED[instance.holdout_risk.risk]})"
     if gained is None:
-        words[0] += "; what it performs was not measured."
+        words[0] += "; its performance was not measured."
     elif move.starts:
-        words[0] += f": performance {gained.after.mean:.1%}. It waits now and does nothing."
+        words[0] += f": performance {gained.after.mean:.1%}. It is waiting now."
     else:
         words[0] += f": performance {gained.after.mean:.1%} instead of {gained.before.mean:.1%}."
     if other is not None:
-        words.append(f"{_task_name(world, other)} makes room by moving to {world.machines[other.target].name}.")
+        words.append(
+            f"{_task_name(instance, other)} frees the slot by moving to {instance.machines[other.target].name}."
+        )
     if runner is not None:
-        words.append(f"The next best VM, {runner.vm.name}, would be worse by {runner.worse_by:.1%}.")
+        words.append(f"The next best VM, {runner.vm.name}, is worse by {runner.worse_by:.1%}.")
     if slack is not None:
-        words.append(f"The move pays as long as that round trip grows by less than {slack:.0f} µs.")
+        words.append(f"The move pays while this round trip grows by less than {slack:.0f} µs.")
     return " ".join(words)
 
 
-def _rollback(world: World, step: Step) -> str:
+def _rollback(instance: Instance, step: Step) -> str:
     move = step.move
-    name = world.applications[move.task[0]].tasks[move.task[1]].name
+    name = instance.applications[move.task[0]].tasks[move.task[1]].name
     if move.starts:
-        return f"Stop {name} on {world.machines[move.target].name}; undo moves in the reverse order."
+        return f"Stop {name} on {instance.machines[move.target].name}; undo moves in the reverse order."
     return (
-        f"Move {name} from {world.machines[move.target].name} back to {world.machines[move.source].name};"
+        f"Move {name} from {instance.machines[move.target].name} back to {instance.machines[move.source].name};"
         " undo moves in the reverse order."
     )
 
 
-def _rejected(world: World, group: Group) -> str:
-    told = ", ".join(
-        f"{_task_name(world, move)} from {_machine_name(world, move.source)} to {_machine_name(world, move.target)}"
+def _rejected(instance: Instance, group: Group) -> str:
+    names = ", ".join(
+        f"{_task_name(instance, move)} from {_machine_name(instance, move.source)}"
+        f" to {_machine_name(instance, move.target)}"
         for move in group.moves[:5]
     )
     more = f" and {len(group.moves) - 5} more" if len(group.moves) > 5 else ""
-    return f"{told}{more}: {group.rejected}."
+    return f"{names}{more}: {group.rejected}."
 
 
-def _disturbed(world: World, move: TaskMove) -> list[str]:
-    """Applications with tasks on the VMs a move touches, besides its own."""
+def _disturbed(instance: Instance, move: TaskMove) -> list[str]:
+    """Return other applications with tasks on the VMs of a move."""
     return [
-        one.name
-        for place, one in enumerate(world.applications)
-        if place != move.task[0] and np.isin(one.at[one.at >= 0], (move.source, move.target)).any()
+        application.name
+        for place, application in enumerate(instance.applications)
+        if place != move.task[0] and np.isin(application.at[application.at >= 0], (move.source, move.target)).any()
     ]
 
 
-def _trip_ns(world: World, choice: Choice, move: TaskMove, at: tuple[np.ndarray, ...]) -> int:
-    """The mean round trip (ns) over the links of a task, by the median of the judging windows."""
+def _trip_ns(instance: Instance, solution: Solution, move: TaskMove, at: tuple[np.ndarray, ...]) -> int:
+    """Return the mean round trip (ns) over the links of a task, by the median of the hold-out windows."""
     place, task = move.task
-    links = world.applications[place].links
+    links = instance.applications[place].links
     run = (at[place][links.sources] >= 0) & (at[place][links.targets] >= 0)
     mine = run & ((links.sources == task) | (links.targets == task))
     if not mine.any():
         return 0
     sources, targets = at[place][links.sources[mine]], at[place][links.targets[mine]]
-    judged = world.judging[:, sources, targets]
-    found = [
+    judged = instance.holdout[:, sources, targets]
+    medians = [
         0.0
         if a == b
         else float(np.nanmedian(judged[:, row]))
         if np.isfinite(judged[:, row]).any()
-        else float(choice.assumed.round_trips_ns[a, b])
+        else float(solution.assumed.round_trips_ns[a, b])
         for row, (a, b) in enumerate(zip(sources.tolist(), targets.tolist(), strict=True))
     ]
-    return round(float(np.mean(found)))
+    return round(float(np.mean(medians)))
 
 
-def _slot_price(choice: Choice, machine: int) -> float | None:
-    price = None if choice.plan is None else choice.plan.slot_price
+def _slot_price(solution: Solution, machine: int) -> float | None:
+    price = None if solution.plan is None else solution.plan.slot_price
     return None if price is None else float(price[machine]) / POINTS
 
 
-def _task_name(world: World, move: TaskMove) -> str:
-    one = world.applications[move.task[0]]
-    return f"{one.name}/{one.tasks[move.task[1]].name}"
+def _task_name(instance: Instance, move: TaskMove) -> str:
+    application = instance.applications[move.task[0]]
+    return f"{application.name}/{application.tasks[move.task[1]].name}"
 
 
-def _place(world: World, machine: int) -> Place:
-    vm = world.machines[machine]
-    return Place(id=vm.id, name=vm.name, zone=vm.zone, host=vm.host, price_per_hour=vm.price_per_hour)
+def _place(instance: Instance, machine: int) -> MoveEndpoint:
+    vm = instance.machines[machine]
+    return MoveEndpoint(id=vm.id, name=vm.name, zone=vm.zone, host=vm.host, price_per_hour=vm.price_per_hour)
 
 
-def _machine_name(world: World, machine: int) -> str:
-    return world.machines[machine].name if machine >= 0 else "waiting"
+def _machine_name(instance: Instance, machine: int) -> str:
+    return instance.machines[machine].name if machine >= 0 else "waiting"
 
 
-def _machine(world: World, machine: int) -> Named:
-    return _named(world.machines[machine].id, world.machines[machine].name)
+def _machine(instance: Instance, machine: int) -> Named:
+    return _named(instance.machines[machine].id, instance.machines[machine].name)
 
 
 def _named(identity: UUID, name: str) -> Named:

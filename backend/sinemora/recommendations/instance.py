@@ -1,4 +1,4 @@
-"""What a recommendation looks at, as values: VMs, applications on them, and round trips in windows apart."""
+"""Placement instance: VMs of a mesh, applications on them, and round trips in training and hold-out windows."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,20 +9,20 @@ import numpy.typing as npt
 
 from sinemora.applications.performance import Flags, Indices, Links, Sensitivity
 from sinemora.curves.core.curve import Floats
-from sinemora.recommendations.tail_risk import Felt
+from sinemora.recommendations.tail_risk import RiskModel
 
 Ints = npt.NDArray[np.int64]
 Trips = npt.NDArray[np.float32]
-"""Round trips in ns, NaN where unknown."""
+"""Round trips in ns; NaN is unknown."""
 WAITING, ELSEWHERE = -1, -2
-"""Machines of tasks that wait for one, and of tasks on VMs that are not in the mesh: those stay and are not judged."""
-PLENTY = 1 << 40
-"""Room of a machine that nobody limited."""
+"""Machine of a task without a VM, and of a task on a VM outside the mesh, which stays and is not evaluated."""
+UNLIMITED = 1 << 40
+"""Capacity of a machine without a limit."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """A VM: how many tasks it may hold in all, and what it is made of and costs, where that was said."""
+    """VM with its capacity, location and price; None where not stated."""
 
     id: UUID
     name: str
@@ -36,8 +36,8 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Need:
-    """What a task takes of a VM."""
+class TaskDemand:
+    """Resource demand of a task."""
 
     id: UUID
     name: str
@@ -48,21 +48,21 @@ class Need:
 
     @property
     def takes(self) -> tuple[int, int, int]:
-        """Slots, millicores, MiB."""
+        """Return slots, millicores and MiB."""
         return (self.slots, self.cpu_millicores, self.memory_mib)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Deployed:
-    """An application and where its tasks run: `at` is the machine of each, `WAITING` or `ELSEWHERE`.
+class Deployment:
+    """Application and the placement of its tasks: `at` is the machine of each, `WAITING` or `ELSEWHERE`.
 
-    `root` is the position of a star's root, None for a graph. `allowed` says which machines its tasks may use; spread
-    limits are None where nothing was said. `apart_from` are positions of other applications.
+    `root` is the position of a star's root, None for a graph. `allowed` marks the usable machines. Spread limits are
+    None without a limit. `apart_from` holds positions of other applications.
     """
 
     id: UUID
     name: str
-    tasks: tuple[Need, ...]
+    tasks: tuple[TaskDemand, ...]
     root: int | None
     links: Links
     sensitivity: Sensitivity
@@ -76,66 +76,68 @@ class Deployed:
     per_zone_max: int | None
     apart_from: frozenset[int]
     chosen: bool
-    """Whether the question is about it; the others stay and keep their slots."""
+    """The request selects this application; others stay and keep their slots."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class World:
-    """VMs of a mesh, all its applications, and two sets of windows: some to choose on, others to judge by.
+class Instance:
+    """VMs of a mesh, its applications, and round trips in training and hold-out windows.
 
-    `choosing` and `judging` have shape (windows, machines, machines). Where bad moments count, `felt_choosing` and
-    `felt_judging` have the whole distributions of the same windows from where the roots of stars are.
+    `training` and `holdout` have shape (windows, machines, machines). For the policy robust, `training_risk` and
+    `holdout_risk` hold the distributions of the same windows from the roots of stars.
     """
 
     machines: tuple[Machine, ...]
-    applications: tuple[Deployed, ...]
-    choosing: Trips
-    judging: Trips
-    felt_choosing: Felt | None = None
-    felt_judging: Felt | None = None
+    applications: tuple[Deployment, ...]
+    training: Trips
+    holdout: Trips
+    training_risk: RiskModel | None = None
+    holdout_risk: RiskModel | None = None
 
     @property
     def racks(self) -> Indices:
-        """The host each machine is on; a machine whose host nobody named has one of its own."""
+        """Return the host of each machine; a machine without a stated host is its own."""
         return _numbered([machine.host or machine.id for machine in self.machines])
 
     @property
     def zones(self) -> Indices:
-        """The zone each machine is in."""
+        """Return the zone of each machine."""
         return _numbered([machine.zone_id for machine in self.machines])
 
     @property
     def room(self) -> Ints:
-        """What each machine has in all, shape (machines, 3): slots, millicores, MiB."""
-        rows = [(one.slots, one.cpu_millicores, one.memory_mib) for one in self.machines]
-        return np.array([[PLENTY if part is None else part for part in row] for row in rows], np.int64)
+        """Return the capacity of each machine, shape (machines, 3): slots, millicores, MiB."""
+        rows = [(machine.slots, machine.cpu_millicores, machine.memory_mib) for machine in self.machines]
+        return np.array([[UNLIMITED if part is None else part for part in row] for row in rows], np.int64)
 
     def free(self, at: tuple[Indices, ...] | None = None) -> Ints:
-        """What is left of `room` when tasks run `at` these machines (as they do now by default)."""
+        """Return the free capacity for the placement `at` (default: the current one)."""
         left = self.room
-        for place, one in enumerate(self.applications):
-            for need, machine in zip(one.tasks, (one.at if at is None else at[place]).tolist(), strict=True):
+        for place, application in enumerate(self.applications):
+            for need, machine in zip(
+                application.tasks, (application.at if at is None else at[place]).tolist(), strict=True
+            ):
                 if machine >= 0:
                     left[machine] -= need.takes
         return left
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Assumed:
-    """Round trips with every gap filled, ns, and which were `known`; diagonal 0 and known."""
+class ImputedMatrix:
+    """Round trips in ns without gaps, and which were `known`; the diagonal is 0 and known."""
 
     round_trips_ns: Floats
     known: Flags
 
 
-class NothingKnown(ValueError):
+class NothingMeasured(ValueError):
     """No pair of the mesh was measured."""
 
 
-def filled(trips: Trips, zones: Indices) -> Assumed:
-    """The median of each pair over windows; where there is none, the median between its zones, else of the mesh.
+def impute(trips: Trips, zones: Indices) -> ImputedMatrix:
+    """Return each pair's median over windows; fill gaps with the median of its zones, else of the mesh.
 
-    Raises `NothingKnown`.
+    Raises `NothingMeasured`.
     """
     size = zones.size
     own = np.eye(size, dtype=bool)
@@ -143,22 +145,24 @@ def filled(trips: Trips, zones: Indices) -> Assumed:
     median[own] = np.nan
     measured = np.isfinite(median)
     if not measured.any():
-        raise NothingKnown("no path of the mesh was measured")
+        raise NothingMeasured("no path of the mesh was measured")
     if not (measured | own).all():
-        # Only gaps need what is usual between zones.
+        # Only gaps need zone medians.
         everywhere = float(np.median(median[measured]))
         pairs = zones[:, None] * (int(zones.max()) + 1) + zones[None, :]
         of_pair = np.full(int(pairs.max()) + 1, everywhere)
         gaps = ~measured & ~own
         for pair in np.unique(pairs[gaps]):
-            of_pair[pair] = np.median(found) if (found := median[measured & (pairs == pair)]).size else everywhere
+            of_pair[pair] = (
+                np.median(same_zones) if (same_zones := median[measured & (pairs == pair)]).size else everywhere
+            )
         median[gaps] = of_pair[pairs[gaps]]
     median[own] = 0.0
-    return Assumed(median, measured | own)
+    return ImputedMatrix(median, measured | own)
 
 
 def _medians(trips: Trips) -> Floats:
-    """`np.nanmedian` over windows, which takes ten times as long for a few windows of many pairs."""
+    """Return the median over windows; ten times faster than `np.nanmedian` for few windows of many pairs."""
     ranked = np.sort(trips, axis=0)  # NaN come last
     counted = np.isfinite(trips).sum(axis=0)
     middle = [np.maximum(counted - more, 0) // 2 for more in (1, 0)]

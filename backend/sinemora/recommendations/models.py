@@ -1,4 +1,4 @@
-"""Tables of recommendations and of what asks for them regularly."""
+"""Tables of recommendations and their schedules."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -16,7 +16,7 @@ from sinemora.meshes.models import Mesh
 
 
 class RecommendationState(StrEnum):
-    """Where a recommendation stands. What was applied is measured, and then verified whatever it showed."""
+    """Life cycle of a recommendation: an applied one is measured, then verified whatever the outcome."""
 
     proposed = "proposed"
     accepted = "accepted"
@@ -26,7 +26,7 @@ class RecommendationState(StrEnum):
 
 
 class Trigger(StrEnum):
-    """Why a recommendation was made."""
+    """Origin of a recommendation."""
 
     asked = "asked"
     scheduled = "scheduled"
@@ -37,9 +37,9 @@ OPEN = (RecommendationState.proposed, RecommendationState.accepted)
 
 
 class Recommendation(Identified, Versioned, TenantOwned, Base):
-    """Moves that are worth making, with everything they rest on; what it says never changes, only where it stands.
+    """Moves worth making and their evidence. The content never changes, only the state.
 
-    `question` is what was asked, `answer` what was found, `outcome` what was measured after it was applied.
+    `question` holds the request, `answer` the result, `outcome` the measurement after the moves.
     """
 
     __tablename__ = "recommendations"
@@ -71,7 +71,7 @@ class Recommendation(Identified, Versioned, TenantOwned, Base):
 
 
 class RecommendationSchedule(TenantOwned, Base):
-    """Asks for a recommendation on a mesh every so often, with the same question."""
+    """Repeats a request on a mesh every `every_h` hours."""
 
     __tablename__ = "recommendation_schedules"
     __table_args__ = (

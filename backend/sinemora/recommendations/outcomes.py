@@ -1,4 +1,4 @@
-"""What applications do since their tasks were moved, weighed as it was when it was promised."""
+"""Observed performance of applications since their moves, measured as predicted."""
 
 from uuid import UUID
 
@@ -11,39 +11,50 @@ from sinemora.applications.reading import links_of
 from sinemora.measurements.query.history import History
 from sinemora.meshes.plan import MeshState
 from sinemora.recommendations import explanation, holdout, load_instance
-from sinemora.recommendations.schemas import ExpectedRead, Policy, Question
-from sinemora.recommendations.tail_risk import Felt
+from sinemora.recommendations.schemas import ExpectedRead, Policy, RecommendationRequest
+from sinemora.recommendations.tail_risk import RiskModel
 
 
 def observed(
-    session: Session, mesh_id: UUID, moved: set[UUID], question: Question, mesh: MeshState, seen: History
+    session: Session,
+    mesh_id: UUID,
+    moved: set[UUID],
+    question: RecommendationRequest,
+    mesh: MeshState,
+    history: History,
 ) -> ExpectedRead | None:
-    """The mean performance of the applications `moved` in the windows seen; None when too few tell."""
-    found = [one for one in applications.applications_of(session, mesh_id) if one.id in moved]
-    if not found or not seen.started_at_s.size:
+    """Return the mean performance of the applications `moved` in a history; None with too few windows."""
+    members = [application for application in applications.applications_of(session, mesh_id) if application.id in moved]
+    if not members or not history.started_at_s.size:
         return None
-    entries = attach.entries(session, found)
+    entries = attach.entries(session, members)
     machine_of = {axis.id: at for at, axis in enumerate(mesh.members)}
-    places = [load_instance.machines_of(one, machine_of) for one in found]
-    felt: Felt | None = None
+    places = [load_instance.task_machines(application, machine_of) for application in members]
+    risk_model: RiskModel | None = None
     if question.policy is Policy.ROBUST:
-        roots = [int(at[task]) for one, at in zip(found, places, strict=True) for task in load_instance.roots_of(one)]
-        felt = load_instance.felt_in(session, mesh, seen, question.risk, roots)
+        roots = [
+            int(at[task])
+            for application, at in zip(members, places, strict=True)
+            for task in load_instance.root_positions(application)
+        ]
+        risk_model = load_instance.load_risk_model(session, mesh, history, question.risk, roots)
     lines = [
-        holdout.series(
-            links_of(one),
+        holdout.performance_series(
+            links_of(application),
             at,
-            seen.round_trips_ns,
-            attach.sensitivity(one, entries[one.id]),
-            felt if load_instance.roots_of(one) else None,
+            history.round_trips_ns,
+            attach.sensitivity(application, entries[application.id]),
+            risk_model if load_instance.root_positions(application) else None,
         )
-        for one, at in zip(found, places, strict=True)
+        for application, at in zip(members, places, strict=True)
     ]
-    told = holdout.gain(lines, lines, 0.0)
-    return None if told is None or told.after.windows < 2 else explanation.expected_read(told.after)
+    gain = holdout.estimate_gain(lines, lines, 0.0)
+    return None if gain is None or gain.after.windows < 2 else explanation.expected_read(gain.after)
 
 
-def mean_of(found: list[ExpectedRead]) -> ExpectedRead:
-    """The mean over applications of what was expected of each."""
-    means, lows, highs = (float(np.mean([getattr(one, part) for one in found])) for part in ("mean", "low", "high"))
-    return ExpectedRead(mean=means, low=lows, high=highs, windows=min(one.windows for one in found))
+def mean_of(estimates: list[ExpectedRead]) -> ExpectedRead:
+    """Return the mean of the applications' estimates."""
+    means, lows, highs = (
+        float(np.mean([getattr(estimate, part) for estimate in estimates])) for part in ("mean", "low", "high")
+    )
+    return ExpectedRead(mean=means, low=lows, high=highs, windows=min(estimate.windows for estimate in estimates))

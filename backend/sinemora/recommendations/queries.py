@@ -1,4 +1,4 @@
-"""SQL of recommendations."""
+"""Queries of recommendations."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -12,30 +12,30 @@ from sinemora.recommendations.models import OPEN, Recommendation, Recommendation
 
 
 def locked(session: Session, recommendation_id: UUID) -> Recommendation | None:
-    """The tenant's recommendation; others who decide about it wait."""
-    found = select(Recommendation).where(Recommendation.id == recommendation_id).with_for_update()
-    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+    """Return the tenant's recommendation, locked against concurrent decisions."""
+    statement = select(Recommendation).where(Recommendation.id == recommendation_id).with_for_update()
+    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
 def places(session: Session, task_ids: Collection[UUID]) -> dict[UUID, UUID | None]:
-    """The VM each task runs on now; tasks that are gone are not in it."""
+    """Return the current VM of each task; deleted tasks are absent."""
     rows = session.execute(select(Task.id, Task.vm_id).where(Task.id.in_(task_ids)))
     return {task_id: vm_id for task_id, vm_id in rows}
 
 
 def tasks(session: Session, task_ids: Collection[UUID]) -> list[Task]:
-    """Tasks of these ids, locked."""
+    """Return these tasks, locked."""
     return list(session.scalars(select(Task).where(Task.id.in_(task_ids)).with_for_update(of=Task)))
 
 
 def open_ones(session: Session) -> list[tuple[UUID, UUID]]:
-    """(tenant, recommendation) of all that may be applied yet. In a system session."""
+    """Return (tenant, recommendation) of all open recommendations. Needs a system session."""
     rows = session.execute(select(Recommendation.tenant_id, Recommendation.id).where(Recommendation.state.in_(OPEN)))
     return [(tenant_id, identity) for tenant_id, identity in rows]
 
 
 def applied_before(session: Session, at: datetime) -> list[tuple[UUID, UUID]]:
-    """(tenant, recommendation) of all applied before `at` and not verified. In a system session."""
+    """Return (tenant, recommendation) of all applied before `at` and not verified. Needs a system session."""
     rows = session.execute(
         select(Recommendation.tenant_id, Recommendation.id).where(
             Recommendation.state == RecommendationState.applied, Recommendation.applied_at < at
@@ -45,7 +45,7 @@ def applied_before(session: Session, at: datetime) -> list[tuple[UUID, UUID]]:
 
 
 def newest_of_mesh(session: Session, mesh_id: UUID) -> Recommendation | None:
-    """The last recommendation made for a mesh."""
+    """Return the newest recommendation of a mesh."""
     return session.scalars(
         select(Recommendation)
         .where(Recommendation.mesh_id == mesh_id)
@@ -55,7 +55,7 @@ def newest_of_mesh(session: Session, mesh_id: UUID) -> Recommendation | None:
 
 
 def verified(session: Session, limit: int) -> list[Recommendation]:
-    """Recommendations whose outcome is known, newest first."""
+    """Return verified recommendations, newest first."""
     return list(
         session.scalars(
             select(Recommendation)
@@ -67,12 +67,12 @@ def verified(session: Session, limit: int) -> list[Recommendation]:
 
 
 def schedules(session: Session) -> list[RecommendationSchedule]:
-    """What is asked regularly: of one tenant, or of all in a system session."""
+    """Return the schedules of the tenant, or of all tenants in a system session."""
     return list(session.scalars(select(RecommendationSchedule)))
 
 
 def with_objective(session: Session) -> list[tuple[UUID, UUID, UUID]]:
-    """(tenant, mesh, application) of all that state the performance they must keep. In a system session."""
+    """Return (tenant, mesh, application) of all applications with an objective. Needs a system session."""
     rows = session.execute(
         select(Application.tenant_id, Application.mesh_id, Application.id).where(Application.objective.is_not(None))
     )

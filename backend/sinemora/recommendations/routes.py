@@ -1,4 +1,4 @@
-"""HTTP of recommendations."""
+"""Routes of recommendations."""
 
 from typing import Annotated
 from uuid import UUID
@@ -19,9 +19,9 @@ from sinemora.recommendations.models import Recommendation, RecommendationState,
 from sinemora.recommendations.schemas import (
     Accuracy,
     Decision,
-    Question,
     RecommendationCreate,
     RecommendationRead,
+    RecommendationRequest,
     RecommendationSummary,
     ScheduleRead,
     ScheduleWrite,
@@ -43,27 +43,27 @@ def list_recommendations(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
-    mesh_id: Annotated[UUID | None, Query(description="Only on this mesh")] = None,
-    state: Annotated[list[RecommendationState] | None, Query(description="Only these")] = None,
+    mesh_id: Annotated[UUID | None, Query(description="Filter by mesh")] = None,
+    state: Annotated[list[RecommendationState] | None, Query(description="Filter by state")] = None,
 ) -> Slice[RecommendationSummary]:
-    """Recommendations, newest first."""
-    wanted = select(Recommendation)
+    """List recommendations, newest first."""
+    statement = select(Recommendation)
     if mesh_id is not None:
-        wanted = wanted.where(Recommendation.mesh_id == mesh_id)
+        statement = statement.where(Recommendation.mesh_id == mesh_id)
     if state:
-        wanted = wanted.where(Recommendation.state.in_(state))
-    found = paginate(session, wanted, page, Recommendation.created_at, Recommendation.id, descending=True)
-    return Slice([service.summary(one) for one in found.items], found.next_cursor)
+        statement = statement.where(Recommendation.state.in_(state))
+    rows = paginate(session, statement, page, Recommendation.created_at, Recommendation.id, descending=True)
+    return Slice([service.summary(item) for item in rows.items], rows.next_cursor)
 
 
 @router.post("/recommendations", status_code=202, responses=responses(409, 422))
 def create_recommendation(
     response: Response, body: RecommendationCreate, session: SessionDep, actor: Editor
 ) -> JobRead:
-    """Look for moves worth making; the job's result names the recommendation."""
-    mesh = service.mesh_of(session, body.mesh)
-    question = Question.model_validate(body.model_dump(exclude={"mesh"}))
-    job = recommendation_job.ask(session, actor, mesh.id, question, Trigger.asked)
+    """Search for moves worth making, as a job whose result names the recommendation."""
+    mesh = service.resolve_mesh(session, body.mesh)
+    question = RecommendationRequest.model_validate(body.model_dump(exclude={"mesh"}))
+    job = recommendation_job.submit(session, actor, mesh.id, question, Trigger.asked)
     response.headers["Location"] = f"/v1/jobs/{job.id}"
     return jobs.read(job)
 
@@ -72,7 +72,7 @@ def create_recommendation(
 def read_recommendation_accuracy(
     session: SessionDep, actor: Viewer, limit: Annotated[int, Query(ge=1, le=500)] = 100
 ) -> Accuracy:
-    """How right recommendations were, of those that were applied and verified."""
+    """Report the accuracy of applied and verified recommendations."""
     return service.accuracy(session, limit)
 
 
@@ -80,16 +80,16 @@ def read_recommendation_accuracy(
 def read_recommendation(
     request: Request, recommendation_id: UUID, session: SessionDep, actor: Viewer
 ) -> RecommendationRead:
-    """One recommendation: its moves, what they gain, what proves it, what came of it."""
-    return _shown(request, service.get_recommendation(session, recommendation_id))
+    """Return a recommendation with its moves, gains, proof and outcome."""
+    return _respond(request, service.get_recommendation(session, recommendation_id))
 
 
 @router.post("/recommendations/{recommendation_id}/accept", responses=responses(404, 409, 412))
 def accept_recommendation(
     request: Request, recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RecommendationRead:
-    """Say that the moves will be made. Sinemora never makes them itself."""
-    return _shown(request, service.accept(session, actor, recommendation_id, precondition))
+    """Mark as accepted. Sinemora itself never moves tasks."""
+    return _respond(request, service.accept(session, actor, recommendation_id, precondition))
 
 
 @router.post("/recommendations/{recommendation_id}/dismiss", responses=responses(404, 409, 412, 422))
@@ -101,40 +101,40 @@ def dismiss_recommendation(
     actor: Editor,
     precondition: Precondition,
 ) -> RecommendationRead:
-    """Say that the moves will not be made, and why."""
-    return _shown(request, service.dismiss(session, actor, recommendation_id, body.reason, precondition))
+    """Dismiss, with a reason."""
+    return _respond(request, service.dismiss(session, actor, recommendation_id, body.reason, precondition))
 
 
 @router.post("/recommendations/{recommendation_id}/apply", responses=responses(404, 409, 412))
 def apply_recommendation(
     request: Request, recommendation_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> RecommendationRead:
-    """Say that the moves were made: its tasks are where it put them from now on, and its outcome is measured."""
-    return _shown(request, service.apply(session, actor, recommendation_id, precondition))
+    """Mark as applied: the tasks are recorded on their new VMs, and the outcome will be measured."""
+    return _respond(request, service.apply(session, actor, recommendation_id, precondition))
 
 
 @router.get("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404))
 def read_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: Viewer) -> ScheduleRead:
-    """What is asked of a mesh regularly."""
-    return schedules.schedule_read(schedules.scheduled(session, mesh_id))
+    """Return the schedule of a mesh."""
+    return schedules.schedule_read(schedules.get_schedule(session, mesh_id))
 
 
 @router.put("/meshes/{mesh_id}/recommendation-schedules", responses=responses(404, 422))
 def write_recommendation_schedule(
     mesh_id: UUID, body: ScheduleWrite, session: SessionDep, actor: Editor
 ) -> ScheduleRead:
-    """Ask this question of a mesh every so often."""
-    return schedules.schedule(session, actor, mesh_id, body)
+    """Create or replace the schedule of a mesh."""
+    return schedules.put_schedule(session, actor, mesh_id, body)
 
 
 @router.delete("/meshes/{mesh_id}/recommendation-schedules", status_code=204, responses=responses(404))
 def delete_recommendation_schedule(mesh_id: UUID, session: SessionDep, actor: Editor) -> None:
-    """Ask no more."""
-    row = schedules.scheduled(session, mesh_id)
+    """Delete the schedule of a mesh."""
+    row = schedules.get_schedule(session, mesh_id)
     session.delete(row)
     audit.record(session, actor, "recommendation.unscheduled", mesh_id, str(mesh_id))
 
 
-def _shown(request: Request, found: Recommendation) -> RecommendationRead:
-    tag(request, found)
-    return service.read(found)
+def _respond(request: Request, recommendation: Recommendation) -> RecommendationRead:
+    tag(request, recommendation)
+    return service.read(recommendation)

@@ -1,4 +1,4 @@
-"""Use cases of questions asked of a mesh regularly."""
+"""Use cases of scheduled requests."""
 
 from uuid import UUID
 
@@ -7,13 +7,13 @@ from sqlalchemy.orm import Session
 from sinemora.kit.errors import NotFound
 from sinemora.meshes.service import mesh_state
 from sinemora.recommendations.models import RecommendationSchedule
-from sinemora.recommendations.schemas import Question, ScheduleRead, ScheduleWrite
+from sinemora.recommendations.schemas import RecommendationRequest, ScheduleRead, ScheduleWrite
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
 
-def schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite) -> ScheduleRead:
-    """Ask this question of a mesh regularly, in place of what was asked before. ProductError `mesh_unknown`."""
+def put_schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite) -> ScheduleRead:
+    """Create or replace the schedule of a mesh. ProductError `mesh_unknown`."""
     mesh = mesh_state(session, mesh_id)
     row = session.get(RecommendationSchedule, mesh_id)
     if row is None:
@@ -26,8 +26,8 @@ def schedule(session: Session, actor: Actor, mesh_id: UUID, body: ScheduleWrite)
     return schedule_read(row)
 
 
-def scheduled(session: Session, mesh_id: UUID) -> RecommendationSchedule:
-    """What is asked of a mesh regularly. ProductError `schedule_unknown`."""
+def get_schedule(session: Session, mesh_id: UUID) -> RecommendationSchedule:
+    """Return the schedule of a mesh. ProductError `schedule_unknown`."""
     row = session.get(RecommendationSchedule, mesh_id)
     if row is None:
         raise NotFound("schedule")
@@ -35,5 +35,7 @@ def scheduled(session: Session, mesh_id: UUID) -> RecommendationSchedule:
 
 
 def schedule_read(row: RecommendationSchedule) -> ScheduleRead:
-    """As it is shown."""
-    return ScheduleRead(every_h=row.every_h, question=Question.model_validate(row.question), asked_at=row.asked_at)
+    """Convert to the API schema."""
+    return ScheduleRead(
+        every_h=row.every_h, question=RecommendationRequest.model_validate(row.question), asked_at=row.asked_at
+    )

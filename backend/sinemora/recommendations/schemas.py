@@ -1,4 +1,4 @@
-"""Shapes of recommendations on the wire. Performance, gains and prices are shares: 0.05 is five percent."""
+"""Schemas of recommendations. Performance, gains and prices are shares: 0.05 is five percent."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -19,11 +19,11 @@ MINUTES = 30
 
 
 class Policy(StrEnum):
-    """How places are chosen.
+    """Placement policy.
 
-    exact: roots of stars stay, proven best. gang: roots move with their tasks. robust: as exact, each path costing a
-    risk of its whole distribution. pack: CPU, memory and applications apart as well. nomora: the published network.
-    graph: all tasks by search, best found. Under every policy graphs and tasks of more than a slot are searched.
+    exact: roots of stars stay, proven optimal. gang: roots move with their tasks. robust: as exact, with a tail-risk
+    cost per path. pack: also packs CPU, memory and anti-affinity. nomora: the published flow network. graph: local
+    search over all tasks, best found. Under every policy, graphs and tasks larger than one slot use local search.
     """
 
     EXACT = "exact"
@@ -35,70 +35,70 @@ class Policy(StrEnum):
 
 
 class Percentile(StrEnum):
-    """Which round trip of each window counts."""
+    """Statistic of each window's round trips."""
 
     P50 = "p50"
     P90 = "p90"
     P99 = "p99"
 
 
-class Question(Write):
-    """What a recommendation is to look at, and how far it may go."""
+class RecommendationRequest(Write):
+    """Scope and limits of a recommendation."""
 
     applications: Annotated[
-        list[str], Field(max_length=1_000, description="Names or ids; all on the mesh when empty")
+        list[str], Field(max_length=1_000, description="Names or ids; empty selects all on the mesh")
     ] = Field(default_factory=list)
     policy: Policy = Policy.EXACT
     objective: Annotated[
         Objective | None,
         Field(
             description="loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published"
-            " (default of nomora); fair: applications count alike; worst_first: those that fare worst first"
+            " (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first"
         ),
     ] = None
-    risk: Annotated[Risk, Field(description="Under robust: what of a path's distribution counts")] = Risk.cvar
+    risk: Annotated[Risk, Field(description="Risk measure of the policy robust")] = Risk.cvar
     statistic: Percentile = Percentile.P50
-    minutes: Annotated[int, Field(ge=2, le=1440, description="How far back windows are looked at")] = MINUTES
-    moves_max: Annotated[int, Field(ge=0, le=10_000, description="Most tasks that may move")] = MOVES_MAX
+    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
+    moves_max: Annotated[int, Field(ge=0, le=10_000, description="Maximum number of moves")] = MOVES_MAX
     move_cost: Annotated[
         float | None,
-        Field(ge=0, le=1, description="What each move must gain at least; what the applications say by default"),
+        Field(ge=0, le=1, description="Minimum gain of a move; default: the value of each application"),
     ] = None
     explain: Annotated[
-        bool, Field(description="Under nomora: keep every arc of the solved network, of up to 5,000")
+        bool, Field(description="Only nomora: include every arc of the solved network, at most 5,000")
     ] = False
 
     @model_validator(mode="after")
     def _known(self) -> Self:
         if self.policy is Policy.NOMORA and self.objective not in (None, Objective.slowdown):
-            raise ValueError("the published policy knows one objective, slowdown; leave it out or choose exact")
+            raise ValueError("the policy nomora has one objective, slowdown; omit the objective or choose exact")
         if self.explain and self.policy is not Policy.NOMORA:
-            raise ValueError("only the published policy, nomora, solves a network whose arcs can be told")
+            raise ValueError("only the policy nomora has a flow network to explain; omit `explain` or choose nomora")
         return self
 
 
-class RecommendationCreate(Question):
-    """A question about a mesh, by name or id."""
+class RecommendationCreate(RecommendationRequest):
+    """Request for a recommendation on a mesh, by name or id."""
 
     mesh: Annotated[str, Field(max_length=100)]
 
 
-class ScheduleWrite(Question):
-    """The same question every so often."""
+class ScheduleWrite(RecommendationRequest):
+    """Request repeated every `every_h` hours."""
 
     every_h: Annotated[int, Field(ge=1, le=720)] = 24
 
 
 class ScheduleRead(Read):
-    """What is asked of a mesh, how often, and when last."""
+    """Scheduled request of a mesh and the time of its last run."""
 
     every_h: int
-    question: Question
+    question: RecommendationRequest
     asked_at: datetime | None
 
 
 class ExpectedRead(Read):
-    """A mean with its interval of 95 %, from so many windows."""
+    """Mean with its 95 % interval and its number of windows."""
 
     mean: float
     low: float
@@ -107,7 +107,7 @@ class ExpectedRead(Read):
 
 
 class GainRead(Read):
-    """Before, after and the difference; `probability` that it exceeds what the moves cost."""
+    """Performance before and after, and the gain; `probability` that the gain exceeds the cost of the moves."""
 
     before: ExpectedRead
     after: ExpectedRead
@@ -115,8 +115,8 @@ class GainRead(Read):
     probability: float
 
 
-class Place(Read):
-    """A VM with where it stands and what it costs an hour."""
+class MoveEndpoint(Read):
+    """VM with its location and hourly price."""
 
     id: UUID
     name: str
@@ -126,24 +126,25 @@ class Place(Read):
 
 
 class RunnerUp(Read):
-    """The next best VM for the task, and by how much it is worse (a share of the task's performance)."""
+    """Next best VM for the task; `worse_by` is a share of the task's performance."""
 
     vm: Named
     worse_by: float
 
 
 class MoveRead(Read):
-    """One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours.
+    """Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours.
 
-    A task that waited has no `source`; until it starts it performs nothing. `gain` is null where no window knows it.
+    A waiting task has no `source` and performs nothing until it starts. `gain` is null where no window has all its
+    links.
     """
 
     position: int
     group: int
     application: Named
     task: Named
-    source: Place | None
-    target: Place
+    source: MoveEndpoint | None
+    target: MoveEndpoint
     via: Named | None
     gain: GainRead | None
     round_trip_before_ns: int | None
@@ -157,8 +158,8 @@ class MoveRead(Read):
     rollback: str
 
 
-class FrontPoint(Read):
-    """What the best placement with at most so many moves gains; `positions` are moves of `options`."""
+class ParetoPoint(Read):
+    """Best gain for a number of moves; `positions` refer to `steps`."""
 
     moves: int
     expected: GainRead | None
@@ -166,7 +167,7 @@ class FrontPoint(Read):
 
 
 class CertificateRead(Read):
-    """What proves the choice: cost of the placement and the bound no placement can be below, in the solver's points."""
+    """Proof of optimality: cost of the placement and its lower bound, in cost points of the solver."""
 
     primal: int
     dual: int
@@ -176,7 +177,7 @@ class CertificateRead(Read):
 
 
 class BestFound(Read):
-    """What the search placed, where nothing is proven: cost of its links, and what no placement can cost less than."""
+    """Result of the local search, without proof: cost of its links and a lower bound."""
 
     tasks: int
     cost: float
@@ -185,7 +186,7 @@ class BestFound(Read):
 
 
 class ApplicationGain(Read):
-    """What the moves do to one application."""
+    """Gain of one application."""
 
     application: Named
     objective: float | None
@@ -193,9 +194,10 @@ class ApplicationGain(Read):
 
 
 class Evidence(Read):
-    """What was looked at: windows used to choose, others to judge, how many paths were known, and how noisy they were.
+    """Windows, paths and noise behind a recommendation.
 
-    `hysteresis` is what a move must gain its task at least, lest it follows noise.
+    The solver uses `chosen_on` windows; `judged_on` hold-out windows give the gain. `min_gain` is the least gain per
+    move that exceeds measurement noise.
     """
 
     window: Span
@@ -205,13 +207,14 @@ class Evidence(Read):
     paths: int
     paths_known: int
     paths_assumed: int
-    hysteresis: float
+    min_gain: float
 
 
 class NetworkArc(Read):
-    """An arc of the published network. Nodes: T tasks, U waiting, X cluster, R racks (hosts), M machines (VMs), S sink.
+    """Arc of the solved flow network. Nodes: T tasks, U unscheduled, X cluster, R racks (hosts), M machines (VMs), S
+    sink.
 
-    A unit of flow is a task, its `cost` 100 / performance, rounded.
+    A unit of flow is a task; its `cost` is 100 / performance, rounded.
     """
 
     tail: str
@@ -221,8 +224,8 @@ class NetworkArc(Read):
     flow: int
 
 
-class Answer(Read):
-    """What was found. `network`: where its arcs were asked for."""
+class RecommendationResult(Read):
+    """Result of a recommendation. `network` is present if `explain` was requested."""
 
     policy: Policy
     total: GainRead | None
@@ -230,7 +233,7 @@ class Answer(Read):
     objective: Objective = Objective.loss
     certificate: CertificateRead | None
     best_found: BestFound | None = None
-    front: list[FrontPoint]
+    pareto_front: list[ParetoPoint]
     constraints: list[str]
     rejected: list[str]
     evidence: Evidence
@@ -238,8 +241,8 @@ class Answer(Read):
     network: list[NetworkArc] | None = None
 
 
-class Outcome(Read):
-    """What was measured after the moves, beside what was expected; `held`: it lies in the interval stated before."""
+class VerifiedOutcome(Read):
+    """Measured outcome of applied moves; `held`: the observed and the predicted interval overlap."""
 
     observed: ExpectedRead
     predicted: ExpectedRead
@@ -250,7 +253,7 @@ class Outcome(Read):
 
 
 class RecommendationSummary(Read):
-    """A recommendation as an item of the list."""
+    """Recommendation as a list item."""
 
     id: UUID
     mesh: Named
@@ -268,23 +271,23 @@ class RecommendationSummary(Read):
 
 
 class RecommendationRead(RecommendationSummary):
-    """A recommendation with everything it rests on."""
+    """Recommendation with its moves and evidence."""
 
-    question: Question
-    answer: Answer
+    question: RecommendationRequest
+    answer: RecommendationResult
     steps: list[MoveRead]
     reason: str | None
-    outcome: Outcome | None
+    outcome: VerifiedOutcome | None
 
 
 class Decision(Write):
-    """Why."""
+    """Reason of a decision."""
 
     reason: Annotated[str, Field(max_length=2_000)] = ""
 
 
 class Accuracy(Read):
-    """How right recommendations were: of those verified, how many kept their interval, and the mean error of gains."""
+    """Accuracy of verified recommendations: number within their interval and mean error of the gains."""
 
     verified: int
     held: int
@@ -295,9 +298,9 @@ class Accuracy(Read):
 
 
 class AccuracyEntry(Read):
-    """One verified recommendation."""
+    """Verified recommendation."""
 
     id: UUID
     mesh: Named
     verified_at: datetime
-    outcome: Outcome
+    outcome: VerifiedOutcome

@@ -1,4 +1,4 @@
-"""Use cases of recommendations: asking, deciding, and seeing whether they came true."""
+"""Use cases: request, decide and verify recommendations."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -19,47 +19,47 @@ from sinemora.placement.costs import Objective
 from sinemora.placement.limits import InfeasibleError
 from sinemora.placement.problem import ProblemError
 from sinemora.recommendations import explanation, load_instance, optimize, outcomes, queries
-from sinemora.recommendations.instance import NothingKnown
+from sinemora.recommendations.instance import NothingMeasured
 from sinemora.recommendations.models import OPEN, Recommendation, RecommendationState, Trigger
 from sinemora.recommendations.schemas import (
     Accuracy,
     AccuracyEntry,
-    Answer,
     MoveRead,
-    Outcome,
     Policy,
-    Question,
     RecommendationRead,
+    RecommendationRequest,
+    RecommendationResult,
     RecommendationSummary,
+    VerifiedOutcome,
 )
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
 SETTLED = timedelta(minutes=2)
-"""How long after the moves windows do not count: caches warm up, connections are made anew."""
+"""Time after the moves that does not count: caches warm up and connections reopen."""
 OBSERVED = timedelta(minutes=10)
-"""How long windows are watched before a recommendation is verified."""
+"""Observation time before a recommendation is verified."""
 
 
 def recommend(
-    session: Session, mesh_id: UUID, question: Question, trigger: Trigger, requested_by: str
+    session: Session, mesh_id: UUID, question: RecommendationRequest, trigger: Trigger, requested_by: str
 ) -> Recommendation:
-    """Look for moves worth making, and keep what was found, even if it is that everything should stay.
+    """Search for moves worth making, and store the result even without moves.
 
     ProductError `mesh_unknown`, `application_unknown`, `applications_missing`, `matrix_missing`,
     `placement_impossible`.
     """
-    world, seen = load_instance.world(session, mesh_id, question)
-    if not any(one.chosen for one in world.applications):
+    instance, history = load_instance.load(session, mesh_id, question)
+    if not any(application.chosen for application in instance.applications):
         raise ProductError(
-            "applications_missing", 409, "No application is declared on this mesh: there is nothing to place."
+            "applications_missing", 409, "No applications: this mesh has none to place. Declare one first."
         )
-    wish = wish_of(question)
+    options = options_of(question)
     try:
-        choice = optimize.choose(world, wish)
-    except NothingKnown:
+        solution = optimize.solve(instance, options)
+    except NothingMeasured:
         raise ProductError(
-            "matrix_missing", 409, "No path of this mesh was measured lately. Are its agents running?"
+            "matrix_missing", 409, "No measurements: no path of this mesh was measured recently. Check its agents."
         ) from None
     except ProblemError as error:
         raise ProductError(
@@ -67,26 +67,28 @@ def recommend(
         ) from None
     except InfeasibleError as error:
         raise ProductError("placement_impossible", 409, str(error), relax=list(error.relax)) from None
-    found = Recommendation(
+    recommendation = Recommendation(
         mesh_id=mesh_id,
         state=RecommendationState.proposed,
         trigger=trigger,
         requested_by=requested_by,
         question=question.model_dump(mode="json"),
-        answer=explanation.answer(world, seen, question, wish.objective, choice).model_dump(mode="json", by_alias=True),
-        moves=[one.model_dump(mode="json") for one in explanation.moves(world, choice)],
+        answer=explanation.build_result(instance, history, question, options.objective, solution).model_dump(
+            mode="json", by_alias=True
+        ),
+        moves=[move.model_dump(mode="json") for move in explanation.build_moves(instance, solution)],
     )
-    session.add(found)
+    session.add(recommendation)
     session.flush()
-    session.refresh(found)
-    return found
+    session.refresh(recommendation)
+    return recommendation
 
 
-def wish_of(question: Question) -> optimize.Wish:
-    """How places are to be chosen."""
+def options_of(question: RecommendationRequest) -> optimize.Options:
+    """Translate a request into options of the optimiser."""
     published = Objective.slowdown if question.policy is Policy.NOMORA else Objective.loss
     solver = "nomora_aggregated" if question.policy is Policy.NOMORA else question.policy.value
-    return optimize.Wish(
+    return optimize.Options(
         policy=None if question.policy is Policy.GRAPH else policies.Policy(solver),
         objective=question.objective or published,
         moves_max=question.moves_max,
@@ -95,97 +97,104 @@ def wish_of(question: Question) -> optimize.Wish:
 
 
 def get_recommendation(session: Session, recommendation_id: UUID) -> Recommendation:
-    """The tenant's recommendation. ProductError `recommendation_unknown`."""
-    found = session.get(Recommendation, recommendation_id)
-    if found is None:
+    """Return the tenant's recommendation. ProductError `recommendation_unknown`."""
+    recommendation = session.get(Recommendation, recommendation_id)
+    if recommendation is None:
         raise NotFound("recommendation")
-    return found
+    return recommendation
 
 
 def accept(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
-    """Say that it will be done. ProductError `recommendation_unknown`, `recommendation_decided`, `version_changed`."""
-    found = _deciding(session, recommendation_id, precondition, (RecommendationState.proposed,))
-    _decide(session, actor, found, RecommendationState.accepted)
-    return found
+    """Mark as accepted. ProductError `recommendation_unknown`, `recommendation_decided`, `version_changed`."""
+    recommendation = _deciding(session, recommendation_id, precondition, (RecommendationState.proposed,))
+    _decide(session, actor, recommendation, RecommendationState.accepted)
+    return recommendation
 
 
 def dismiss(
     session: Session, actor: Actor, recommendation_id: UUID, reason: str, precondition: IfMatch
 ) -> Recommendation:
-    """Say that it will not be done, and why. ProductErrors as `accept`."""
-    found = _deciding(session, recommendation_id, precondition, OPEN)
-    found.reason = reason or None
-    _decide(session, actor, found, RecommendationState.dismissed)
-    return found
+    """Dismiss with a reason. Raises the ProductErrors of `accept`."""
+    recommendation = _deciding(session, recommendation_id, precondition, OPEN)
+    recommendation.reason = reason or None
+    _decide(session, actor, recommendation, RecommendationState.dismissed)
+    return recommendation
 
 
 def apply(session: Session, actor: Actor, recommendation_id: UUID, precondition: IfMatch) -> Recommendation:
-    """Say that the moves were made: the tasks are then where it put them. ProductErrors as `accept`, `moves_none`."""
-    found = _deciding(session, recommendation_id, precondition, OPEN)
-    steps = steps_of(found)
+    """Mark as applied and record the tasks on their new VMs. ProductErrors of `accept`, `moves_none`."""
+    recommendation = _deciding(session, recommendation_id, precondition, OPEN)
+    steps = steps_of(recommendation)
     if not steps:
-        raise ProductError("moves_none", 409, "It recommends no moves: there is nothing to apply.")
+        raise ProductError("moves_none", 409, "No moves: this recommendation has none to apply.")
     target_of = {step.task.id: step.target.id for step in steps}
     for task in queries.tasks(session, list(target_of)):
         task.vm_id = target_of[task.id]
-    found.applied_at = datetime.now(UTC)
-    _decide(session, actor, found, RecommendationState.applied)
-    return found
+    recommendation.applied_at = datetime.now(UTC)
+    _decide(session, actor, recommendation, RecommendationState.applied)
+    return recommendation
 
 
-def notice(session: Session, recommendation_id: UUID) -> bool:
-    """Mark a recommendation applied when all its tasks are where it put them; whether it was."""
-    found = queries.locked(session, recommendation_id)
-    if found is None or found.state not in OPEN or not found.moves:
+def detect_applied(session: Session, recommendation_id: UUID) -> bool:
+    """Mark a recommendation as applied when all its tasks run on their targets; return True if it was marked."""
+    recommendation = queries.locked(session, recommendation_id)
+    if recommendation is None or recommendation.state not in OPEN or not recommendation.moves:
         return False
-    target_of = {step.task.id: step.target.id for step in steps_of(found)}
+    target_of = {step.task.id: step.target.id for step in steps_of(recommendation)}
     if queries.places(session, list(target_of)) != target_of:
         return False
-    found.applied_at = datetime.now(UTC)
-    _decide(session, None, found, RecommendationState.applied)
+    recommendation.applied_at = datetime.now(UTC)
+    _decide(session, None, recommendation, RecommendationState.applied)
     return True
 
 
 def verify(session: Session, recommendation_id: UUID) -> bool:
-    """Compare what was measured since it was applied with what it said; False while too little was measured."""
-    found = queries.locked(session, recommendation_id)
-    if found is None or found.state != RecommendationState.applied or found.applied_at is None:
+    """Compare measurements since the moves with the prediction; return False while there are too few windows."""
+    recommendation = queries.locked(session, recommendation_id)
+    if (
+        recommendation is None
+        or recommendation.state != RecommendationState.applied
+        or recommendation.applied_at is None
+    ):
         return False
-    question, answer = Question.model_validate(found.question), Answer.model_validate(found.answer)
-    start = found.applied_at + SETTLED
-    mesh = mesh_state(session, found.mesh_id)
-    seen = load_instance.recent(session, mesh, question, start)
-    moved = {step.application.id for step in steps_of(found)}
-    observed = outcomes.observed(session, found.mesh_id, moved, question, mesh, seen)
-    if observed is None or answer.total is None or seen.span is None:
+    question, answer = (
+        RecommendationRequest.model_validate(recommendation.question),
+        RecommendationResult.model_validate(recommendation.answer),
+    )
+    start = recommendation.applied_at + SETTLED
+    mesh = mesh_state(session, recommendation.mesh_id)
+    history = load_instance.load_history(session, mesh, question, start)
+    moved = {step.application.id for step in steps_of(recommendation)}
+    observed = outcomes.observed(session, recommendation.mesh_id, moved, question, mesh, history)
+    if observed is None or answer.total is None or history.span is None:
         return False
-    predicted = outcomes.mean_of([one.expected.after for one in answer.applications])
-    before = float(np.mean([one.expected.before.mean for one in answer.applications]))
-    outcome = Outcome(
+    predicted = outcomes.mean_of([application.expected.after for application in answer.applications])
+    before = float(np.mean([application.expected.before.mean for application in answer.applications]))
+    outcome = VerifiedOutcome(
         observed=observed,
         predicted=predicted,
         gain_observed=observed.mean - before,
         gain_predicted=predicted.mean - before,
-        # Both are uncertain: they agree when their intervals meet.
+        # Both are uncertain: they agree if their intervals overlap.
         held=observed.low <= predicted.high and predicted.low <= observed.high,
-        window=Span(from_=seen.span[0], to=seen.span[1]),
+        window=Span(from_=history.span[0], to=history.span[1]),
     )
-    found.outcome = outcome.model_dump(mode="json", by_alias=True)
-    found.verified_at = datetime.now(UTC)
-    _decide(session, None, found, RecommendationState.verified)
+    recommendation.outcome = outcome.model_dump(mode="json", by_alias=True)
+    recommendation.verified_at = datetime.now(UTC)
+    _decide(session, None, recommendation, RecommendationState.verified)
     return True
 
 
 def accuracy(session: Session, limit: int) -> Accuracy:
-    """How right the newest `limit` verified recommendations were."""
+    """Summarise the accuracy of the newest `limit` verified recommendations."""
     entries = [
         AccuracyEntry(
-            id=one.id,
-            mesh=Named.model_validate(one.mesh),
-            verified_at=one.verified_at,
-            outcome=Outcome.model_validate(one.outcome),
+            id=recommendation.id,
+            mesh=Named.model_validate(recommendation.mesh),
+            verified_at=recommendation.verified_at,
+            outcome=VerifiedOutcome.model_validate(recommendation.outcome),
         )
-        for one in queries.verified(session, limit)
+        for recommendation in queries.verified(session, limit)
     ]
     gains = [(entry.outcome.gain_predicted, entry.outcome.gain_observed) for entry in entries]
     means = np.mean(gains, axis=0).tolist() if gains else [None, None]
@@ -199,39 +208,39 @@ def accuracy(session: Session, limit: int) -> Accuracy:
     )
 
 
-def summary(found: Recommendation) -> RecommendationSummary:
-    """As an item of the list."""
-    return RecommendationSummary(**_summary(found))
+def summary(recommendation: Recommendation) -> RecommendationSummary:
+    """Convert to a list item."""
+    return RecommendationSummary(**_summary(recommendation))
 
 
-def read(found: Recommendation) -> RecommendationRead:
-    """With everything it rests on."""
+def read(recommendation: Recommendation) -> RecommendationRead:
+    """Convert with moves and evidence."""
     return RecommendationRead(
-        **_summary(found),
-        question=Question.model_validate(found.question),
-        answer=Answer.model_validate(found.answer),
-        steps=steps_of(found),
-        reason=found.reason,
-        outcome=None if found.outcome is None else Outcome.model_validate(found.outcome),
+        **_summary(recommendation),
+        question=RecommendationRequest.model_validate(recommendation.question),
+        answer=RecommendationResult.model_validate(recommendation.answer),
+        steps=steps_of(recommendation),
+        reason=recommendation.reason,
+        outcome=None if recommendation.outcome is None else VerifiedOutcome.model_validate(recommendation.outcome),
     )
 
 
-def steps_of(found: Recommendation) -> list[MoveRead]:
-    """Its moves in the order to make them."""
-    return [MoveRead.model_validate(one) for one in found.moves]
+def steps_of(recommendation: Recommendation) -> list[MoveRead]:
+    """Return the moves in execution order."""
+    return [MoveRead.model_validate(move) for move in recommendation.moves]
 
 
-def mesh_of(session: Session, given: str) -> Mesh:
-    """The mesh of this name or id. ProductError `mesh_unknown`."""
+def resolve_mesh(session: Session, reference: str) -> Mesh:
+    """Return the mesh with this name or id. ProductError `mesh_unknown`."""
     try:
-        mesh = session.get(Mesh, UUID(given))
+        mesh = session.get(Mesh, UUID(reference))
     except ValueError:
-        mesh = applications.mesh_named(session, given)
+        mesh = applications.mesh_named(session, reference)
     if mesh is None:
         raise ProductError(
             "mesh_unknown",
             422,
-            f"There is no mesh {given}.",
+            f"Unknown mesh: {reference}. Give the name or id of a mesh.",
             errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
         )
     return mesh
@@ -240,33 +249,33 @@ def mesh_of(session: Session, given: str) -> Mesh:
 def _deciding(
     session: Session, recommendation_id: UUID, precondition: IfMatch, states: tuple[RecommendationState, ...]
 ) -> Recommendation:
-    found = queries.locked(session, recommendation_id)
-    if found is None:
+    recommendation = queries.locked(session, recommendation_id)
+    if recommendation is None:
         raise NotFound("recommendation")
-    precondition.check(found)
-    if found.state not in states:
+    precondition.check(recommendation)
+    if recommendation.state not in states:
         raise ProductError(
             "recommendation_decided",
             409,
-            f"It is {found.state} already; this takes one that is {' or '.join(states)}.",
+            f"Already decided: the recommendation is {recommendation.state}, not {' or '.join(states)}.",
         )
-    return found
+    return recommendation
 
 
-def _decide(session: Session, actor: Actor | None, found: Recommendation, state: RecommendationState) -> None:
-    found.state = state
-    found.decided_at = datetime.now(UTC)
+def _decide(session: Session, actor: Actor | None, recommendation: Recommendation, state: RecommendationState) -> None:
+    recommendation.state = state
+    recommendation.decided_at = datetime.now(UTC)
     session.flush()
-    session.refresh(found)
-    audit.record(session, actor, f"recommendation.{state}", found.id, found.mesh.name)
+    session.refresh(recommendation)
+    audit.record(session, actor, f"recommendation.{state}", recommendation.id, recommendation.mesh.name)
 
 
-def _summary(found: Recommendation) -> dict[str, Any]:
+def _summary(recommendation: Recommendation) -> dict[str, Any]:
     fields = ("id", "state", "trigger", "requested_by", "version", "created_at")
     times = ("decided_at", "applied_at", "verified_at")
-    return {field: getattr(found, field) for field in (*fields, *times)} | {
-        "mesh": Named.model_validate(found.mesh),
-        "policy": found.question["policy"],
-        "moves": len(found.moves),
-        "total": found.answer["total"],
+    return {field: getattr(recommendation, field) for field in (*fields, *times)} | {
+        "mesh": Named.model_validate(recommendation.mesh),
+        "policy": recommendation.question["policy"],
+        "moves": len(recommendation.moves),
+        "total": recommendation.answer["total"],
     }

@@ -1,7 +1,7 @@
-"""What applications feel of whole distributions of round trips: the risk of the policy `robust`, pair by pair.
+"""Tail risk of round-trip distributions for the policy robust, pair by pair.
 
-A curve is applied to every round trip that was measured, and what comes out is weighed: its mean, its 99th percentile
-or the mean of its worst twentieth. One number of each window (its median, say) would tell nothing of bad moments.
+A curve maps every measured round trip to performance. The risk measure condenses it: mean, 99th percentile, or the mean
+of the worst twentieth (CVaR). A median per window would hide slow exchanges.
 """
 
 from dataclasses import dataclass, field
@@ -15,89 +15,92 @@ from sinemora.measurements.aggregate.distributions import Counted, Values
 from sinemora.placement.problem import Risk, Shares
 from sinemora.placement.risk import TAIL
 
-Told = tuple[Floats, Floats, Floats]
+Banded = tuple[Floats, Floats, Floats]
 """Performance, and by both ends of the curve's band."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Felt:
-    """What of distributions counts, and those of some windows, from where the roots of stars are."""
+class RiskModel:
+    """Risk measure and the distributions of some windows from the roots of stars."""
 
     risk: Risk
     values: Values
-    known: dict[tuple[int, float, int, int], Told] = field(default_factory=dict)
-    """What was worked out already, by curve, its reference and the VMs at both ends."""
+    known: dict[tuple[int, float, int, int], Banded] = field(default_factory=dict)
+    """Cached results by curve, reference and the VMs at both ends."""
 
-    def between(self, source: int, target: int, sensitivity: Sensitivity) -> Told:
-        """Performance in each window between two VMs, NaN where nothing was measured."""
+    def between(self, source: int, target: int, sensitivity: Sensitivity) -> Banded:
+        """Return the performance in each window between two VMs; NaN where not measured."""
         key = (id(sensitivity.curve), sensitivity.reference_us, source, target)
         if key not in self.known:
-            found = self.values.windows_of(source, target)
-            added = sensitivity.added_us(found.round_trip_ns)
+            counted = self.values.windows_of(source, target)
+            added = sensitivity.added_us(counted.round_trip_ns)
             windows = len(self.values.starts)
             curves = (sensitivity.curve, *(sensitivity.band or (sensitivity.curve, sensitivity.curve)))
-            performance, low, high = (_weighed(curve(added), found, windows, self.risk) for curve in curves)
-            # Beyond its domain a curve promises nothing.
-            beyond = _weighed((added <= sensitivity.curve.end_us).astype(np.float64), found, windows, self.risk) <= 0
+            performance, low, high = (_apply_risk(curve(added), counted, windows, self.risk) for curve in curves)
+            # A curve has no lower band beyond its domain.
+            beyond = (
+                _apply_risk((added <= sensitivity.curve.end_us).astype(np.float64), counted, windows, self.risk) <= 0
+            )
             self.known[key] = performance, np.where(beyond, 0.0, low), high
         return self.known[key]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class OfValues:
-    """How round trips between machines were distributed in the windows to choose on, at the steps of a table."""
+class StepDistributions:
+    """Round-trip distributions of the training windows on the steps of a cost table."""
 
     values: Values
     assumed_ns: Floats
-    """Round trips where none was measured, shape (machines, machines)."""
+    """Imputed round trips, shape (machines, machines)."""
     step_ns: float
     steps: int
 
     def shares(self, source: int) -> Shares:
-        """Share of each step, from `source` to every machine: shape (machines, steps)."""
+        """Return the share of each step from `source` to every machine, shape (machines, steps)."""
         trips = self.assumed_ns[source]
         machines = len(trips)
-        found = np.zeros((machines, self.steps))
+        shares = np.zeros((machines, self.steps))
         if self.values.knows(source):
-            told = self.values.targets_of(source)
-            at = told.owner * self.steps + self._step(told.round_trip_ns)
-            counted = np.bincount(at, told.times, machines * self.steps).astype(np.float64)
-            found = counted.reshape(machines, self.steps)
-        silent = found.sum(axis=1) == 0
+            rows = self.values.targets_of(source)
+            at = rows.owner * self.steps + self._step(rows.round_trip_ns)
+            counted = np.bincount(at, rows.times, machines * self.steps).astype(np.float64)
+            shares = counted.reshape(machines, self.steps)
+        silent = shares.sum(axis=1) == 0
         silent[source] = True
-        found[silent] = 0.0
-        found[silent, self._step(trips[silent])] = 1.0
-        return np.asarray(found / found.sum(axis=1, keepdims=True))
+        shares[silent] = 0.0
+        shares[silent, self._step(trips[silent])] = 1.0
+        return np.asarray(shares / shares.sum(axis=1, keepdims=True))
 
     def _step(self, round_trips_ns: np.ndarray) -> Indices:
         return np.minimum(np.rint(round_trips_ns / self.step_ns), self.steps - 1).astype(np.intp)
 
 
-def felt(links: Links, at: Indices, trips: npt.NDArray[np.floating], sensitivity: Sensitivity, by: Felt | None) -> Told:
-    """What links keep in each window when tasks run `at` these machines, shapes (windows, links), NaN where unknown.
+def link_performance(
+    links: Links, at: Indices, trips: npt.NDArray[np.floating], sensitivity: Sensitivity, by: RiskModel | None
+) -> Banded:
+    """Return the performance of links in each window for tasks placed `at`, shape (windows, links); NaN is unknown.
 
-    By `trips`, shape (windows, machines, machines), or, for a star from whose root distributions are told, by what
-    counts of these.
+    Uses `trips`, shape (windows, machines, machines). A link whose source has distributions in `by` uses their risk.
     """
-    found = reached(links, at, trips, sensitivity)
-    parts = tuple(np.array(part) for part in (found.performance, found.low, found.high))
+    links_reached = reached(links, at, trips, sensitivity)
+    parts = tuple(np.array(part) for part in (links_reached.performance, links_reached.low, links_reached.high))
     if by is not None:
         ends = zip(at[links.sources].tolist(), at[links.targets].tolist(), strict=True)
-        for link, (one, other) in enumerate(ends):
-            if min(one, other) >= 0 and one != other and by.values.knows(one):
-                for part, column in zip(parts, by.between(one, other, sensitivity), strict=True):
+        for link, (source, target) in enumerate(ends):
+            if min(source, target) >= 0 and source != target and by.values.knows(source):
+                for part, column in zip(parts, by.between(source, target, sensitivity), strict=True):
                     part[:, link] = column
     return parts[0], parts[1], parts[2]
 
 
-def _weighed(performance: Floats, found: Counted, windows: int, risk: Risk) -> Floats:
-    """The risk of a performance in each window, of whose values the slowest keep least; NaN where there are none."""
-    totals = np.bincount(found.owner, found.times, windows)
+def _apply_risk(performance: Floats, counted: Counted, windows: int, risk: Risk) -> Floats:
+    """Return the risk of the performance in each window; slow round trips have the lowest performance. NaN if empty."""
+    totals = np.bincount(counted.owner, counted.times, windows)
     with np.errstate(invalid="ignore", divide="ignore"):
         if risk is Risk.mean:
-            return np.asarray(np.bincount(found.owner, found.times * performance, windows) / totals)
-        order = np.lexsort((found.round_trip_ns, found.owner))
-        owner, count, performance = found.owner[order], found.times[order], performance[order]
+            return np.asarray(np.bincount(counted.owner, counted.times * performance, windows) / totals)
+        order = np.lexsort((counted.round_trip_ns, counted.owner))
+        owner, count, performance = counted.owner[order], counted.times[order], performance[order]
         reach = np.cumsum(count) - (np.cumsum(totals) - totals)[owner]
         if risk is Risk.p99:
             first = reach >= 0.99 * totals[owner] - 1e-9

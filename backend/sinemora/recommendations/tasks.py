@@ -1,4 +1,4 @@
-"""Sweeps of recommendations: what is due, what was applied, what came true."""
+"""Periodic tasks: track applied recommendations and submit due requests."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -12,23 +12,23 @@ from sinemora.kit.errors import ProductError
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.recommendations import job, queries, schedules, service
 from sinemora.recommendations.models import Trigger
-from sinemora.recommendations.schemas import Question
+from sinemora.recommendations.schemas import RecommendationRequest
 
 log = structlog.get_logger(__name__)
 
 QUIET = timedelta(hours=1)
-"""How long after a recommendation an application below its objective does not ask for another."""
+"""Minimum time between recommendations that a missed objective triggers."""
 
 
 @celery.task(name="recommendations.follow")
 def follow() -> None:
-    """Notice what was applied, and verify what was applied long enough ago."""
+    """Detect applied recommendations, and verify those applied long enough ago."""
     with system_session() as session:
         waiting = queries.open_ones(session)
         ripe = queries.applied_before(session, datetime.now(UTC) - service.SETTLED - service.OBSERVED)
     for tenant_id, identity in waiting:
         with tenant_session(tenant_id) as session:
-            service.notice(session, identity)
+            service.detect_applied(session, identity)
     for tenant_id, identity in ripe:
         with tenant_session(tenant_id) as session:
             service.verify(session, identity)
@@ -36,28 +36,28 @@ def follow() -> None:
 
 @celery.task(name="recommendations.ask")
 def ask() -> None:
-    """Ask what is due by schedule, and for applications that fell below their objective."""
+    """Submit requests that are due, and requests for applications below their objective."""
     now = datetime.now(UTC)
     with system_session() as session:
         due = [
-            (one.tenant_id, one.mesh_id)
-            for one in queries.schedules(session)
-            if one.asked_at is None or now - one.asked_at >= timedelta(hours=one.every_h)
+            (schedule.tenant_id, schedule.mesh_id)
+            for schedule in queries.schedules(session)
+            if schedule.asked_at is None or now - schedule.asked_at >= timedelta(hours=schedule.every_h)
         ]
         watched = queries.with_objective(session)
     for tenant_id, mesh_id in due:
         with tenant_session(tenant_id) as session:
-            row = schedules.scheduled(session, mesh_id)
+            row = schedules.get_schedule(session, mesh_id)
             row.asked_at = now
-            job.ask(session, None, mesh_id, Question.model_validate(row.question), Trigger.scheduled)
+            job.submit(session, None, mesh_id, RecommendationRequest.model_validate(row.question), Trigger.scheduled)
     for tenant_id, mesh_id, application_id in watched:
         try:
             with tenant_session(tenant_id) as session:
                 newest = queries.newest_of_mesh(session, mesh_id)
                 if newest is not None and now - newest.created_at < QUIET:
                     continue
-                found = reading.performance(session, get_application(session, application_id), Statistic.P50)
-                if found.below_objective:
-                    job.ask(session, None, mesh_id, Question(), Trigger.objective)
+                performance = reading.performance(session, get_application(session, application_id), Statistic.P50)
+                if performance.below_objective:
+                    job.submit(session, None, mesh_id, RecommendationRequest(), Trigger.objective)
         except ProductError as error:
-            log.info("objective not judged", application=str(application_id), code=error.code)
+            log.info("objective not evaluated", application=str(application_id), code=error.code)

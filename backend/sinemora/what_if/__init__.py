@@ -1,1 +1,1 @@
-"""What if: applications under a network, places or curves that are not so, and what a tenant could rent instead."""
+"""What-if analysis: applications under a changed network, placement or curve, and rental options."""

@@ -1,4 +1,4 @@
-"""Table of scenarios that were kept."""
+"""Table of scenarios: saved what-if requests."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from sinemora.meshes.models import Mesh
 
 
 class Scenario(Identified, Versioned, TenantOwned, Base):
-    """Changes to a mesh and its applications under a name; what they do is worked out anew each time it is asked."""
+    """Saved changes to a mesh and its applications; every evaluation uses current measurements."""
 
     __tablename__ = "scenarios"
     __table_args__ = (

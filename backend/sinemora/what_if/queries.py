@@ -1,4 +1,4 @@
-"""SQL of scenarios."""
+"""Queries of scenarios."""
 
 from uuid import UUID
 
@@ -9,11 +9,11 @@ from sinemora.what_if.models import Scenario
 
 
 def scenario_named(session: Session, name: str) -> Scenario | None:
-    """The tenant's scenario of this name."""
+    """Return the tenant's scenario of this name."""
     return session.scalars(select(Scenario).where(Scenario.name == name)).one_or_none()
 
 
 def locked(session: Session, scenario_id: UUID) -> Scenario | None:
-    """The tenant's scenario; others who change it wait."""
-    found = select(Scenario).where(Scenario.id == scenario_id).with_for_update()
-    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+    """Return the tenant's scenario, locked against concurrent changes."""
+    statement = select(Scenario).where(Scenario.id == scenario_id).with_for_update()
+    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()

@@ -1,4 +1,4 @@
-"""HTTP of what-if questions, scenarios and options."""
+"""Routes of what-if analysis, scenarios and options."""
 
 from typing import Annotated
 from uuid import UUID
@@ -12,9 +12,9 @@ from sinemora.kit.etag import Precondition, tag
 from sinemora.kit.idempotency import ProductRoute
 from sinemora.kit.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations.schemas import MINUTES, Percentile
-from sinemora.recommendations.service import mesh_of
+from sinemora.recommendations.service import resolve_mesh
 from sinemora.tenants.access import Editor, SignedIn, Viewer
-from sinemora.what_if import asking, service
+from sinemora.what_if import evaluate, service
 from sinemora.what_if.models import Scenario
 from sinemora.what_if.schemas import (
     OptionsRead,
@@ -37,9 +37,9 @@ router = APIRouter(
 
 @router.post("/what-if", responses=responses(409, 422))
 def ask_what_if(body: WhatIfCreate, session: SessionDep, actor: Viewer) -> WhatIfRead:
-    """What becomes of every application of a mesh when tasks, VMs, zones, paths or curves change. Keeps nothing."""
+    """Evaluate changes of tasks, VMs, zones, latencies or curves for every application of a mesh. Stores nothing."""
     question = WhatIf.model_validate(body.model_dump(exclude={"mesh"}))
-    return asking.what_if(session, mesh_of(session, body.mesh).id, question)
+    return evaluate.evaluate(session, resolve_mesh(session, body.mesh).id, question)
 
 
 @router.get("/scenarios", response_model=Page[ScenarioRead])
@@ -47,24 +47,24 @@ def list_scenarios(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
-    mesh_id: Annotated[UUID | None, Query(description="Only on this mesh")] = None,
+    mesh_id: Annotated[UUID | None, Query(description="Filter by mesh")] = None,
 ) -> Slice[ScenarioRead]:
-    """What-if questions that were kept, by name."""
-    found = select(Scenario) if mesh_id is None else select(Scenario).where(Scenario.mesh_id == mesh_id)
-    rows = paginate(session, found, page, Scenario.name)
-    return Slice([service.scenario_read(one) for one in rows.items], rows.next_cursor)
+    """List scenarios by name."""
+    statement = select(Scenario) if mesh_id is None else select(Scenario).where(Scenario.mesh_id == mesh_id)
+    rows = paginate(session, statement, page, Scenario.name)
+    return Slice([service.scenario_read(item) for item in rows.items], rows.next_cursor)
 
 
 @router.post("/scenarios", status_code=201, responses=responses(409, 422))
 def create_scenario(request: Request, body: ScenarioCreate, session: SessionDep, actor: Editor) -> ScenarioRead:
-    """Keep a what-if question under a name."""
-    return _shown(request, service.create_scenario(session, actor, body))
+    """Save a what-if request as a scenario."""
+    return _respond(request, service.create_scenario(session, actor, body))
 
 
 @router.get("/scenarios/{scenario_id}", responses=responses(404))
 def read_scenario(request: Request, scenario_id: UUID, session: SessionDep, actor: Viewer) -> ScenarioRead:
-    """One scenario."""
-    return _shown(request, service.get_scenario(session, scenario_id))
+    """Return a scenario."""
+    return _respond(request, service.get_scenario(session, scenario_id))
 
 
 @router.patch("/scenarios/{scenario_id}", responses=responses(404, 409, 412, 422, 428))
@@ -76,13 +76,13 @@ def update_scenario(
     actor: Editor,
     precondition: Precondition,
 ) -> ScenarioRead:
-    """Change a scenario; its changes are replaced as a whole."""
-    return _shown(request, service.update_scenario(session, actor, scenario_id, body, precondition))
+    """Update a scenario; its changes are replaced as a whole."""
+    return _respond(request, service.update_scenario(session, actor, scenario_id, body, precondition))
 
 
 @router.delete("/scenarios/{scenario_id}", status_code=204, responses=responses(404, 412))
 def delete_scenario(scenario_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
-    """Forget a scenario."""
+    """Delete a scenario."""
     service.delete_scenario(session, actor, scenario_id, precondition)
 
 
@@ -93,12 +93,12 @@ def list_application_options(
     actor: Viewer,
     statistic: Percentile = Percentile.P50,
     minutes: Annotated[int, Query(ge=2, le=1440)] = MINUTES,
-    extra_max: Annotated[int, Query(ge=0, le=10, description="Most VMs to rent beyond those needed")] = 3,
+    extra_max: Annotated[int, Query(ge=0, le=10, description="Maximum number of additional VMs")] = 3,
 ) -> OptionsRead:
-    """Role swaps, VMs made anew elsewhere, and VMs rented to keep the best, each with its gain and price."""
+    """List role swaps, re-created VMs and additional VMs for an application, with gain and price."""
     return service.options_of(session, application_id, statistic, minutes, extra_max)
 
 
-def _shown(request: Request, found: Scenario) -> ScenarioRead:
-    tag(request, found)
-    return service.scenario_read(found)
+def _respond(request: Request, scenario: Scenario) -> ScenarioRead:
+    tag(request, scenario)
+    return service.scenario_read(scenario)

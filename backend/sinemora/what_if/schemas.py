@@ -1,4 +1,4 @@
-"""Shapes of what-if questions, scenarios and options on the wire. Performance and gains are shares."""
+"""Schemas of what-if requests, scenarios and options. Performance and gains are shares."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ Reference = Annotated[str, Field(max_length=100, description="Name or id")]
 
 
 class PutTask(Write):
-    """A task on another VM; `vm` null takes it off."""
+    """Move of a task to another VM; `vm` null unplaces it."""
 
     kind: Literal["task"]
     application: Reference
@@ -25,7 +25,7 @@ class PutTask(Write):
 
 
 class RecreateVm(Write):
-    """A VM made anew in another zone: its paths are then like those of the VMs there."""
+    """Re-creation of a VM in another zone, with paths like those of the VMs there."""
 
     kind: Literal["vm"]
     vm: Reference
@@ -33,14 +33,14 @@ class RecreateVm(Write):
 
 
 class DropZone(Write):
-    """A zone that is gone; its tasks wait."""
+    """Loss of a zone; its tasks wait."""
 
     kind: Literal["drop_zone"]
     zone: Reference
 
 
 class AddLatency(Write):
-    """Every round trip between two zones (or within one, named twice) longer by so much; shorter when below 0."""
+    """Latency added to every round trip between two zones, or within one named twice; negative to remove."""
 
     kind: Literal["latency"]
     zones: Annotated[list[Reference], Field(min_length=2, max_length=2)]
@@ -48,7 +48,7 @@ class AddLatency(Write):
 
 
 class ChangeCurve(Write):
-    """An application on another curve, or on another version of it."""
+    """Assignment of another curve, or of another version."""
 
     kind: Literal["curve"]
     application: Reference
@@ -60,30 +60,30 @@ Change = Annotated[PutTask | RecreateVm | DropZone | AddLatency | ChangeCurve, F
 
 
 class WhatIf(Write):
-    """Changes in the order they happen, and the windows that the answer rests on."""
+    """Changes in order, and the windows to evaluate them on."""
 
     changes: Annotated[list[Change], Field(max_length=1_000)] = Field(default_factory=list)
     statistic: Percentile = Percentile.P50
-    minutes: Annotated[int, Field(ge=2, le=1440, description="How far back windows are looked at")] = MINUTES
+    minutes: Annotated[int, Field(ge=2, le=1440, description="Look-back in minutes")] = MINUTES
     place_waiting: Annotated[
-        bool, Field(description="Look for places for tasks that wait once all is changed; nothing else moves")
+        bool, Field(description="Place waiting tasks after the changes; other tasks do not move")
     ] = False
 
 
 class WhatIfCreate(WhatIf):
-    """A what-if question about a mesh."""
+    """What-if request for a mesh."""
 
     mesh: Reference
 
 
 class ScenarioCreate(WhatIfCreate):
-    """A what-if question to keep."""
+    """Scenario to save."""
 
     name: Name
 
 
 class ScenarioUpdate(Write):
-    """What may change of a scenario; what is left out stays. Changes are replaced as a whole."""
+    """Update of a scenario; omitted fields stay. Changes are replaced as a whole."""
 
     name: Name | None = None
     changes: Annotated[list[Change], Field(max_length=1_000)] | None = None
@@ -93,7 +93,7 @@ class ScenarioUpdate(Write):
 
 
 class ScenarioRead(Read):
-    """A kept scenario."""
+    """Saved scenario."""
 
     id: UUID
     name: str
@@ -104,10 +104,10 @@ class ScenarioRead(Read):
     updated_at: datetime
 
 
-class Fate(Read):
-    """One application before and after; null where no window knows all its links.
+class ApplicationImpact(Read):
+    """Impact on one application; null where no window has all its links.
 
-    `waiting` tasks have no VM, and `beyond` links are slower than the curve knows, after the changes.
+    After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the domain of the curve.
     """
 
     application: Named
@@ -121,15 +121,15 @@ class Fate(Read):
 
 
 class Placed(Read):
-    """A task that waited, and the VM found for it."""
+    """Task that was waiting, and its VM."""
 
     application: Named
     task: Named
     vm: Named
 
 
-class Trips(Read):
-    """Median round trips in ns, null where unknown, [source][target] by `names`: zones, or VMs where they are few."""
+class RoundTrips(Read):
+    """Median round trips in ns, null where unknown, [source][target] by `names`: VMs of small meshes, else zones."""
 
     by: Literal["vm", "zone"]
     names: list[str]
@@ -139,22 +139,22 @@ class Trips(Read):
 
 
 class WhatIfRead(Read):
-    """What becomes of every application of the mesh; `broken` are limits that do not hold after the changes."""
+    """Impact on every application of the mesh; `broken` lists constraints violated after the changes."""
 
     window: Span
     windows: int
-    applications: list[Fate]
+    applications: list[ApplicationImpact]
     placed: list[Placed]
     broken: list[str]
-    trips: Trips
+    trips: RoundTrips
 
 
 class OptionRead(Read):
-    """Something a tenant could rent or change for an application, with what it brings and costs.
+    """Change of VMs for an application, with its gain and price.
 
-    swap: two tasks change roles. recreate: a VM made anew in a zone, or beside the VMs of a host. over_allocate:
-    `count` more VMs in a zone, of which the best stay; the others are given back after an hour. `draws`: VMs measured
-    there that stood in for the new ones.
+    swap: two tasks exchange VMs. recreate: a VM is created again in a zone, or near the VMs of a host. over_allocate:
+    rent `count` more VMs in a zone, keep the best and return the others after an hour. `draws`: measured VMs there that
+    represent new ones.
     """
 
     kind: Literal["swap", "recreate", "over_allocate"]
@@ -170,7 +170,7 @@ class OptionRead(Read):
 
 
 class OptionsRead(Read):
-    """What could be done for an application beyond moving tasks, the best first."""
+    """Options for an application besides moving tasks, the best first."""
 
     application: Named
     window: Span

@@ -11,9 +11,9 @@ from sinemora.kit.errors import NotFound, ProductError
 from sinemora.kit.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import explanation, load_instance
-from sinemora.recommendations.instance import World
-from sinemora.recommendations.schemas import Percentile, Question
-from sinemora.recommendations.service import mesh_of
+from sinemora.recommendations.instance import Instance
+from sinemora.recommendations.schemas import Percentile, RecommendationRequest
+from sinemora.recommendations.service import resolve_mesh
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 from sinemora.what_if import options, queries
@@ -23,89 +23,91 @@ from sinemora.what_if.schemas import OptionRead, OptionsRead, ScenarioCreate, Sc
 
 
 def get_scenario(session: Session, scenario_id: UUID) -> Scenario:
-    """The tenant's scenario. ProductError `scenario_unknown`."""
-    found = session.get(Scenario, scenario_id)
-    if found is None:
+    """Return the tenant's scenario. ProductError `scenario_unknown`."""
+    scenario = session.get(Scenario, scenario_id)
+    if scenario is None:
         raise NotFound("scenario")
-    return found
+    return scenario
 
 
 def create_scenario(session: Session, actor: Actor, body: ScenarioCreate) -> Scenario:
-    """Keep a what-if question. ProductError `mesh_unknown`, `scenario_name_taken`."""
+    """Save a what-if request. ProductError `mesh_unknown`, `scenario_name_taken`."""
     _name_free(session, body.name)
-    mesh = mesh_of(session, body.mesh)
+    mesh = resolve_mesh(session, body.mesh)
     question = body.model_dump(mode="json", exclude={"name", "mesh"})
-    found = Scenario(name=body.name, mesh_id=mesh.id, question=question)
-    audit.created(session, actor, "scenario", found)
-    return found
+    scenario = Scenario(name=body.name, mesh_id=mesh.id, question=question)
+    audit.created(session, actor, "scenario", scenario)
+    return scenario
 
 
 def update_scenario(
     session: Session, actor: Actor, scenario_id: UUID, body: ScenarioUpdate, precondition: IfMatch
 ) -> Scenario:
-    """Change a scenario; what is not said stays. ProductErrors of `create_scenario`, `version_changed`."""
-    found = queries.locked(session, scenario_id)
-    if found is None:
+    """Update a scenario; omitted fields stay. ProductErrors of `create_scenario`, `version_changed`."""
+    scenario = queries.locked(session, scenario_id)
+    if scenario is None:
         raise NotFound("scenario")
-    precondition.check(found)
-    said = {
+    precondition.check(scenario)
+    changed = {
         field: value for field, value in body.model_dump(mode="json", exclude_unset=True).items() if value is not None
     }
-    name = said.pop("name", found.name)
-    if name != found.name:
+    name = changed.pop("name", scenario.name)
+    if name != scenario.name:
         _name_free(session, name)
-        found.name = name
-    found.question = found.question | said
-    found.updated_at = datetime.now(UTC)
-    audit.updated(session, actor, "scenario", found, said)
-    return found
+        scenario.name = name
+    scenario.question = scenario.question | changed
+    scenario.updated_at = datetime.now(UTC)
+    audit.updated(session, actor, "scenario", scenario, changed)
+    return scenario
 
 
 def delete_scenario(session: Session, actor: Actor, scenario_id: UUID, precondition: IfMatch) -> None:
-    """Forget a scenario. ProductError `scenario_unknown`, `version_changed`."""
-    found = get_scenario(session, scenario_id)
-    precondition.check(found)
-    session.delete(found)
-    audit.record(session, actor, "scenario.deleted", found.id, found.name)
+    """Delete a scenario. ProductError `scenario_unknown`, `version_changed`."""
+    scenario = get_scenario(session, scenario_id)
+    precondition.check(scenario)
+    session.delete(scenario)
+    audit.record(session, actor, "scenario.deleted", scenario.id, scenario.name)
 
 
-def scenario_read(found: Scenario) -> ScenarioRead:
-    """As it is shown."""
+def scenario_read(scenario: Scenario) -> ScenarioRead:
+    """Convert to the API schema."""
     fields = ("id", "name", "version", "created_at", "updated_at")
     return ScenarioRead(
-        **{field: getattr(found, field) for field in fields},
-        mesh=Named.model_validate(found.mesh),
-        question=WhatIf.model_validate(found.question),
+        **{field: getattr(scenario, field) for field in fields},
+        mesh=Named.model_validate(scenario.mesh),
+        question=WhatIf.model_validate(scenario.question),
     )
 
 
 def options_of(
     session: Session, application_id: UUID, statistic: Percentile, minutes: int, extra_max: int
 ) -> OptionsRead:
-    """What could be done for an application beyond moving. ProductError `application_unknown`, `matrix_missing`."""
+    """Return the options of an application besides moving. ProductError `application_unknown`, `matrix_missing`."""
     application = get_application(session, application_id)
-    question = Question(statistic=statistic, minutes=minutes, applications=[str(application_id)])
-    world, seen = load_instance.world(session, application.mesh_id, question)
-    place = next(at for at, one in enumerate(world.applications) if one.id == application_id)
-    price = world.applications[place].move_cost
-    span = seen.span
+    question = RecommendationRequest(statistic=statistic, minutes=minutes, applications=[str(application_id)])
+    instance, history = load_instance.load(session, application.mesh_id, question)
+    place = next(at for at, application in enumerate(instance.applications) if application.id == application_id)
+    price = instance.applications[place].move_cost
+    span = history.span
     return OptionsRead(
         application=Named.model_validate(application),
         window=Span(from_=None if span is None else span[0], to=None if span is None else span[1]),
-        options=[_option_read(world, place, one) for one in options.options(world, place, extra_max, price)],
+        options=[
+            _option_read(instance, place, option) for option in options.options(instance, place, extra_max, price)
+        ],
     )
 
 
-def _option_read(world: World, place: int, option: Option) -> OptionRead:
-    one = world.applications[place]
-    tasks = [Named.model_validate(one.tasks[task]) for task in option.tasks]
-    where = f"beside the VMs of {option.host}" if option.host else f"in {option.zone}"
+def _option_read(instance: Instance, place: int, option: Option) -> OptionRead:
+    application = instance.applications[place]
+    tasks = [Named.model_validate(application.tasks[task]) for task in option.tasks]
+    where = f"near the VMs of {option.host}" if option.host else f"in {option.zone}"
     names = ", ".join(task.name for task in tasks[:3]) + (f" and {len(tasks) - 3} more" if len(tasks) > 3 else "")
     if option.kind == "swap":
-        words = f"Let {tasks[0].name} and {tasks[1].name} change roles: each takes the other's VM."
+        words = f"Swap the VMs of {tasks[0].name} and {tasks[1].name}."
     elif option.kind == "recreate":
-        vm = world.machines[int(one.at[option.tasks[0]])].name
-        words = f"Make {vm}, where {names} runs, anew {where}; {_like(option)}"
+        vm = instance.machines[int(application.at[option.tasks[0]])].name
+        words = f"Re-create {vm}, which runs {names}, {where}; {_like(option)}"
     else:
         words = f"Rent {option.count} more {where}, measure, keep the best {len(tasks)} for {names}; {_like(option)}"
     return OptionRead(
@@ -124,10 +126,10 @@ def _option_read(world: World, place: int, option: Option) -> OptionRead:
 
 def _like(option: Option) -> str:
     if option.draws == 1:
-        return "one VM was measured there: how others would do cannot be told."
-    return f"{option.draws} VMs measured there tell how it would do."
+        return "one VM was measured there, too few for an interval."
+    return f"estimated from {option.draws} VMs measured there."
 
 
 def _name_free(session: Session, name: str) -> None:
     if queries.scenario_named(session, name):
-        raise ProductError("scenario_name_taken", 409, f"There is a scenario named {name} already.")
+        raise ProductError("scenario_name_taken", 409, f"Name taken: a scenario is named {name}. Choose another name.")

@@ -9,10 +9,10 @@ import pytest
 from sinemora.placement import infeasibility, search
 from sinemora.placement.limits import InfeasibleError
 from sinemora.placement.problem import ProblemError
-from sinemora.placement.search import NO_LIMIT, Question
+from sinemora.placement.search import NO_LIMIT, SearchProblem
 
 
-def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Question:
+def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> SearchProblem:
     """Two jobs in rings on machines with room to spare, each task of one or two slots."""
     rng = np.random.default_rng(seed)
     owner = np.sort(rng.integers(0, 2, tasks))
@@ -29,7 +29,7 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Qu
     np.fill_diagonal(steps, 0)
     table = np.stack([np.linspace(0, 1, 41), np.linspace(0, 1, 41) ** 2])
     ends = np.array(links).reshape(-1, 2)
-    return Question(
+    return SearchProblem(
         at=at,
         movable=np.ones(tasks, np.bool_),
         pinned=np.zeros(tasks, np.bool_),
@@ -52,7 +52,7 @@ def tenant(seed: int, tasks: int = 5, machines: int = 4, waiting: int = 0) -> Qu
     )
 
 
-def cost(question: Question, at: np.ndarray) -> float:
+def cost(question: SearchProblem, at: np.ndarray) -> float:
     """The cost of links, read one at a time."""
     total = 0.0
     for a, b, weight in zip(question.source, question.target, question.weight, strict=True):
@@ -62,7 +62,7 @@ def cost(question: Question, at: np.ndarray) -> float:
     return total
 
 
-def keeps(question: Question, at: np.ndarray) -> bool:
+def keeps(question: SearchProblem, at: np.ndarray) -> bool:
     """Whether a placement breaks no limit, told by itself."""
     used = np.zeros_like(question.room)
     np.add.at(used, at[at >= 0], question.need[at >= 0])
@@ -84,7 +84,7 @@ def keeps(question: Question, at: np.ndarray) -> bool:
     return True
 
 
-def best_of_all(question: Question) -> float:
+def best_of_all(question: SearchProblem) -> float:
     best = np.inf
     for way in itertools.product(range(len(question.room)), repeat=len(question.at)):
         at = np.array(way)

@@ -75,7 +75,7 @@ def test_problems_are_told_with_their_places(client: Client, mesh: MeshWorld, tm
     question = tmp_path / "question.yaml"
     question.write_text(yaml.safe_dump({"mesh": mesh.name, "changes": [{"kind": "drop_zone", "zone": "z"}]}))
     told = said(client, capsys, "what-if", "ask", str(question), code=1)
-    assert "422: There is no zone z on this mesh." in told
+    assert "422: Unknown zone on this mesh: z." in told
     assert "#/changes/0/zone" in told
     file = tmp_path / "applications.yaml"
     file.write_text("\n".join(MANIFEST.format(mesh=mesh.name).splitlines()[:-1]))

@@ -1,11 +1,11 @@
-"""Gains judged on held-out windows, against worlds whose truth is known."""
+"""Gains judged on held-out windows, against instances whose truth is known."""
 
 import numpy as np
 import pytest
 
 from sinemora.applications.performance import Sensitivity, star
 from sinemora.curves.core.library import published
-from sinemora.recommendations.holdout import gain, series
+from sinemora.recommendations.holdout import estimate_gain, performance_series
 
 CURVE = published("memcached-server").curve
 PLAIN = Sensitivity(CURVE, None, 0.0)
@@ -23,16 +23,16 @@ def windows(here_us: float, there_us: float, noise_us: float, count: int, seed: 
 
 
 def judged(trips: np.ndarray, price: float = 0.0):
-    before, after = (series(LINKS, at, trips, PLAIN) for at in (HERE, THERE))
-    return gain([before], [after], price)
+    before, after = (performance_series(LINKS, at, trips, PLAIN) for at in (HERE, THERE))
+    return estimate_gain([before], [after], price)
 
 
 def test_a_clear_gain_is_certain_and_right():
-    found = judged(windows(300, 100, 10, 40))
-    assert found.gain.mean == pytest.approx(float(CURVE(100)) - float(CURVE(300)), abs=0.01)
-    assert found.gain.low < found.gain.mean < found.gain.high
-    assert (found.probability > 0.999, found.gain.windows) == (True, 40)
-    assert found.before.mean == pytest.approx(float(CURVE(300)), abs=0.01)
+    gain = judged(windows(300, 100, 10, 40))
+    assert gain.gain.mean == pytest.approx(float(CURVE(100)) - float(CURVE(300)), abs=0.01)
+    assert gain.gain.low < gain.gain.mean < gain.gain.high
+    assert (gain.probability > 0.999, gain.gain.windows) == (True, 40)
+    assert gain.before.mean == pytest.approx(float(CURVE(300)), abs=0.01)
 
 
 def test_no_difference_is_as_likely_as_not():
@@ -65,8 +65,8 @@ def test_neighbouring_windows_that_agree_count_for_less():
 
 
 def test_one_window_promises_nothing():
-    found = judged(windows(300, 100, 0, 1))
-    assert (found.probability, found.gain.low, found.gain.high) == (0.5, -1, 1)
+    gain = judged(windows(300, 100, 0, 1))
+    assert (gain.probability, gain.gain.low, gain.gain.high) == (0.5, -1, 1)
 
 
 def test_windows_with_unknown_links_do_not_count():
@@ -81,6 +81,9 @@ def test_an_uncertain_curve_widens_the_interval():
     low, high = (Sensitivity(CURVE, (published("strads-lasso").curve, CURVE), 0.0), PLAIN)
     trips = windows(300, 100, 5, 40)
     wide, narrow = (
-        gain([series(LINKS, HERE, trips, one)], [series(LINKS, THERE, trips, one)], 0.0).gain for one in (low, high)
+        estimate_gain(
+            [performance_series(LINKS, HERE, trips, one)], [performance_series(LINKS, THERE, trips, one)], 0.0
+        ).gain
+        for one in (low, high)
     )
     assert wide.high - wide.low > narrow.high - narrow.low

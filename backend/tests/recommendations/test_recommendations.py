@@ -10,7 +10,7 @@ from sinemora.curves.core.library import published
 from sinemora.jobs import executor
 from sinemora.jobs.dispatch import TASKS
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.recommendations import network, service, tasks
+from sinemora.recommendations import flow_network, service, tasks
 from tests.callers import Caller, Member, MeshWorld
 from tests.recommendations.measured_mesh import measured
 
@@ -63,8 +63,8 @@ NEAR = {("a-1", "c-2"): 30.0, ("a-1", "b-2"): 60.0, ("a-1", "b-1"): 400.0, ("a-1
 def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
-    found = asked(mesh, worker)
-    steps = {(one["task"]["name"], one["source"]["name"], one["target"]["name"]) for one in found["steps"]}
+    recommendation = asked(mesh, worker)
+    steps = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in recommendation["steps"]}
     assert {(source, target) for _, source, target in steps} <= {
         ("b-1", "c-2"),
         ("b-1", "b-2"),
@@ -72,17 +72,17 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
         ("c-1", "b-2"),
     }
     assert len(steps) == 2
-    total = found["answer"]["total"]
+    total = recommendation["answer"]["total"]
     truth = [np.mean([float(CURVE(us)) for us in pair]) for pair in ((400, 250), (30, 60))]
     assert total["before"]["mean"] == pytest.approx(truth[0], abs=0.01)
     assert total["after"]["mean"] == pytest.approx(truth[1], abs=0.01)
     assert total["gain"]["low"] <= truth[1] - truth[0] + 0.01
     assert total["probability"] > 0.99
-    proof = found["answer"]["certificate"]
+    proof = recommendation["answer"]["certificate"]
     assert (proof["proven"], proof["gap"], proof["primal"]) == (True, 0, proof["dual"])
-    evidence = found["answer"]["evidence"]
+    evidence = recommendation["answer"]["evidence"]
     assert (evidence["chosen_on"], evidence["judged_on"], evidence["paths_assumed"]) == (6, 6, 0)
-    for step in found["steps"]:
+    for step in recommendation["steps"]:
         assert "instead of" in step["explanation"]
         # The other of the two sources, or a VM nobody uses; never the root's, nor where the plan has the other task.
         known = {("a-1", one): us for (_, one), us in NEAR.items()}
@@ -92,16 +92,16 @@ def test_it_finds_the_moves_a_person_would(mesh: MeshWorld, worker):
         back = min(other, known["a-1", step["source"]["name"]])
         assert step["slack_us"] == pytest.approx(back - here, abs=15)
         assert step["rollback"].startswith("Move cache-")
-    assert [point["moves"] for point in found["answer"]["front"]] == [1, 2]
+    assert [point["moves"] for point in recommendation["answer"]["pareto_front"]] == [1, 2]
 
 
 def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, {}, noise_us=40)
-    found = asked(mesh, worker)
-    assert (found["steps"], found["answer"]["total"]) == ([], None)
-    assert found["moves"] == 0
-    answer = mesh.owner.post(f"{PATH}/{found['id']}/apply")
+    recommendation = asked(mesh, worker)
+    assert (recommendation["steps"], recommendation["answer"]["total"]) == ([], None)
+    assert recommendation["moves"] == 0
+    answer = mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")
     assert (answer.status_code, answer.json()["code"]) == (409, "moves_none")
 
 
@@ -119,10 +119,10 @@ def test_nothing_moves_when_nothing_is_gained(mesh: MeshWorld, worker):
 def test_limits_are_kept(mesh: MeshWorld, worker, declaration, question, moves):
     declared(mesh, **declaration)
     measured(mesh, NEAR)
-    found = asked(mesh, worker, **question)
-    assert len(found["steps"]) == moves
+    recommendation = asked(mesh, worker, **question)
+    assert len(recommendation["steps"]) == moves
     if "zones" in declaration:
-        assert {step["target"]["zone"] for step in found["steps"]} <= {"a", "b"}
+        assert {step["target"]["zone"] for step in recommendation["steps"]} <= {"a", "b"}
 
 
 def test_pinned_tasks_stay_and_others_slots_are_theirs(mesh: MeshWorld, worker):
@@ -134,22 +134,28 @@ def test_pinned_tasks_stay_and_others_slots_are_theirs(mesh: MeshWorld, worker):
     mesh.owner.patch(f"/v1/applications/{application['id']}", json={"tasks": pinned})
     declared(mesh, "other", ("b-2", "c-2"))
     measured(mesh, NEAR)
-    found = asked(mesh, worker, applications=["cache"])
+    recommendation = asked(mesh, worker, applications=["cache"])
     # b-2 and c-2 hold tasks of the other application, which is not asked about: only a-2 is free, and no better.
-    assert found["steps"] == []
-    assert "1 pinned tasks" in found["answer"]["constraints"]
+    assert recommendation["steps"] == []
+    assert "1 pinned tasks" in recommendation["answer"]["constraints"]
 
 
 def test_two_applications_change_places(mesh: MeshWorld, worker):
     declared(mesh, "east", ("a-1", "b-2"))
     declared(mesh, "west", ("b-1", "a-2"))
     measured(mesh, {("a-1", "a-2"): 30.0, ("b-1", "b-2"): 30.0, ("a-1", "b-2"): 400.0, ("b-1", "a-2"): 400.0})
-    found = asked(mesh, worker)
-    moved = {(step["application"]["name"], step["source"]["name"], step["target"]["name"]) for step in found["steps"]}
+    recommendation = asked(mesh, worker)
+    moved = {
+        (step["application"]["name"], step["source"]["name"], step["target"]["name"])
+        for step in recommendation["steps"]
+    }
     assert moved == {("east", "b-2", "a-2"), ("west", "a-2", "b-2")}
     # A circle between full machines borrows a slot from one that is free.
-    assert [step["via"] is not None for step in found["steps"]] == [True, False]
-    assert {one["application"]["name"] for one in found["answer"]["applications"]} == {"east", "west"}
+    assert [step["via"] is not None for step in recommendation["steps"]] == [True, False]
+    assert {application["application"]["name"] for application in recommendation["answer"]["applications"]} == {
+        "east",
+        "west",
+    }
 
 
 SLOW_US = 900.0
@@ -170,10 +176,10 @@ def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, t
     measured(mesh, trips, one_in_eight_us={("a-1", "c-2"): SLOW_US})
     (plain,) = asked(mesh, worker)["steps"]
     assert plain["target"]["name"] == "c-2"  # by its median the nearest
-    found = asked(mesh, worker, policy="robust", risk=risk)
-    (step,) = found["steps"]
+    recommendation = asked(mesh, worker, policy="robust", risk=risk)
+    (step,) = recommendation["steps"]
     assert step["target"]["name"] == "b-2"
-    # What it promises, and what the runner-up lacks, is told of the whole distribution too.
+    # What it promises, and what the runner-up lacks, is missed of the whole distribution too.
     after, other = float(truth(45, 45)), float(truth(30, SLOW_US))
     assert step["gain"]["after"]["mean"] == pytest.approx(after, abs=0.02)
     assert step["gain"]["before"]["mean"] == pytest.approx(float(truth(400, 400)), abs=0.02)
@@ -181,13 +187,13 @@ def test_bad_moments_of_a_path_count_when_asked(mesh: MeshWorld, worker, risk, t
     rival = known.get(step["runner_up"]["vm"]["name"], float(CURVE(300)))
     assert step["runner_up"]["worse_by"] == pytest.approx(after - rival, abs=0.03)
     assert "exchanges)" in step["explanation"]
-    proof = found["answer"]["certificate"]
+    proof = recommendation["answer"]["certificate"]
     assert (proof["proven"], proof["gap"]) == (True, 0)
-    mesh.owner.post(f"{PATH}/{found['id']}/apply")
+    mesh.owner.post(f"{PATH}/{recommendation['id']}/apply")
     with tenant_session(mesh.owner.tenant_id) as session:
         session.execute(text("UPDATE recommendations SET applied_at = now() - interval '20 minutes'"))
     tasks.follow()
-    outcome = mesh.owner.get(f"{PATH}/{found['id']}").json()["outcome"]
+    outcome = mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["outcome"]
     assert outcome["held"]
     assert outcome["observed"]["mean"] == pytest.approx(after, abs=0.02)
 
@@ -204,16 +210,16 @@ def waiting_for_a_vm(mesh: MeshWorld) -> dict:
 def test_waiting_tasks_get_the_nearest_vm(mesh: MeshWorld, worker, policy):
     waiting_for_a_vm(mesh)
     measured(mesh, NEAR)
-    found = asked(mesh, worker, policy=policy, moves_max=0)
-    (step,) = found["steps"]
+    recommendation = asked(mesh, worker, policy=policy, moves_max=0)
+    (step,) = recommendation["steps"]
     assert (step["task"]["name"], step["source"], step["target"]["name"]) == ("new", None, "b-2")
     assert step["round_trip_before_ns"] is None
-    assert "It waits now" in step["explanation"]
+    assert "It is waiting now" in step["explanation"]
     assert step["rollback"].startswith("Stop new on b-2")
     assert step["gain"]["before"]["mean"] == 0
     # Judged by its slowest exchanges, noise makes a path a little longer.
     assert step["gain"]["after"]["mean"] == pytest.approx(float(CURVE(60)), abs=0.03 if policy == "robust" else 0.01)
-    applied = mesh.owner.post(f"{PATH}/{found['id']}/apply").json()
+    applied = mesh.owner.post(f"{PATH}/{recommendation['id']}/apply").json()
     assert applied["state"] == "applied"
     tasks_now = mesh.owner.get("/v1/applications").json()["items"][0]["tasks"]
     assert {task["name"]: task["vm"]["name"] for task in tasks_now}["new"] == "b-2"
@@ -248,14 +254,14 @@ def test_what_finds_no_place_names_the_limit_to_relax(mesh: MeshWorld, worker, p
     assert error["extra"]["relax"] == relax
 
 
-@pytest.mark.parametrize(("objective", "told"), [(0.5, False), (0.99, True)])
-def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, objective, told):
+@pytest.mark.parametrize(("objective", "missed"), [(0.5, False), (0.99, True)])
+def test_an_objective_that_no_move_reaches_is_named(mesh: MeshWorld, worker, objective, missed):
     declared(mesh, objective=objective)
     measured(mesh, NEAR)
-    found = asked(mesh, worker)
-    assert len(found["steps"]) == 2
-    words = " ".join(found["answer"]["rejected"])
-    assert ("below its objective of 99.0%" in words) == told
+    recommendation = asked(mesh, worker)
+    assert len(recommendation["steps"]) == 2
+    words = " ".join(recommendation["answer"]["rejected"])
+    assert ("below its objective of 99.0%" in words) == missed
 
 
 def star_with_a_task_to_start(mesh: MeshWorld, name: str, vms: tuple[str, ...], **limits) -> None:
@@ -312,10 +318,10 @@ def test_too_few_slots_are_counted(owner: Member, make_mesh, worker, policy):
 def test_the_published_policy_starts_them_anywhere(mesh: MeshWorld, worker):
     waiting_for_a_vm(mesh)
     measured(mesh, NEAR)
-    found = asked(mesh, worker, policy="nomora")
+    recommendation = asked(mesh, worker, policy="nomora")
     # No VM is preferred at a cost of 105: the task goes to any slot of the cluster.
-    assert "new" in {step["task"]["name"] for step in found["steps"] if step["source"] is None}
-    assert found["answer"]["objective"] == "slowdown"
+    assert "new" in {step["task"]["name"] for step in recommendation["steps"] if step["source"] is None}
+    assert recommendation["answer"]["objective"] == "slowdown"
 
 
 def test_the_published_network_is_told_arc_by_arc(mesh: MeshWorld, worker):
@@ -335,7 +341,7 @@ def test_the_published_network_is_told_arc_by_arc(mesh: MeshWorld, worker):
 def test_a_network_nobody_could_read_is_not_told(mesh: MeshWorld, worker, monkeypatch: pytest.MonkeyPatch):
     declared(mesh)
     measured(mesh, NEAR)
-    monkeypatch.setattr(network, "ARCS_MAX", 3)
+    monkeypatch.setattr(flow_network, "ARCS_MAX", 3)
     job = mesh.owner.post(PATH, json={"mesh": mesh.name, "policy": "nomora", "explain": True}).json()
     worker()
     ended = mesh.owner.get(f"/v1/jobs/{job['id']}").json()
@@ -353,16 +359,16 @@ def test_a_graph_moves_as_a_whole_to_where_its_edges_are_short(mesh: MeshWorld, 
     mesh.owner.created("/v1/applications", body)
     # Between b-2, c-2 and a-2 all is near; elsewhere it is 300 µs.
     measured(mesh, {("a-2", "b-2"): 60.0, ("b-2", "c-2"): 30.0, ("a-2", "c-2"): 90.0})
-    found = asked(mesh, worker)
-    at = {step["task"]["name"]: step["target"]["name"] for step in found["steps"]}
+    recommendation = asked(mesh, worker)
+    at = {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]}
     # The heavy edge gets the shortest path, the light one the next.
     assert at == {"web": "c-2", "db": "b-2", "queue": "a-2"}
-    assert len({step["group"] for step in found["steps"]}) == 1
-    best = found["answer"]["best_found"]
-    assert (best["tasks"], found["answer"]["certificate"]) == (3, None)
+    assert len({step["group"] for step in recommendation["steps"]}) == 1
+    best = recommendation["answer"]["best_found"]
+    assert (best["tasks"], recommendation["answer"]["certificate"]) == (3, None)
     assert best["bound"] <= best["cost"]
-    assert found["answer"]["total"]["probability"] > 0.99
-    assert all(step["runner_up"] is not None for step in found["steps"])
+    assert recommendation["answer"]["total"]["probability"] > 0.99
+    assert all(step["runner_up"] is not None for step in recommendation["steps"])
 
 
 def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
@@ -378,17 +384,17 @@ def test_a_star_gets_the_slot_that_a_graph_leaves(mesh: MeshWorld, worker):
     # The one place near a-1 is where web runs, which has a better one beside its database.
     far = {("a-1", one): 600.0 for one in ("c-1", "a-2")}
     measured(mesh, {("a-1", "c-2"): 30.0, ("a-1", "b-1"): 400.0, ("b-2", "a-2"): 30.0, ("b-2", "c-2"): 400.0} | far)
-    found = asked(mesh, worker)
-    assert [(step["task"]["name"], step["target"]["name"]) for step in found["steps"]] == [
+    recommendation = asked(mesh, worker)
+    assert [(step["task"]["name"], step["target"]["name"]) for step in recommendation["steps"]] == [
         ("web", "a-2"),
         ("cache-1", "c-2"),
     ]
-    assert found["answer"]["certificate"]["gap"] == 0
+    assert recommendation["answer"]["certificate"]["gap"] == 0
 
 
 def sized(mesh: MeshWorld, vm: str, **capacity) -> None:
     """Say what a VM can carry."""
-    vms = {one["name"]: one["id"] for one in mesh.owner.get("/v1/vms").json()["items"]}
+    vms = {item["name"]: item["id"] for item in mesh.owner.get("/v1/vms").json()["items"]}
     assert mesh.owner.patch(f"/v1/vms/{vms[vm]}/capacity", json=capacity).status_code == 200
 
 
@@ -416,12 +422,12 @@ def test_packing_and_searching_look_for_a_vm_with_cpu(mesh: MeshWorld, worker):
     measured(mesh, NEAR)
     plain = asked(mesh, worker)
     assert plain["steps"] == []
-    assert "c-2 has 500 millicores" in plain["answer"]["rejected"][0]
+    assert "on c-2: 1000 millicores needed, 500 available" in plain["answer"]["rejected"][0]
     (step,) = asked(mesh, worker, policy="pack")["steps"]
     assert step["target"]["name"] == "b-2"
     # The search may move the server too: it needs no CPU, so it goes to c-2 and its client comes to where it was.
-    found = asked(mesh, worker, policy="graph")
-    assert {(step["task"]["name"], step["target"]["name"]) for step in found["steps"]} == {
+    recommendation = asked(mesh, worker, policy="graph")
+    assert {(step["task"]["name"], step["target"]["name"]) for step in recommendation["steps"]} == {
         ("server", "c-2"),
         ("client", "a-1"),
     }
@@ -433,9 +439,9 @@ def test_packing_and_searching_look_for_a_vm_with_cpu(mesh: MeshWorld, worker):
 def test_objectives_are_chosen_by_name(mesh: MeshWorld, worker, policy, objective):
     declared(mesh)
     measured(mesh, NEAR)
-    found = asked(mesh, worker, policy=policy, objective=objective)
-    assert {step["target"]["name"] for step in found["steps"]} == {"b-2", "c-2"}
-    assert (found["policy"], found["answer"]["objective"]) == (policy, objective)
+    recommendation = asked(mesh, worker, policy=policy, objective=objective)
+    assert {step["target"]["name"] for step in recommendation["steps"]} == {"b-2", "c-2"}
+    assert (recommendation["policy"], recommendation["answer"]["objective"]) == (policy, objective)
 
 
 def test_roots_change_places_with_their_tasks_when_asked(mesh: MeshWorld, worker):
@@ -443,14 +449,14 @@ def test_roots_change_places_with_their_tasks_when_asked(mesh: MeshWorld, worker
     far = {(a, b): 600.0 for a in ("a-1", "b-1", "c-1") for b in ("a-2", "b-2", "c-2")}
     measured(mesh, {("a-1", "b-1"): 400.0, ("a-1", "c-1"): 400.0, ("b-1", "c-1"): 30.0} | far)
     assert asked(mesh, worker)["steps"] == []
-    found = asked(mesh, worker, policy="gang")
-    moves = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in found["steps"]}
+    recommendation = asked(mesh, worker, policy="gang")
+    moves = {(step["task"]["name"], step["source"]["name"], step["target"]["name"]) for step in recommendation["steps"]}
     # The root goes to b-1 or c-1, which are near one another, and who was there takes its place.
     assert moves in (
         {("cache-0", "a-1", "b-1"), ("cache-1", "b-1", "a-1")},
         {("cache-0", "a-1", "c-1"), ("cache-2", "c-1", "a-1")},
     )
-    assert found["answer"]["total"]["after"]["mean"] == pytest.approx(
+    assert recommendation["answer"]["total"]["after"]["mean"] == pytest.approx(
         (float(CURVE(30)) + float(CURVE(400))) / 2, abs=0.01
     )
 
@@ -460,21 +466,21 @@ def test_full_machines_cannot_change_places(owner: Member, make_mesh, worker):
     declared(mesh, "east", ("a-1", "b-1"))
     declared(mesh, "west", ("c-1", "a-2"))
     measured(mesh, {("a-1", "a-2"): 30.0, ("c-1", "b-1"): 30.0, ("a-1", "b-1"): 400.0, ("c-1", "a-2"): 400.0})
-    found = asked(mesh, worker)
-    assert found["steps"] == []
-    assert "no VM has a slot to lend" in " ".join(found["answer"]["rejected"])
+    recommendation = asked(mesh, worker)
+    assert recommendation["steps"] == []
+    assert "without a spare slot" in " ".join(recommendation["answer"]["rejected"])
 
 
 @pytest.mark.whole_store
 def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
     declared(mesh)
     measured(mesh, NEAR)
-    found = asked(mesh, worker)
-    path = f"{PATH}/{found['id']}"
+    recommendation = asked(mesh, worker)
+    path = f"{PATH}/{recommendation['id']}"
     assert mesh.owner.post(f"{path}/accept").json()["state"] == "accepted"
     applied = mesh.owner.post(f"{path}/apply").json()
     assert applied["state"] == "applied"
-    targets = {step["task"]["name"]: step["target"]["name"] for step in found["steps"]}
+    targets = {step["task"]["name"]: step["target"]["name"] for step in recommendation["steps"]}
     application = mesh.owner.get("/v1/applications").json()["items"][0]
     assert {task["name"]: task["vm"]["name"] for task in application["tasks"] if not task["root"]} == targets
     with tenant_session(mesh.owner.tenant_id) as session:
@@ -484,24 +490,24 @@ def test_what_was_applied_is_measured(mesh: MeshWorld, worker):
     outcome = mesh.owner.get(path).json()["outcome"]
     assert outcome["held"]
     assert outcome["gain_observed"] == pytest.approx(outcome["gain_predicted"], abs=0.02)
-    told = mesh.owner.get(f"{PATH}/accuracy").json()
-    assert (told["verified"], told["held"]) == (1, 1)
-    assert told["mean_error"] == pytest.approx(0, abs=0.02)
+    missed = mesh.owner.get(f"{PATH}/accuracy").json()
+    assert (missed["verified"], missed["held"]) == (1, 1)
+    assert missed["mean_error"] == pytest.approx(0, abs=0.02)
 
 
 @pytest.mark.whole_store
 def test_moves_seen_in_the_inventory_count_as_applied(mesh: MeshWorld, worker):
     application = declared(mesh)
     measured(mesh, NEAR)
-    found = asked(mesh, worker)
+    recommendation = asked(mesh, worker)
     tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{found['id']}").json()["state"] == "proposed"
-    target_of = {step["task"]["id"]: step["target"]["id"] for step in found["steps"]}
+    assert mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["state"] == "proposed"
+    target_of = {step["task"]["id"]: step["target"]["id"] for step in recommendation["steps"]}
     with tenant_session(mesh.owner.tenant_id) as session:
         for task_id, vm_id in target_of.items():
             session.execute(text("UPDATE tasks SET vm_id = :vm WHERE id = :id"), {"vm": vm_id, "id": task_id})
     tasks.follow()
-    assert mesh.owner.get(f"{PATH}/{found['id']}").json()["state"] == "applied"
+    assert mesh.owner.get(f"{PATH}/{recommendation['id']}").json()["state"] == "applied"
     assert mesh.owner.delete(f"/v1/applications/{application['id']}").status_code == 204
 
 
@@ -514,7 +520,7 @@ def test_decisions_are_made_once(mesh: MeshWorld, worker):
     assert (dismissed["state"], dismissed["reason"]) == ("dismissed", "maintenance")
     again = mesh.owner.post(f"{path}/accept")
     assert (again.status_code, again.json()["code"]) == (409, "recommendation_decided")
-    assert [one["state"] for one in mesh.owner.get(PATH, params={"state": "dismissed"}).json()["items"]] == [
+    assert [item["state"] for item in mesh.owner.get(PATH, params={"state": "dismissed"}).json()["items"]] == [
         "dismissed"
     ]
 
@@ -567,7 +573,7 @@ def test_it_asks_by_itself(mesh: MeshWorld, worker):
     measured(mesh, NEAR)
     tasks.ask()
     worker()
-    assert [one["trigger"] for one in mesh.owner.get(PATH).json()["items"]] == ["objective"]
+    assert [item["trigger"] for item in mesh.owner.get(PATH).json()["items"]] == ["objective"]
     tasks.ask()
     worker()
     assert len(mesh.owner.get(PATH).json()["items"]) == 1
@@ -577,7 +583,7 @@ def test_it_asks_by_itself(mesh: MeshWorld, worker):
     for _ in range(2):
         tasks.ask()
         worker()
-    assert [one["trigger"] for one in mesh.owner.get(PATH).json()["items"]] == ["scheduled", "objective"]
+    assert [item["trigger"] for item in mesh.owner.get(PATH).json()["items"]] == ["scheduled", "objective"]
     assert mesh.owner.delete(schedule).status_code == 204
 
 

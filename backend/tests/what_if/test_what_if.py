@@ -90,7 +90,7 @@ def test_tasks_of_a_dropped_zone_find_other_vms(mesh: MeshWorld):
 
 def test_limits_that_would_not_hold_are_named(mesh: MeshWorld):
     found = asked(mesh, {"kind": "task", "application": "cache", "task": "cache-1", "vm": "c-1"})
-    assert found["broken"] == ["c-1 has 1 slot, and 2 would be needed"]
+    assert found["broken"] == ["Capacity exceeded on c-1: 2 slots needed, 1 available"]
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_scenarios_are_kept_changed_and_forgotten(mesh: MeshWorld, other_owner: 
     assert renamed["question"]["changes"] == [change]
     late = mesh.owner.patch(path, json={"minutes": 5}, headers={"If-Match": old})
     assert (late.status_code, late.json()["code"]) == (412, "version_changed")
-    assert [one["name"] for one in mesh.owner.get("/v1/scenarios").json()["items"]] == ["b away"]
+    assert [item["name"] for item in mesh.owner.get("/v1/scenarios").json()["items"]] == ["b away"]
     for method in ("GET", "DELETE"):
         for caller, where in ((other_owner, path), (mesh.owner, f"/v1/scenarios/{uuid4()}")):
             assert caller.request(method, where).json()["code"] == "scenario_unknown"
@@ -147,7 +147,7 @@ def test_options_name_what_to_rent_and_what_it_brings(mesh: MeshWorld):
     anew = of["recreate", "cache-1", "c", 1]
     assert anew["draws"] == 1
     assert anew["gain"]["after"]["mean"] == pytest.approx(kept(30, 250), abs=0.01)
-    assert "how others would do cannot be told" in anew["words"]
+    assert "too few for an interval" in anew["words"]
     assert anew["price_change_per_hour"] == pytest.approx(0.1)
     # Two more in c: c-1 and c-2 stand in, with 250 and 30 µs.
     more = of["over_allocate", "cache-1", "c", 2]

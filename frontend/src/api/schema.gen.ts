@@ -1337,13 +1337,13 @@ export interface paths {
         };
         /**
          * List Recommendations
-         * @description Recommendations, newest first.
+         * @description List recommendations, newest first.
          */
         get: operations["list_recommendations"];
         put?: never;
         /**
          * Create Recommendation
-         * @description Look for moves worth making; the job's result names the recommendation.
+         * @description Search for moves worth making, as a job whose result names the recommendation.
          */
         post: operations["create_recommendation"];
         delete?: never;
@@ -1361,7 +1361,7 @@ export interface paths {
         };
         /**
          * Read Recommendation Accuracy
-         * @description How right recommendations were, of those that were applied and verified.
+         * @description Report the accuracy of applied and verified recommendations.
          */
         get: operations["read_recommendation_accuracy"];
         put?: never;
@@ -1381,7 +1381,7 @@ export interface paths {
         };
         /**
          * Read Recommendation
-         * @description One recommendation: its moves, what they gain, what proves it, what came of it.
+         * @description Return a recommendation with its moves, gains, proof and outcome.
          */
         get: operations["read_recommendation"];
         put?: never;
@@ -1403,7 +1403,7 @@ export interface paths {
         put?: never;
         /**
          * Accept Recommendation
-         * @description Say that the moves will be made. Sinemora never makes them itself.
+         * @description Mark as accepted. Sinemora itself never moves tasks.
          */
         post: operations["accept_recommendation"];
         delete?: never;
@@ -1423,7 +1423,7 @@ export interface paths {
         put?: never;
         /**
          * Dismiss Recommendation
-         * @description Say that the moves will not be made, and why.
+         * @description Dismiss, with a reason.
          */
         post: operations["dismiss_recommendation"];
         delete?: never;
@@ -1443,7 +1443,7 @@ export interface paths {
         put?: never;
         /**
          * Apply Recommendation
-         * @description Say that the moves were made: its tasks are where it put them from now on, and its outcome is measured.
+         * @description Mark as applied: the tasks are recorded on their new VMs, and the outcome will be measured.
          */
         post: operations["apply_recommendation"];
         delete?: never;
@@ -1461,18 +1461,18 @@ export interface paths {
         };
         /**
          * Read Recommendation Schedule
-         * @description What is asked of a mesh regularly.
+         * @description Return the schedule of a mesh.
          */
         get: operations["read_recommendation_schedule"];
         /**
          * Write Recommendation Schedule
-         * @description Ask this question of a mesh every so often.
+         * @description Create or replace the schedule of a mesh.
          */
         put: operations["write_recommendation_schedule"];
         post?: never;
         /**
          * Delete Recommendation Schedule
-         * @description Ask no more.
+         * @description Delete the schedule of a mesh.
          */
         delete: operations["delete_recommendation_schedule"];
         options?: never;
@@ -1491,7 +1491,7 @@ export interface paths {
         put?: never;
         /**
          * Ask What If
-         * @description What becomes of every application of a mesh when tasks, VMs, zones, paths or curves change. Keeps nothing.
+         * @description Evaluate changes of tasks, VMs, zones, latencies or curves for every application of a mesh. Stores nothing.
          */
         post: operations["ask_what_if"];
         delete?: never;
@@ -1509,13 +1509,13 @@ export interface paths {
         };
         /**
          * List Scenarios
-         * @description What-if questions that were kept, by name.
+         * @description List scenarios by name.
          */
         get: operations["list_scenarios"];
         put?: never;
         /**
          * Create Scenario
-         * @description Keep a what-if question under a name.
+         * @description Save a what-if request as a scenario.
          */
         post: operations["create_scenario"];
         delete?: never;
@@ -1533,21 +1533,21 @@ export interface paths {
         };
         /**
          * Read Scenario
-         * @description One scenario.
+         * @description Return a scenario.
          */
         get: operations["read_scenario"];
         put?: never;
         post?: never;
         /**
          * Delete Scenario
-         * @description Forget a scenario.
+         * @description Delete a scenario.
          */
         delete: operations["delete_scenario"];
         options?: never;
         head?: never;
         /**
          * Update Scenario
-         * @description Change a scenario; its changes are replaced as a whole.
+         * @description Update a scenario; its changes are replaced as a whole.
          */
         patch: operations["update_scenario"];
         trace?: never;
@@ -1561,7 +1561,7 @@ export interface paths {
         };
         /**
          * List Application Options
-         * @description Role swaps, VMs made anew elsewhere, and VMs rented to keep the best, each with its gain and price.
+         * @description List role swaps, re-created VMs and additional VMs for an application, with gain and price.
          */
         get: operations["list_application_options"];
         put?: never;
@@ -2194,7 +2194,7 @@ export interface components {
         };
         /**
          * Accuracy
-         * @description How right recommendations were: of those verified, how many kept their interval, and the mean error of gains.
+         * @description Accuracy of verified recommendations: number within their interval and mean error of the gains.
          */
         Accuracy: {
             /** Verified */
@@ -2212,7 +2212,7 @@ export interface components {
         };
         /**
          * AccuracyEntry
-         * @description One verified recommendation.
+         * @description Verified recommendation.
          */
         AccuracyEntry: {
             /**
@@ -2226,11 +2226,11 @@ export interface components {
              * Format: date-time
              */
             verified_at: string;
-            outcome: components["schemas"]["Outcome"];
+            outcome: components["schemas"]["VerifiedOutcome"];
         };
         /**
          * AddLatency
-         * @description Every round trip between two zones (or within one, named twice) longer by so much; shorter when below 0.
+         * @description Latency added to every round trip between two zones, or within one named twice; negative to remove.
          */
         AddLatency: {
             /**
@@ -2454,31 +2454,6 @@ export interface components {
             readonly status: components["schemas"]["AgentStatus"];
         };
         /**
-         * Answer
-         * @description What was found. `network`: where its arcs were asked for.
-         */
-        Answer: {
-            policy: components["schemas"]["Policy"];
-            total: components["schemas"]["GainRead"] | null;
-            /** Applications */
-            applications: components["schemas"]["ApplicationGain"][];
-            /** @default loss */
-            objective: components["schemas"]["Objective"];
-            certificate: components["schemas"]["CertificateRead"] | null;
-            best_found: components["schemas"]["BestFound"] | null;
-            /** Front */
-            front: components["schemas"]["FrontPoint"][];
-            /** Constraints */
-            constraints: string[];
-            /** Rejected */
-            rejected: string[];
-            evidence: components["schemas"]["Evidence"];
-            /** Price Change Per Hour */
-            price_change_per_hour: number | null;
-            /** Network */
-            network: components["schemas"]["NetworkArc"][] | null;
-        };
-        /**
          * ApiKeyCreate
          * @description A key to be made. `write` includes `read`.
          */
@@ -2620,13 +2595,33 @@ export interface components {
         };
         /**
          * ApplicationGain
-         * @description What the moves do to one application.
+         * @description Gain of one application.
          */
         ApplicationGain: {
             application: components["schemas"]["Named"];
             /** Objective */
             objective: number | null;
             expected: components["schemas"]["GainRead"];
+        };
+        /**
+         * ApplicationImpact
+         * @description Impact on one application; null where no window has all its links.
+         *
+         *     After the changes, `waiting` tasks have no VM, and `beyond` links are slower than the domain of the curve.
+         */
+        ApplicationImpact: {
+            application: components["schemas"]["Named"];
+            /** Objective */
+            objective: number | null;
+            before: components["schemas"]["ExpectedRead"] | null;
+            after: components["schemas"]["ExpectedRead"] | null;
+            gain: components["schemas"]["GainRead"] | null;
+            /** Below Objective */
+            below_objective: boolean | null;
+            /** Waiting */
+            waiting: number;
+            /** Beyond */
+            beyond: number;
         };
         /**
          * ApplicationPerformance
@@ -2885,7 +2880,7 @@ export interface components {
         };
         /**
          * BestFound
-         * @description What the search placed, where nothing is proven: cost of its links, and what no placement can cost less than.
+         * @description Result of the local search, without proof: cost of its links and a lower bound.
          */
         BestFound: {
             /** Tasks */
@@ -2972,7 +2967,7 @@ export interface components {
         };
         /**
          * CertificateRead
-         * @description What proves the choice: cost of the placement and the bound no placement can be below, in the solver's points.
+         * @description Proof of optimality: cost of the placement and its lower bound, in cost points of the solver.
          */
         CertificateRead: {
             /** Primal */
@@ -2988,7 +2983,7 @@ export interface components {
         };
         /**
          * ChangeCurve
-         * @description An application on another curve, or on another version of it.
+         * @description Assignment of another curve, or of another version.
          */
         ChangeCurve: {
             /**
@@ -3411,7 +3406,7 @@ export interface components {
         };
         /**
          * Decision
-         * @description Why.
+         * @description Reason of a decision.
          */
         Decision: {
             /**
@@ -3548,7 +3543,7 @@ export interface components {
         };
         /**
          * DropZone
-         * @description A zone that is gone; its tasks wait.
+         * @description Loss of a zone; its tasks wait.
          */
         DropZone: {
             /**
@@ -3684,9 +3679,10 @@ export interface components {
         };
         /**
          * Evidence
-         * @description What was looked at: windows used to choose, others to judge, how many paths were known, and how noisy they were.
+         * @description Windows, paths and noise behind a recommendation.
          *
-         *     `hysteresis` is what a move must gain its task at least, lest it follows noise.
+         *     The solver uses `chosen_on` windows; `judged_on` hold-out windows give the gain. `min_gain` is the least gain per
+         *     move that exceeds measurement noise.
          */
         Evidence: {
             window: components["schemas"]["Span"];
@@ -3701,8 +3697,8 @@ export interface components {
             paths_known: number;
             /** Paths Assumed */
             paths_assumed: number;
-            /** Hysteresis */
-            hysteresis: number;
+            /** Min Gain */
+            min_gain: number;
         };
         /**
          * EvidenceRead
@@ -3719,7 +3715,7 @@ export interface components {
         };
         /**
          * ExpectedRead
-         * @description A mean with its interval of 95 %, from so many windows.
+         * @description Mean with its 95 % interval and its number of windows.
          */
         ExpectedRead: {
             /** Mean */
@@ -3730,26 +3726,6 @@ export interface components {
             high: number;
             /** Windows */
             windows: number;
-        };
-        /**
-         * Fate
-         * @description One application before and after; null where no window knows all its links.
-         *
-         *     `waiting` tasks have no VM, and `beyond` links are slower than the curve knows, after the changes.
-         */
-        Fate: {
-            application: components["schemas"]["Named"];
-            /** Objective */
-            objective: number | null;
-            before: components["schemas"]["ExpectedRead"] | null;
-            after: components["schemas"]["ExpectedRead"] | null;
-            gain: components["schemas"]["GainRead"] | null;
-            /** Below Objective */
-            below_objective: boolean | null;
-            /** Waiting */
-            waiting: number;
-            /** Beyond */
-            beyond: number;
         };
         /**
          * FieldError
@@ -3817,19 +3793,8 @@ export interface components {
          */
         Format: "json" | "csv" | "ndjson" | "arrow" | "parquet" | "binary";
         /**
-         * FrontPoint
-         * @description What the best placement with at most so many moves gains; `positions` are moves of `options`.
-         */
-        FrontPoint: {
-            /** Moves */
-            moves: number;
-            expected: components["schemas"]["GainRead"] | null;
-            /** Positions */
-            positions: number[];
-        };
-        /**
          * GainRead
-         * @description Before, after and the difference; `probability` that it exceeds what the moves cost.
+         * @description Performance before and after, and the gain; `probability` that the gain exceeds the cost of the moves.
          */
         GainRead: {
             before: components["schemas"]["ExpectedRead"];
@@ -4622,10 +4587,30 @@ export interface components {
             paused?: boolean | null;
         };
         /**
+         * MoveEndpoint
+         * @description VM with its location and hourly price.
+         */
+        MoveEndpoint: {
+            /**
+             * Id
+             * Format: uuid
+             */
+            id: string;
+            /** Name */
+            name: string;
+            /** Zone */
+            zone: string;
+            /** Host */
+            host: string | null;
+            /** Price Per Hour */
+            price_per_hour: number | null;
+        };
+        /**
          * MoveRead
-         * @description One task from a VM to another, in its turn, with the evidence. Round trips are to the root or its neighbours.
+         * @description Move of one task, in execution order, with its evidence. Round trips lead to the root or to the neighbours.
          *
-         *     A task that waited has no `source`; until it starts it performs nothing. `gain` is null where no window knows it.
+         *     A waiting task has no `source` and performs nothing until it starts. `gain` is null where no window has all its
+         *     links.
          */
         MoveRead: {
             /** Position */
@@ -4634,8 +4619,8 @@ export interface components {
             group: number;
             application: components["schemas"]["Named"];
             task: components["schemas"]["Named"];
-            source: components["schemas"]["Place"] | null;
-            target: components["schemas"]["Place"];
+            source: components["schemas"]["MoveEndpoint"] | null;
+            target: components["schemas"]["MoveEndpoint"];
             via: components["schemas"]["Named"] | null;
             gain: components["schemas"]["GainRead"] | null;
             /** Round Trip Before Ns */
@@ -4716,9 +4701,10 @@ export interface components {
         };
         /**
          * NetworkArc
-         * @description An arc of the published network. Nodes: T tasks, U waiting, X cluster, R racks (hosts), M machines (VMs), S sink.
+         * @description Arc of the solved flow network. Nodes: T tasks, U unscheduled, X cluster, R racks (hosts), M machines (VMs), S
+         *     sink.
          *
-         *     A unit of flow is a task, its `cost` 100 / performance, rounded.
+         *     A unit of flow is a task; its `cost` is 100 / performance, rounded.
          */
         NetworkArc: {
             /** Tail */
@@ -4802,11 +4788,11 @@ export interface components {
         };
         /**
          * OptionRead
-         * @description Something a tenant could rent or change for an application, with what it brings and costs.
+         * @description Change of VMs for an application, with its gain and price.
          *
-         *     swap: two tasks change roles. recreate: a VM made anew in a zone, or beside the VMs of a host. over_allocate:
-         *     `count` more VMs in a zone, of which the best stay; the others are given back after an hour. `draws`: VMs measured
-         *     there that stood in for the new ones.
+         *     swap: two tasks exchange VMs. recreate: a VM is created again in a zone, or near the VMs of a host. over_allocate:
+         *     rent `count` more VMs in a zone, keep the best and return the others after an hour. `draws`: measured VMs there that
+         *     represent new ones.
          */
         OptionRead: {
             /**
@@ -4834,7 +4820,7 @@ export interface components {
         };
         /**
          * OptionsRead
-         * @description What could be done for an application beyond moving tasks, the best first.
+         * @description Options for an application besides moving tasks, the best first.
          */
         OptionsRead: {
             application: components["schemas"]["Named"];
@@ -4854,21 +4840,6 @@ export interface components {
          * @enum {string}
          */
         Origin: "published" | "own";
-        /**
-         * Outcome
-         * @description What was measured after the moves, beside what was expected; `held`: it lies in the interval stated before.
-         */
-        Outcome: {
-            observed: components["schemas"]["ExpectedRead"];
-            predicted: components["schemas"]["ExpectedRead"];
-            /** Gain Observed */
-            gain_observed: number;
-            /** Gain Predicted */
-            gain_predicted: number;
-            /** Held */
-            held: boolean;
-            window: components["schemas"]["Span"];
-        };
         /** Page[AgentEventRead] */
         Page_AgentEventRead_: {
             /** Items */
@@ -5050,6 +5021,17 @@ export interface components {
             value: number[];
         };
         /**
+         * ParetoPoint
+         * @description Best gain for a number of moves; `positions` refer to `steps`.
+         */
+        ParetoPoint: {
+            /** Moves */
+            moves: number;
+            expected: components["schemas"]["GainRead"] | null;
+            /** Positions */
+            positions: number[];
+        };
+        /**
          * PathEnd
          * @description A VM at one end of a path.
          */
@@ -5094,7 +5076,7 @@ export interface components {
         };
         /**
          * Percentile
-         * @description Which round trip of each window counts.
+         * @description Statistic of each window's round trips.
          * @enum {string}
          */
         Percentile: "p50" | "p90" | "p99";
@@ -5173,27 +5155,8 @@ export interface components {
             created_at: string;
         };
         /**
-         * Place
-         * @description A VM with where it stands and what it costs an hour.
-         */
-        Place: {
-            /**
-             * Id
-             * Format: uuid
-             */
-            id: string;
-            /** Name */
-            name: string;
-            /** Zone */
-            zone: string;
-            /** Host */
-            host: string | null;
-            /** Price Per Hour */
-            price_per_hour: number | null;
-        };
-        /**
          * Placed
-         * @description A task that waited, and the VM found for it.
+         * @description Task that was waiting, and its VM.
          */
         Placed: {
             application: components["schemas"]["Named"];
@@ -5284,11 +5247,11 @@ export interface components {
         };
         /**
          * Policy
-         * @description How places are chosen.
+         * @description Placement policy.
          *
-         *     exact: roots of stars stay, proven best. gang: roots move with their tasks. robust: as exact, each path costing a
-         *     risk of its whole distribution. pack: CPU, memory and applications apart as well. nomora: the published network.
-         *     graph: all tasks by search, best found. Under every policy graphs and tasks of more than a slot are searched.
+         *     exact: roots of stars stay, proven optimal. gang: roots move with their tasks. robust: as exact, with a tail-risk
+         *     cost per path. pack: also packs CPU, memory and anti-affinity. nomora: the published flow network. graph: local
+         *     search over all tasks, best found. Under every policy, graphs and tasks larger than one slot use local search.
          * @enum {string}
          */
         Policy: "exact" | "gang" | "robust" | "pack" | "nomora" | "graph";
@@ -5345,7 +5308,7 @@ export interface components {
         };
         /**
          * PutTask
-         * @description A task on another VM; `vm` null takes it off.
+         * @description Move of a task to another VM; `vm` null unplaces it.
          */
         PutTask: {
             /**
@@ -5377,51 +5340,6 @@ export interface components {
             p90: number;
             /** P99 */
             p99: number;
-        };
-        /**
-         * Question
-         * @description What a recommendation is to look at, and how far it may go.
-         */
-        Question: {
-            /**
-             * Applications
-             * @description Names or ids; all on the mesh when empty
-             */
-            applications?: string[];
-            /** @default exact */
-            policy: components["schemas"]["Policy"];
-            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications count alike; worst_first: those that fare worst first */
-            objective?: components["schemas"]["Objective"] | null;
-            /**
-             * @description Under robust: what of a path's distribution counts
-             * @default cvar
-             */
-            risk: components["schemas"]["Risk"];
-            /** @default p50 */
-            statistic: components["schemas"]["Percentile"];
-            /**
-             * Minutes
-             * @description How far back windows are looked at
-             * @default 30
-             */
-            minutes: number;
-            /**
-             * Moves Max
-             * @description Most tasks that may move
-             * @default 10
-             */
-            moves_max: number;
-            /**
-             * Move Cost
-             * @description What each move must gain at least; what the applications say by default
-             */
-            move_cost?: number | null;
-            /**
-             * Explain
-             * @description Under nomora: keep every arc of the solved network, of up to 5,000
-             * @default false
-             */
-            explain: boolean;
         };
         /**
          * Queue
@@ -5523,20 +5441,20 @@ export interface components {
         };
         /**
          * RecommendationCreate
-         * @description A question about a mesh, by name or id.
+         * @description Request for a recommendation on a mesh, by name or id.
          */
         RecommendationCreate: {
             /**
              * Applications
-             * @description Names or ids; all on the mesh when empty
+             * @description Names or ids; empty selects all on the mesh
              */
             applications?: string[];
             /** @default exact */
             policy: components["schemas"]["Policy"];
-            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications count alike; worst_first: those that fare worst first */
+            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
             objective?: components["schemas"]["Objective"] | null;
             /**
-             * @description Under robust: what of a path's distribution counts
+             * @description Risk measure of the policy robust
              * @default cvar
              */
             risk: components["schemas"]["Risk"];
@@ -5544,24 +5462,24 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description How far back windows are looked at
+             * @description Look-back in minutes
              * @default 30
              */
             minutes: number;
             /**
              * Moves Max
-             * @description Most tasks that may move
+             * @description Maximum number of moves
              * @default 10
              */
             moves_max: number;
             /**
              * Move Cost
-             * @description What each move must gain at least; what the applications say by default
+             * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
             /**
              * Explain
-             * @description Under nomora: keep every arc of the solved network, of up to 5,000
+             * @description Only nomora: include every arc of the solved network, at most 5,000
              * @default false
              */
             explain: boolean;
@@ -5570,7 +5488,7 @@ export interface components {
         };
         /**
          * RecommendationRead
-         * @description A recommendation with everything it rests on.
+         * @description Recommendation with its moves and evidence.
          */
         RecommendationRead: {
             /**
@@ -5600,23 +5518,93 @@ export interface components {
             applied_at: string | null;
             /** Verified At */
             verified_at: string | null;
-            question: components["schemas"]["Question"];
-            answer: components["schemas"]["Answer"];
+            question: components["schemas"]["RecommendationRequest"];
+            answer: components["schemas"]["RecommendationResult"];
             /** Steps */
             steps: components["schemas"]["MoveRead"][];
             /** Reason */
             reason: string | null;
-            outcome: components["schemas"]["Outcome"] | null;
+            outcome: components["schemas"]["VerifiedOutcome"] | null;
+        };
+        /**
+         * RecommendationRequest
+         * @description Scope and limits of a recommendation.
+         */
+        RecommendationRequest: {
+            /**
+             * Applications
+             * @description Names or ids; empty selects all on the mesh
+             */
+            applications?: string[];
+            /** @default exact */
+            policy: components["schemas"]["Policy"];
+            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
+            objective?: components["schemas"]["Objective"] | null;
+            /**
+             * @description Risk measure of the policy robust
+             * @default cvar
+             */
+            risk: components["schemas"]["Risk"];
+            /** @default p50 */
+            statistic: components["schemas"]["Percentile"];
+            /**
+             * Minutes
+             * @description Look-back in minutes
+             * @default 30
+             */
+            minutes: number;
+            /**
+             * Moves Max
+             * @description Maximum number of moves
+             * @default 10
+             */
+            moves_max: number;
+            /**
+             * Move Cost
+             * @description Minimum gain of a move; default: the value of each application
+             */
+            move_cost?: number | null;
+            /**
+             * Explain
+             * @description Only nomora: include every arc of the solved network, at most 5,000
+             * @default false
+             */
+            explain: boolean;
+        };
+        /**
+         * RecommendationResult
+         * @description Result of a recommendation. `network` is present if `explain` was requested.
+         */
+        RecommendationResult: {
+            policy: components["schemas"]["Policy"];
+            total: components["schemas"]["GainRead"] | null;
+            /** Applications */
+            applications: components["schemas"]["ApplicationGain"][];
+            /** @default loss */
+            objective: components["schemas"]["Objective"];
+            certificate: components["schemas"]["CertificateRead"] | null;
+            best_found: components["schemas"]["BestFound"] | null;
+            /** Pareto Front */
+            pareto_front: components["schemas"]["ParetoPoint"][];
+            /** Constraints */
+            constraints: string[];
+            /** Rejected */
+            rejected: string[];
+            evidence: components["schemas"]["Evidence"];
+            /** Price Change Per Hour */
+            price_change_per_hour: number | null;
+            /** Network */
+            network: components["schemas"]["NetworkArc"][] | null;
         };
         /**
          * RecommendationState
-         * @description Where a recommendation stands. What was applied is measured, and then verified whatever it showed.
+         * @description Life cycle of a recommendation: an applied one is measured, then verified whatever the outcome.
          * @enum {string}
          */
         RecommendationState: "proposed" | "accepted" | "applied" | "verified" | "dismissed";
         /**
          * RecommendationSummary
-         * @description A recommendation as an item of the list.
+         * @description Recommendation as a list item.
          */
         RecommendationSummary: {
             /**
@@ -5649,7 +5637,7 @@ export interface components {
         };
         /**
          * RecreateVm
-         * @description A VM made anew in another zone: its paths are then like those of the VMs there.
+         * @description Re-creation of a VM in another zone, with paths like those of the VMs there.
          */
         RecreateVm: {
             /**
@@ -5758,6 +5746,25 @@ export interface components {
             delay_ns: (number | null)[];
             /** Loss */
             loss: (number | null)[];
+        };
+        /**
+         * RoundTrips
+         * @description Median round trips in ns, null where unknown, [source][target] by `names`: VMs of small meshes, else zones.
+         */
+        RoundTrips: {
+            /**
+             * By
+             * @enum {string}
+             */
+            by: "vm" | "zone";
+            /** Names */
+            names: string[];
+            /** Groups */
+            groups: string[];
+            /** Before Ns */
+            before_ns: (number | null)[][];
+            /** After Ns */
+            after_ns: (number | null)[][];
         };
         /**
          * Route
@@ -6038,7 +6045,7 @@ export interface components {
         };
         /**
          * RunnerUp
-         * @description The next best VM for the task, and by how much it is worse (a share of the task's performance).
+         * @description Next best VM for the task; `worse_by` is a share of the task's performance.
          */
         RunnerUp: {
             vm: components["schemas"]["Named"];
@@ -6081,7 +6088,7 @@ export interface components {
         };
         /**
          * ScenarioCreate
-         * @description A what-if question to keep.
+         * @description Scenario to save.
          */
         ScenarioCreate: {
             /** Changes */
@@ -6090,13 +6097,13 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description How far back windows are looked at
+             * @description Look-back in minutes
              * @default 30
              */
             minutes: number;
             /**
              * Place Waiting
-             * @description Look for places for tasks that wait once all is changed; nothing else moves
+             * @description Place waiting tasks after the changes; other tasks do not move
              * @default false
              */
             place_waiting: boolean;
@@ -6110,7 +6117,7 @@ export interface components {
         };
         /**
          * ScenarioRead
-         * @description A kept scenario.
+         * @description Saved scenario.
          */
         ScenarioRead: {
             /**
@@ -6137,7 +6144,7 @@ export interface components {
         };
         /**
          * ScenarioUpdate
-         * @description What may change of a scenario; what is left out stays. Changes are replaced as a whole.
+         * @description Update of a scenario; omitted fields stay. Changes are replaced as a whole.
          */
         ScenarioUpdate: {
             /** Name */
@@ -6152,31 +6159,31 @@ export interface components {
         };
         /**
          * ScheduleRead
-         * @description What is asked of a mesh, how often, and when last.
+         * @description Scheduled request of a mesh and the time of its last run.
          */
         ScheduleRead: {
             /** Every H */
             every_h: number;
-            question: components["schemas"]["Question"];
+            question: components["schemas"]["RecommendationRequest"];
             /** Asked At */
             asked_at: string | null;
         };
         /**
          * ScheduleWrite
-         * @description The same question every so often.
+         * @description Request repeated every `every_h` hours.
          */
         ScheduleWrite: {
             /**
              * Applications
-             * @description Names or ids; all on the mesh when empty
+             * @description Names or ids; empty selects all on the mesh
              */
             applications?: string[];
             /** @default exact */
             policy: components["schemas"]["Policy"];
-            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications count alike; worst_first: those that fare worst first */
+            /** @description loss: mean performance of tasks (default); slowdown: mean of 1 / performance, as published (default of nomora); fair: applications weigh equally; worst_first: the worst-performing first */
             objective?: components["schemas"]["Objective"] | null;
             /**
-             * @description Under robust: what of a path's distribution counts
+             * @description Risk measure of the policy robust
              * @default cvar
              */
             risk: components["schemas"]["Risk"];
@@ -6184,24 +6191,24 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description How far back windows are looked at
+             * @description Look-back in minutes
              * @default 30
              */
             minutes: number;
             /**
              * Moves Max
-             * @description Most tasks that may move
+             * @description Maximum number of moves
              * @default 10
              */
             moves_max: number;
             /**
              * Move Cost
-             * @description What each move must gain at least; what the applications say by default
+             * @description Minimum gain of a move; default: the value of each application
              */
             move_cost?: number | null;
             /**
              * Explain
-             * @description Under nomora: keep every arc of the solved network, of up to 5,000
+             * @description Only nomora: include every arc of the solved network, at most 5,000
              * @default false
              */
             explain: boolean;
@@ -6736,29 +6743,10 @@ export interface components {
         TraceTimes: "keep" | "end_now";
         /**
          * Trigger
-         * @description Why a recommendation was made.
+         * @description Origin of a recommendation.
          * @enum {string}
          */
         Trigger: "asked" | "scheduled" | "objective";
-        /**
-         * Trips
-         * @description Median round trips in ns, null where unknown, [source][target] by `names`: zones, or VMs where they are few.
-         */
-        Trips: {
-            /**
-             * By
-             * @enum {string}
-             */
-            by: "vm" | "zone";
-            /** Names */
-            names: string[];
-            /** Groups */
-            groups: string[];
-            /** Before Ns */
-            before_ns: (number | null)[][];
-            /** After Ns */
-            after_ns: (number | null)[][];
-        };
         /**
          * UsageItem
          * @description One quota. `used` is null for those that limit how long, not how much.
@@ -6835,6 +6823,21 @@ export interface components {
             window: components["schemas"]["Span"];
             /** Items */
             items: components["schemas"]["VariabilityItem"][];
+        };
+        /**
+         * VerifiedOutcome
+         * @description Measured outcome of applied moves; `held`: the observed and the predicted interval overlap.
+         */
+        VerifiedOutcome: {
+            observed: components["schemas"]["ExpectedRead"];
+            predicted: components["schemas"]["ExpectedRead"];
+            /** Gain Observed */
+            gain_observed: number;
+            /** Gain Predicted */
+            gain_predicted: number;
+            /** Held */
+            held: boolean;
+            window: components["schemas"]["Span"];
         };
         /**
          * VmCreate
@@ -6964,7 +6967,7 @@ export interface components {
         };
         /**
          * WhatIf
-         * @description Changes in the order they happen, and the windows that the answer rests on.
+         * @description Changes in order, and the windows to evaluate them on.
          */
         WhatIf: {
             /** Changes */
@@ -6973,20 +6976,20 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description How far back windows are looked at
+             * @description Look-back in minutes
              * @default 30
              */
             minutes: number;
             /**
              * Place Waiting
-             * @description Look for places for tasks that wait once all is changed; nothing else moves
+             * @description Place waiting tasks after the changes; other tasks do not move
              * @default false
              */
             place_waiting: boolean;
         };
         /**
          * WhatIfCreate
-         * @description A what-if question about a mesh.
+         * @description What-if request for a mesh.
          */
         WhatIfCreate: {
             /** Changes */
@@ -6995,13 +6998,13 @@ export interface components {
             statistic: components["schemas"]["Percentile"];
             /**
              * Minutes
-             * @description How far back windows are looked at
+             * @description Look-back in minutes
              * @default 30
              */
             minutes: number;
             /**
              * Place Waiting
-             * @description Look for places for tasks that wait once all is changed; nothing else moves
+             * @description Place waiting tasks after the changes; other tasks do not move
              * @default false
              */
             place_waiting: boolean;
@@ -7013,19 +7016,19 @@ export interface components {
         };
         /**
          * WhatIfRead
-         * @description What becomes of every application of the mesh; `broken` are limits that do not hold after the changes.
+         * @description Impact on every application of the mesh; `broken` lists constraints violated after the changes.
          */
         WhatIfRead: {
             window: components["schemas"]["Span"];
             /** Windows */
             windows: number;
             /** Applications */
-            applications: components["schemas"]["Fate"][];
+            applications: components["schemas"]["ApplicationImpact"][];
             /** Placed */
             placed: components["schemas"]["Placed"][];
             /** Broken */
             broken: string[];
-            trips: components["schemas"]["Trips"];
+            trips: components["schemas"]["RoundTrips"];
         };
         /**
          * WorstPath
@@ -13609,9 +13612,9 @@ export interface operations {
     list_recommendations: {
         parameters: {
             query?: {
-                /** @description Only on this mesh */
+                /** @description Filter by mesh */
                 mesh_id?: string | null;
-                /** @description Only these */
+                /** @description Filter by state */
                 state?: components["schemas"]["RecommendationState"][] | null;
                 /** @description Items per page */
                 limit?: number;
@@ -14412,7 +14415,7 @@ export interface operations {
     list_scenarios: {
         parameters: {
             query?: {
-                /** @description Only on this mesh */
+                /** @description Filter by mesh */
                 mesh_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
@@ -14791,7 +14794,7 @@ export interface operations {
             query?: {
                 statistic?: components["schemas"]["Percentile"];
                 minutes?: number;
-                /** @description Most VMs to rent beyond those needed */
+                /** @description Maximum number of additional VMs */
                 extra_max?: number;
             };
             header?: never;

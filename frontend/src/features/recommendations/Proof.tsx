@@ -17,7 +17,7 @@ export function Proof({ found }: { found: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
   const { from, to } = evidence.window
   const clock = useClock()
-  const noise = evidence.hysteresis < 0.0005 ? strings.lessThanTenth : formatShare(evidence.hysteresis)
+  const noise = evidence.min_gain < 0.0005 ? strings.lessThanTenth : formatShare(evidence.min_gain)
   return (
     <Panel title={strings.basis}>
       <p className={pageStyles.lead}>

@@ -32,7 +32,8 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
   }
   if (!read.data) return <Loading what={strings.recommendationLower} />
   const { found, etag } = read.data
-  const point = found.answer.front.find(({ moves }) => moves === search.moves) ?? found.answer.front.at(-1)
+  const point =
+    found.answer.pareto_front.find(({ moves }) => moves === search.moves) ?? found.answer.pareto_front.at(-1)
   const looked = new Set(point?.positions)
   return (
     <Page
@@ -53,7 +54,7 @@ export function RecommendationPage({ recommendationId, search, onSearch }: Props
             ) : (
               <p className={styles.total}>{strings.gainNotMeasured}</p>
             )}
-            {found.answer.front.length > 1 && (
+            {found.answer.pareto_front.length > 1 && (
               <Slide found={found} moves={point.moves} onMoves={(moves) => onSearch({ moves })} />
             )}
             <Strips found={found} looked={looked} />
@@ -92,7 +93,7 @@ function Total({ expected }: { expected: Gain }) {
 }
 
 function Slide({ found, moves, onMoves }: { found: Recommendation; moves: number; onMoves: (moves: number) => void }) {
-  const front = found.answer.front
+  const front = found.answer.pareto_front
   const at = front.findIndex((point) => point.moves === moves)
   return (
     <div className={styles.slide}>
