@@ -50,7 +50,7 @@ def full_size() -> None:
     problem, bases = cluster(MACHINES, size)
     small, _ = cluster(300, np.array([5, 30, 200]))
     exact.solve(small)
-    moves.front(small, (5, 0))
+    moves.pareto_front(small, (5, 0))
     full(problem, bases)
     front(problem)
     quality(size)
@@ -122,7 +122,7 @@ def fronts() -> None:
         problem = random_problem(rng, jobs=int(rng.integers(1, 4)), machines=4, most_tasks=3)
         problem = dataclasses.replace(problem, current=running(problem, rng))
         best = best_by_moves(problem)
-        for point in moves.front(problem):
+        for point in moves.pareto_front(problem):
             proven(point.plan.certificate)
             wrong += point.plan.cost != best[point.moves]
             checked += 1
@@ -248,7 +248,7 @@ def aged(problem: Problem) -> Problem:
 def front(problem: Problem) -> None:
     """The front of 20 points from an aged placement."""
     old = aged(problem)
-    seconds, cpu, points = timed(lambda: moves.front(old))
+    seconds, cpu, points = timed(lambda: moves.pareto_front(old))
     for point in points:
         proven(point.plan.certificate)
     shown = [[point.price, point.moves, point.gain] for point in points]

@@ -1,1 +1,1 @@
-"""Applications: what runs on which VM, what it is sensitive to, how it does now."""
+"""Applications: tasks on VMs, the curve that gives their sensitivity, and their current performance."""

@@ -1,4 +1,4 @@
-"""The curve an application is attached to, as a value: by reference from its owner, and from its row."""
+"""Curve of an application as a value, from a reference or from a row."""
 
 from uuid import UUID
 
@@ -14,8 +14,8 @@ from sinemora.kit.errors import ProductError
 
 
 def by_reference(session: Session, name: str, number: int | None) -> Entry:
-    """A curve by published key, or by the id or name of the tenant's own. ProductError `curve_unknown`, …"""
-    if not any(one.key == name for one in library.LIBRARY):
+    """Return a curve by published key, or the tenant's own by id or name. ProductError `curve_unknown`, …"""
+    if not any(curve.key == name for curve in library.LIBRARY):
         own = queries.curve_named(session, name)
         name = name if own is None else str(own.id)
     try:
@@ -30,18 +30,20 @@ def by_reference(session: Session, name: str, number: int | None) -> Entry:
 
 
 def entries(session: Session, applications: list[Application]) -> dict[UUID, Entry]:
-    """The curve version of each application, by application id."""
-    stored = curve_of_version(session, [one.curve_version_id for one in applications if one.curve_version_id])
-    found = {}
-    for one in applications:
-        if one.curve_version_id is not None:
-            found[one.id] = catalogue.of_stored(*stored[one.curve_version_id])
+    """Return the curve version of each application, by application id."""
+    stored = curve_of_version(
+        session, [application.curve_version_id for application in applications if application.curve_version_id]
+    )
+    entries_by_id = {}
+    for application in applications:
+        if application.curve_version_id is not None:
+            entries_by_id[application.id] = catalogue.of_stored(*stored[application.curve_version_id])
         else:
-            found[one.id] = catalogue.of_published(library.published(one.curve_key or ""))
-    return found
+            entries_by_id[application.id] = catalogue.of_published(library.published(application.curve_key or ""))
+    return entries_by_id
 
 
-def sensitivity(application: Application, found: Entry) -> Sensitivity:
-    """What latency costs an application."""
-    reference_us = found.reference_us if application.reference_us is None else application.reference_us
-    return Sensitivity(found.curve, found.band, reference_us)
+def sensitivity(application: Application, entry: Entry) -> Sensitivity:
+    """Return the latency sensitivity of an application."""
+    reference_us = entry.reference_us if application.reference_us is None else application.reference_us
+    return Sensitivity(entry.curve, entry.band, reference_us)

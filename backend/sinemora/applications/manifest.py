@@ -1,7 +1,7 @@
-"""Applications as YAML: what a tenant keeps in its own repository, and brings back.
+"""YAML manifest of applications, for a tenant's own repository.
 
-One document, `applications:` a list of what `ApplicationCreate` takes, with names instead of ids. Bringing it back
-makes what is new by name and changes what differs; what the file does not name is left alone.
+One document: `applications:` lists the fields of `ApplicationCreate`, with names instead of ids. An import creates new
+applications by name and updates those that differ. Applications not in the file stay.
 """
 
 from typing import Any
@@ -32,15 +32,15 @@ _DEFAULT_OF_TASK = {"root": False, "pinned": False, "slots": 1, "cpu_millicores"
 
 
 def written(applications: list[ApplicationRead]) -> str:
-    """Applications as YAML; defaults are left out."""
+    """Return applications as YAML without default values."""
     text: str = yaml.safe_dump(
-        {"applications": [_declared(one) for one in applications]}, sort_keys=False, allow_unicode=True
+        {"applications": [_declared(application) for application in applications]}, sort_keys=False, allow_unicode=True
     )
     return text
 
 
 def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
-    """Make the tenant's applications what a manifest says, all or nothing.
+    """Apply a manifest to the tenant's applications, all or nothing.
 
     ProductError `manifest_invalid` and those of `service`, with pointers into the document.
     """
@@ -51,7 +51,8 @@ def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
         except ProductError as error:
             under = f"#/applications/{place}"
             places = [
-                {**one, "pointer": under + one["pointer"].removeprefix("#")} for one in error.extra.get("errors") or []
+                {**problem, "pointer": under + problem["pointer"].removeprefix("#")}
+                for problem in error.extra.get("errors") or []
             ]
             error.extra["errors"] = places or [{"pointer": under, "message": error.detail}]
             raise
@@ -59,19 +60,19 @@ def bring(session: Session, actor: Actor, text: bytes) -> ManifestResult:
 
 
 def _bring_one(session: Session, actor: Actor, body: ApplicationCreate, done: ManifestResult) -> None:
-    found = queries.application_named(session, body.name)
-    if found is None:
+    application = queries.application_named(session, body.name)
+    if application is None:
         service.create_application(session, actor, body)
         done.created.append(body.name)
         return
-    before = reading.shown(session, [found])[0]
+    before = reading.shown(session, [application])[0]
     if body.mesh not in (before.mesh.name, str(before.mesh.id)):
         raise ProductError(
             "mesh_fixed", 409, f"{body.name} is on the mesh {before.mesh.name}; delete it to declare it on another."
         )
     with session.begin_nested() as attempt:
-        said = ApplicationUpdate.model_validate(body.model_dump(exclude={"mesh"}))
-        changed = service.update_application(session, actor, found.id, said, IfMatch("*", required=True))
+        update = ApplicationUpdate.model_validate(body.model_dump(exclude={"mesh"}))
+        changed = service.update_application(session, actor, application.id, update, IfMatch("*", required=True))
         if _declared(reading.shown(session, [changed])[0]) == _declared(before):
             attempt.rollback()
             done.unchanged.append(body.name)
@@ -79,27 +80,29 @@ def _bring_one(session: Session, actor: Actor, body: ApplicationCreate, done: Ma
     done.changed.append(body.name)
 
 
-def _declared(one: ApplicationRead) -> dict[str, Any]:
-    """What its owner would write to get this application."""
-    said: dict[str, Any] = {"name": one.name, "mesh": one.mesh.name}
-    if one.curve.origin is Origin.OWN:
-        said |= {"curve": one.curve.name, "curve_number": one.curve.number}
+def _declared(application: ApplicationRead) -> dict[str, Any]:
+    """Return the declaration that would create this application."""
+    declaration: dict[str, Any] = {"name": application.name, "mesh": application.mesh.name}
+    if application.curve.origin is Origin.OWN:
+        declaration |= {"curve": application.curve.name, "curve_number": application.curve.number}
     else:
-        said["curve"] = one.curve.id
-    said |= {field: value for field in _WHEN_SAID if (value := getattr(one, field)) not in (None, "", 0.0)}
-    if one.zones:
-        said["zones"] = [zone.name for zone in one.zones]
-    if one.apart_from:
-        said["apart_from"] = [other.name for other in one.apart_from]
-    said["tasks"] = [
+        declaration["curve"] = application.curve.id
+    declaration |= {
+        field: value for field in _WHEN_SAID if (value := getattr(application, field)) not in (None, "", 0.0)
+    }
+    if application.zones:
+        declaration["zones"] = [zone.name for zone in application.zones]
+    if application.apart_from:
+        declaration["apart_from"] = [other.name for other in application.apart_from]
+    declaration["tasks"] = [
         {"name": task.name}
         | ({} if task.vm is None else {"vm": task.vm.name})
         | {field: value for field in _OF_TASK if (value := getattr(task, field)) != _DEFAULT_OF_TASK[field]}
-        for task in one.tasks
+        for task in application.tasks
     ]
-    if one.edges:
-        said["edges"] = [
+    if application.edges:
+        declaration["edges"] = [
             {"source": edge.source, "target": edge.target} | ({} if edge.weight == 1 else {"weight": edge.weight})
-            for edge in sorted(one.edges, key=lambda edge: (edge.source, edge.target))
+            for edge in sorted(application.edges, key=lambda edge: (edge.source, edge.target))
         ]
-    return said
+    return declaration

@@ -1,4 +1,4 @@
-"""Tables of applications: their tasks, who talks to whom, what limits their placement; and what VMs can carry."""
+"""Tables of applications: tasks, edges, placement constraints, and the capacity of VMs."""
 
 from datetime import datetime
 from decimal import Decimal
@@ -16,7 +16,7 @@ _OF_APPLICATION = (["tenant_id", "application_id"], ["applications.tenant_id", "
 
 
 class Application(Identified, Versioned, TenantOwned, Base):
-    """Tasks that work together on the VMs of one mesh, with the curve that says what latency costs them.
+    """Tasks that cooperate on the VMs of one mesh, with the curve of their latency sensitivity.
 
     A star has a root task that all others talk to; a graph has edges instead. The curve is pinned: a published one by
     its key, or one version of the tenant's own. `per_vm_max`, `per_host_max`, `per_zone_max` spread its tasks.
@@ -69,7 +69,7 @@ class Application(Identified, Versioned, TenantOwned, Base):
 
 
 class Task(Identified, TenantOwned, Base):
-    """One process of an application on a VM; without one it waits to be placed. A pinned task never moves."""
+    """Process of an application on a VM; without a VM it waits. A pinned task never moves."""
 
     __tablename__ = "tasks"
     __table_args__ = (
@@ -98,7 +98,7 @@ class Task(Identified, TenantOwned, Base):
 
 
 class Edge(TenantOwned, Base):
-    """Two tasks of a graph that talk to each other, and how much that counts."""
+    """Communication between two tasks of a graph, with its weight."""
 
     __tablename__ = "task_edges"
     __table_args__ = (
@@ -124,7 +124,7 @@ class Edge(TenantOwned, Base):
 
 
 class ApplicationZone(TenantOwned, Base):
-    """A zone that tasks of an application may be placed in; none at all means anywhere."""
+    """Zone that tasks of an application may use; without any row they may use all."""
 
     __tablename__ = "application_zones"
     __table_args__ = (
@@ -139,7 +139,7 @@ class ApplicationZone(TenantOwned, Base):
 
 
 class Separation(TenantOwned, Base):
-    """Two applications whose tasks must not share a VM."""
+    """Anti-affinity: two applications whose tasks must not share a VM."""
 
     __tablename__ = "separations"
     __table_args__ = (
@@ -159,7 +159,7 @@ class Separation(TenantOwned, Base):
 
 
 class VmCapacity(TenantOwned, Base):
-    """What a VM can carry and what it costs; a VM without a row carries one task. `host`: VMs that share hardware."""
+    """Capacity and price of a VM; a VM without a row has one slot. `host` groups VMs on shared hardware."""
 
     __tablename__ = "vm_capacities"
     __table_args__ = (

@@ -1,8 +1,8 @@
-"""What applications reach under given round trips: the curve of each, link by link.
+"""Performance of applications under given round trips: the curve of each, link by link.
 
-The performance of an application is the mean over its links by weight: for a star the links from the root to every
-other task, each counting once (D. A. Popescu, UCAM-CL-TR-914, sec. 6: the performance of a job is judged by the
-latency between its root and its tasks). Unknown links do not count; how many are known is told.
+The performance of an application is the weighted mean over its links. The links of a star lead from the root to every
+other task, with equal weights (D. A. Popescu, UCAM-CL-TR-914, sec. 6: the latency between root and tasks determines the
+performance of a job). Unknown links do not count; `measured` has the number of known links.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ Indices = npt.NDArray[np.intp]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Links:
-    """Who talks to whom, as indices of tasks, and how much each link counts; all of shape (links,)."""
+    """Communication as indices of tasks, and the weight of each link; all of shape (links,)."""
 
     sources: Indices
     targets: Indices
@@ -31,22 +31,22 @@ class Links:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sensitivity:
-    """What latency costs: the curve, its band where it has one, and the round trip (µs) the curve counts from."""
+    """Latency sensitivity: the curve, its optional band, and the reference round trip (µs) of the curve."""
 
     curve: Curve
     band: tuple[Curve, Curve] | None
     reference_us: float
 
     def added_us(self, round_trips_ns: npt.ArrayLike) -> Floats:
-        """What round trips add to the one of the curve's test bed; faster ones add nothing."""
+        """Return the latency above the reference round trip; faster round trips add nothing."""
         return np.maximum(np.asarray(round_trips_ns, np.float64) / 1e3 - self.reference_us, 0.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reached:
-    """Performance of every link, NaN where its round trip is unknown, with its band; shapes (links,).
+    """Performance of every link with its band, NaN where the round trip is unknown; shapes (links,).
 
-    `low` is 0 and `extrapolated` true beyond the domain of the curve, which promises nothing there.
+    Beyond the domain of the curve, `low` is 0 and `extrapolated` is true.
     """
 
     links: Links
@@ -57,11 +57,11 @@ class Reached:
 
     @property
     def measured(self) -> int:
-        """How many links are known."""
+        """Return the number of known links."""
         return int(np.isfinite(self.performance).sum())
 
     def mean(self, of: Floats | None = None) -> float | None:
-        """The mean of `of` (the performance by default) over known links by weight; None when none is known."""
+        """Return the weighted mean of `of` (default: the performance) over known links; None without any."""
         values = self.performance if of is None else of
         known = np.isfinite(self.performance)
         if not known.any():
@@ -70,27 +70,27 @@ class Reached:
 
     @property
     def worst(self) -> float | None:
-        """The worst known link."""
+        """Return the worst known link."""
         return float(np.nanmin(self.performance)) if self.measured else None
 
 
 def star(root: int, tasks: int) -> Links:
-    """Links from task `root` to each of the other `tasks` - 1."""
+    """Return links from task `root` to each of the other `tasks` - 1."""
     others = np.delete(np.arange(tasks), root)
     return Links(np.full(others.size, root, np.intp), others.astype(np.intp), np.ones(others.size))
 
 
 def graph(edges: Sequence[tuple[int, int, float]]) -> Links:
-    """Links of a communication graph: source, target, weight."""
+    """Return the links of a communication graph from source, target and weight."""
     sources, targets, weights = zip(*edges, strict=True)
     return Links(np.array(sources, np.intp), np.array(targets, np.intp), np.array(weights, np.float64))
 
 
 def reached(links: Links, at: Indices, round_trips_ns: npt.NDArray[np.floating], sensitivity: Sensitivity) -> Reached:
-    """What each link keeps when task i runs on machine `at[i]` (-1: on none).
+    """Return the performance of each link with task i on machine `at[i]` (-1: on none).
 
-    `round_trips_ns` has shape (machines, machines), NaN where unknown. Tasks on one machine have no network between
-    them: nothing is added. With several windows, (windows, machines, machines), the answer has shapes (windows, links).
+    `round_trips_ns` has shape (machines, machines), NaN where unknown. Links within one machine add no latency. With
+    several windows, (windows, machines, machines), results have shape (windows, links).
     """
     sources, targets = at[links.sources], at[links.targets]
     placed = (sources >= 0) & (targets >= 0)

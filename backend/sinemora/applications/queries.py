@@ -1,4 +1,4 @@
-"""SQL of applications."""
+"""Queries of applications."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sinemora.meshes.models import Mesh, MeshVm
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """A VM with what it can carry: the defaults where nothing was declared. `slots_taken` by tasks of the tenant."""
+    """VM with its capacity, defaults where not declared. `slots_taken` counts the tenant's tasks."""
 
     vm_id: UUID
     vm_key: int
@@ -31,13 +31,13 @@ class Carrier:
 
 
 def application_named(session: Session, name: str) -> Application | None:
-    """The tenant's application of this name."""
+    """Return the tenant's application of this name."""
     return session.scalars(select(Application).where(Application.name == name)).one_or_none()
 
 
 def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
-    """All applications on a mesh, by name; what they only refer to (VMs, zones, others) is read when asked for."""
-    found = (
+    """Return all applications on a mesh by name; related rows load on access."""
+    statement = (
         select(Application)
         .where(Application.mesh_id == mesh_id)
         .order_by(Application.name)
@@ -47,42 +47,42 @@ def applications_of(session: Session, mesh_id: UUID) -> list[Application]:
             defaultload(Application.apart_from).lazyload(Separation.other),
         )
     )
-    return list(session.scalars(found))
+    return list(session.scalars(statement))
 
 
 def locked(session: Session, application_id: UUID) -> Application | None:
-    """The tenant's application; others who change it wait."""
-    found = select(Application).where(Application.id == application_id).with_for_update()
-    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+    """Return the tenant's application, locked against concurrent changes."""
+    statement = select(Application).where(Application.id == application_id).with_for_update()
+    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
 def mesh_named(session: Session, name: str) -> Mesh | None:
-    """The tenant's mesh of this name."""
+    """Return the tenant's mesh of this name."""
     return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
 
 
 def vms_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Vm]:
-    """The tenant's VMs of these names or ids."""
+    """Return the tenant's VMs of these names or ids."""
     return list(session.scalars(select(Vm).where(Vm.name.in_(names) | Vm.id.in_(ids))))
 
 
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
-    """Ids of the VMs of a mesh."""
+    """Return the ids of the VMs of a mesh."""
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
 
 
 def zones_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Zone]:
-    """The tenant's zones of these names or ids."""
+    """Return the tenant's zones of these names or ids."""
     return list(session.scalars(select(Zone).where(Zone.name.in_(names) | Zone.id.in_(ids))))
 
 
 def applications_named(session: Session, names: Collection[str], ids: Collection[UUID]) -> list[Application]:
-    """The tenant's applications of these names or ids."""
+    """Return the tenant's applications of these names or ids."""
     return list(session.scalars(select(Application).where(Application.name.in_(names) | Application.id.in_(ids))))
 
 
 def curve_of_version(session: Session, version_ids: Iterable[UUID]) -> dict[UUID, tuple[StoredCurve, CurveVersion]]:
-    """The curve and version behind each version id."""
+    """Return the curve and version of each version id."""
     rows = session.execute(
         select(StoredCurve, CurveVersion)
         .join(
@@ -95,12 +95,12 @@ def curve_of_version(session: Session, version_ids: Iterable[UUID]) -> dict[UUID
 
 
 def carriers(session: Session, mesh_id: UUID) -> list[Carrier]:
-    """The VMs of a mesh with what they can carry."""
+    """Return the VMs of a mesh with their capacity."""
     return _carriers(session, Vm.id.in_(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
 
 
 def carrier(session: Session, vm_id: UUID) -> Carrier | None:
-    """The tenant's VM with what it can carry."""
+    """Return the tenant's VM with its capacity."""
     return next(iter(_carriers(session, Vm.id == vm_id)), None)
 
 
@@ -111,7 +111,7 @@ def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
         .group_by(Task.vm_id)
         .subquery()
     )
-    found = (
+    statement = (
         select(
             Vm.id,
             Vm.key,
@@ -127,11 +127,11 @@ def _carriers(session: Session, which: ColumnElement[bool]) -> list[Carrier]:
         .outerjoin(taken, taken.c.vm_id == Vm.id)
         .where(which)
     )
-    return [Carrier(*row) for row in session.execute(found)]
+    return [Carrier(*row) for row in session.execute(statement)]
 
 
 def ensure_capacity(session: Session, vm_id: UUID) -> VmCapacity:
-    """What a VM was declared to carry, locked; made with the default when nothing was."""
+    """Return the capacity row of a VM, locked; create it with defaults if missing."""
     session.execute(
         insert(VmCapacity).values(tenant_id=session.info["tenant_id"], vm_id=vm_id, slots=1).on_conflict_do_nothing()
     )

@@ -1,4 +1,4 @@
-"""Applications as they are shown: rows to shapes, and how they do under the round trips of their mesh."""
+"""Conversion of applications to API schemas, and their performance under current round trips."""
 
 from dataclasses import dataclass
 from uuid import UUID
@@ -34,9 +34,9 @@ from sinemora.measurements.schemas import STATE_NAMES, By, Span
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Network:
-    """The newest round trips of a mesh, ns, NaN where unknown, [source][target] by `machine_of` (VM id → index).
+    """Newest round trips of a mesh, ns, NaN where unknown, [source][target] by `machine_of` (VM id → index).
 
-    Of paths with several source ports percentiles are those of the slowest, since an application cannot choose its way.
+    For paths with several source ports, percentiles are those of the slowest: an application cannot choose its route.
     """
 
     result: MatrixResult
@@ -49,34 +49,36 @@ class Network:
 
 
 def network(session: Session, mesh_id: UUID, statistic: Statistic) -> Network:
-    """What the newest windows say. ProductError `mesh_unknown`."""
+    """Return the newest round trips of a mesh. ProductError `mesh_unknown`."""
     flows = Flows.ALL if statistic.quantile is None else Flows.SLOWEST
-    found = read_matrix(session, mesh_id, MatrixQuery(By.VM, Metric.ROUND_TRIP, statistic, flows=flows))
-    trips = np.where(found.matrix.valued, found.matrix.values, np.nan).astype(np.float64)
-    return Network(found, {axis.id: at for at, axis in enumerate(found.axis)}, trips)
+    matrix = read_matrix(session, mesh_id, MatrixQuery(By.VM, Metric.ROUND_TRIP, statistic, flows=flows))
+    trips = np.where(matrix.matrix.valued, matrix.matrix.values, np.nan).astype(np.float64)
+    return Network(matrix, {axis.id: at for at, axis in enumerate(matrix.axis)}, trips)
 
 
 def links_of(application: Application) -> Links:
-    """Who talks to whom, by the position of tasks."""
+    """Return the links of an application, by position of tasks."""
     if application.edges:
         place = {task.id: position for position, task in enumerate(application.tasks)}
-        return graph([(place[one.source_task_id], place[one.target_task_id], one.weight) for one in application.edges])
+        return graph(
+            [(place[edge.source_task_id], place[edge.target_task_id], edge.weight) for edge in application.edges]
+        )
     root = next(position for position, task in enumerate(application.tasks) if task.root)
     return star(root, len(application.tasks))
 
 
 def machines_of(application: Application, net: Network) -> Indices:
-    """Where its tasks run, as machines of the network; -1 where that is unknown."""
-    found = [-1 if task.vm_id is None else net.machine_of.get(task.vm_id, -1) for task in application.tasks]
-    return np.array(found, np.intp)
+    """Return the machine of each task in the network; -1 where unknown."""
+    machines = [-1 if task.vm_id is None else net.machine_of.get(task.vm_id, -1) for task in application.tasks]
+    return np.array(machines, np.intp)
 
 
 def shown(session: Session, applications: list[Application]) -> list[ApplicationRead]:
-    """Applications with the curves they are attached to."""
+    """Convert applications with their curves."""
     entries = attach.entries(session, applications)
-    own = {one.stored[0].id for one in entries.values() if one.stored is not None}
+    own = {entry.stored[0].id for entry in entries.values() if entry.stored is not None}
     newest = {key: version.number for key, version in curve_queries.newest_versions(session, own).items()}
-    return [_read(one, entries[one.id], newest) for one in applications]
+    return [_read(application, entries[application.id], newest) for application in applications]
 
 
 def _read(application: Application, curve: Entry, newest: dict[UUID, int]) -> ApplicationRead:
@@ -94,9 +96,9 @@ def _read(application: Application, curve: Entry, newest: dict[UUID, int]) -> Ap
             number=curve.number,
             newest=1 if curve.stored is None else newest[curve.stored[0].id],
         ),
-        zones=sorted((Named.model_validate(one.zone) for one in application.zones), key=lambda one: one.name),
+        zones=sorted((Named.model_validate(zone.zone) for zone in application.zones), key=lambda entry: entry.name),
         apart_from=sorted(
-            (Named.model_validate(one.other) for one in application.apart_from), key=lambda one: one.name
+            (Named.model_validate(entry.other) for entry in application.apart_from), key=lambda entry: entry.name
         ),
         tasks=[TaskRead.model_validate(task) for task in application.tasks],
         edges=[
@@ -107,12 +109,12 @@ def _read(application: Application, curve: Entry, newest: dict[UUID, int]) -> Ap
 
 
 def performance(session: Session, application: Application, statistic: Statistic) -> ApplicationPerformance:
-    """How an application does in the newest windows."""
+    """Return the performance of an application in the newest windows."""
     net = network(session, application.mesh_id, statistic)
     sensitivity = attach.sensitivity(application, attach.entries(session, [application])[application.id])
     links, at = links_of(application), machines_of(application, net)
-    found = reached(links, at, net.round_trips_ns, sensitivity)
-    mean = found.mean()
+    reached_links = reached(links, at, net.round_trips_ns, sensitivity)
+    mean = reached_links.mean()
     objective = application.objective
     return ApplicationPerformance(
         application_id=application.id,
@@ -120,37 +122,37 @@ def performance(session: Session, application: Application, statistic: Statistic
         window=Span(from_=net.result.started_at, to=net.result.ended_at),
         statistic=statistic,
         performance=mean,
-        low=found.mean(found.low),
-        high=found.mean(found.high),
-        worst=found.worst,
+        low=reached_links.mean(reached_links.low),
+        high=reached_links.mean(reached_links.high),
+        worst=reached_links.worst,
         objective=objective,
         below_objective=None if objective is None or mean is None else mean < objective,
         links=len(links),
-        measured=found.measured,
-        detail=_detail(application, net, at, found),
+        measured=reached_links.measured,
+        detail=_detail(application, net, at, reached_links),
     )
 
 
-def _detail(application: Application, net: Network, at: Indices, found: Reached) -> list[LinkPerformance]:
+def _detail(application: Application, net: Network, at: Indices, reached_links: Reached) -> list[LinkPerformance]:
     names = [task.name for task in application.tasks]
-    sources, targets = at[found.links.sources], at[found.links.targets]
-    rows = zip(found.links.sources.tolist(), found.links.targets.tolist(), strict=True)
+    sources, targets = at[reached_links.links.sources], at[reached_links.links.targets]
+    rows = zip(reached_links.links.sources.tolist(), reached_links.links.targets.tolist(), strict=True)
     detail = []
     for row, (source, target) in enumerate(rows):
         a, b = int(sources[row]), int(targets[row])
-        known = bool(np.isfinite(found.performance[row]))
+        known = bool(np.isfinite(reached_links.performance[row]))
         trip = 0.0 if a == b else net.round_trips_ns[a, b]
         detail.append(
             LinkPerformance(
                 source=names[source],
                 target=names[target],
-                weight=float(found.links.weights[row]),
+                weight=float(reached_links.links.weights[row]),
                 state=_state(net, a, b),
                 round_trip_ns=round(float(trip)) if known else None,
-                performance=float(found.performance[row]) if known else None,
-                low=float(found.low[row]) if known else None,
-                high=float(found.high[row]) if known else None,
-                extrapolated=bool(found.extrapolated[row]),
+                performance=float(reached_links.performance[row]) if known else None,
+                low=float(reached_links.low[row]) if known else None,
+                high=float(reached_links.high[row]) if known else None,
+                extrapolated=bool(reached_links.extrapolated[row]),
             )
         )
     return detail
@@ -163,7 +165,7 @@ def _state(net: Network, source: int, target: int) -> str:
 
 
 def capacity_read(carrier: Carrier) -> CapacityRead:
-    """What a VM can carry."""
+    """Convert the capacity of a VM."""
     return CapacityRead(
         vm=VmName(id=carrier.vm_id, key=carrier.vm_key, name=carrier.vm_name),
         slots=carrier.slots,

@@ -1,4 +1,4 @@
-"""HTTP of applications and of what VMs can carry."""
+"""Routes of applications and of VM capacity."""
 
 from typing import Annotated, Any
 from uuid import UUID
@@ -43,9 +43,9 @@ InMesh = Annotated[UUID | None, Query(description="Only applications on this mes
 def list_applications(
     session: SessionDep, actor: Viewer, page: Paging, mesh_id: InMesh = None
 ) -> Slice[ApplicationRead]:
-    """The tenant's applications by name."""
-    found = select(Application) if mesh_id is None else select(Application).where(Application.mesh_id == mesh_id)
-    rows = paginate(session, found, page, Application.name)
+    """List the tenant's applications by name."""
+    statement = select(Application) if mesh_id is None else select(Application).where(Application.mesh_id == mesh_id)
+    rows = paginate(session, statement, page, Application.name)
     return Slice(reading.shown(session, list(rows.items)), rows.next_cursor)
 
 
@@ -53,15 +53,15 @@ def list_applications(
 def create_application(
     request: Request, body: ApplicationCreate, session: SessionDep, actor: Editor
 ) -> ApplicationRead:
-    """Declare an application: its mesh, its curve, its tasks and where they run."""
+    """Declare an application: mesh, curve, tasks and their VMs."""
     return _shown(request, session, service.create_application(session, actor, body))
 
 
 @router.get("/applications/manifest", response_class=Response, responses=_YAML_ANSWER)
 def export_applications(session: SessionDep, actor: Viewer, mesh_id: InMesh = None) -> Response:
-    """All applications as one YAML document, which `POST /v1/applications/manifest` takes back."""
-    found = select(Application).order_by(Application.name)
-    rows = session.scalars(found if mesh_id is None else found.where(Application.mesh_id == mesh_id))
+    """Export all applications as one YAML document for `POST /v1/applications/manifest`."""
+    statement = select(Application).order_by(Application.name)
+    rows = session.scalars(statement if mesh_id is None else statement.where(Application.mesh_id == mesh_id))
     return Response(manifest.written(reading.shown(session, list(rows))), media_type=YAML)
 
 
@@ -69,13 +69,13 @@ def export_applications(session: SessionDep, actor: Viewer, mesh_id: InMesh = No
 def import_applications(
     session: SessionDep, actor: Editor, body: Annotated[bytes, Body(media_type=YAML)]
 ) -> ManifestResult:
-    """Make applications what a YAML document says: new ones are made, others changed, those it omits stay."""
+    """Create or update applications from a YAML document; applications not in it stay."""
     return manifest.bring(session, actor, body)
 
 
 @router.get("/applications/{application_id}", responses=responses(404))
 def read_application(request: Request, application_id: UUID, session: SessionDep, actor: Viewer) -> ApplicationRead:
-    """One application."""
+    """Return an application."""
     return _shown(request, session, service.get_application(session, application_id))
 
 
@@ -88,13 +88,13 @@ def update_application(
     actor: Editor,
     precondition: Precondition,
 ) -> ApplicationRead:
-    """Change an application; tasks and edges are replaced as a whole."""
+    """Update an application; tasks and edges are replaced as a whole."""
     return _shown(request, session, service.update_application(session, actor, application_id, body, precondition))
 
 
 @router.delete("/applications/{application_id}", status_code=204, responses=responses(404, 412))
 def delete_application(application_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
-    """Forget an application; its VMs stay."""
+    """Delete an application; its VMs stay."""
     service.delete_application(session, actor, application_id, precondition)
 
 
@@ -105,19 +105,19 @@ def read_application_performance(
     actor: Viewer,
     statistic: Annotated[Statistic, Query(description="Of the round trips of the newest windows")] = Statistic.P50,
 ) -> ApplicationPerformance:
-    """What the application reaches under the newest round trips, link by link."""
+    """Return the performance under the newest round trips, link by link."""
     return reading.performance(session, service.get_application(session, application_id), statistic)
 
 
 @router.get("/vms/{vm_id}/capacity", responses=responses(404))
 def read_vm_capacity(vm_id: UUID, session: SessionDep, actor: Viewer) -> CapacityRead:
-    """What a VM can carry; one task unless somebody said otherwise."""
+    """Return the capacity of a VM; one slot by default."""
     return reading.capacity_read(service.capacity_of(session, vm_id))
 
 
 @router.patch("/vms/{vm_id}/capacity", responses=responses(404, 422))
 def update_vm_capacity(vm_id: UUID, body: CapacityUpdate, session: SessionDep, actor: Editor) -> CapacityRead:
-    """Say what a VM can carry, what it costs and which host it is on."""
+    """Update the capacity, price and host of a VM."""
     return reading.capacity_read(service.update_capacity(session, actor, vm_id, body))
 
 

@@ -1,4 +1,4 @@
-"""Shapes of applications on the wire, the same as JSON and as YAML. Performance is a share: 1 is the best possible."""
+"""Schemas of applications, identical in JSON and YAML. Performance is a share: 1 is the best possible."""
 
 from collections import Counter
 from datetime import datetime
@@ -23,14 +23,14 @@ Mebibytes = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class Shape(StrEnum):
-    """Who talks to whom: everybody to the root, or as the edges say."""
+    """Communication pattern: all tasks with the root, or along edges."""
 
     STAR = "star"
     GRAPH = "graph"
 
 
 class TaskWrite(Write):
-    """A task. `vm` is the VM's name or id; without one the task waits to be placed. Its name is the VM's by default."""
+    """Task. `vm` is the VM's name or id; without one the task waits. Default name: that of the VM."""
 
     name: Name | None = None
     vm: Annotated[str, Field(max_length=100)] | None = None
@@ -50,7 +50,7 @@ class TaskWrite(Write):
 
 
 class EdgeWrite(Write):
-    """Two tasks, by name, that talk to each other; the more it counts, the greater its weight."""
+    """Communication between two tasks, by name, with its weight."""
 
     source: Name
     target: Name
@@ -58,7 +58,7 @@ class EdgeWrite(Write):
 
 
 class _Declared(Write):
-    """What an application is, apart from its name."""
+    """Declaration of an application without its name."""
 
     description: Description = ""
     mesh: Annotated[str, Field(max_length=100, description="Name or id of the mesh its VMs are in")]
@@ -111,13 +111,13 @@ class _Declared(Write):
 
 
 class ApplicationCreate(_Declared):
-    """An application as its owner declares it: name, mesh, curve and tasks are enough."""
+    """Declaration of an application; name, mesh, curve and tasks suffice."""
 
     name: Name
 
 
 class ApplicationUpdate(Write):
-    """What may change of an application; what is left out stays. `tasks` and `edges` are replaced as a whole."""
+    """Update of an application; omitted fields stay. `tasks` and `edges` are replaced as a whole."""
 
     name: Name | None = None
     description: Description | None = None
@@ -137,7 +137,7 @@ class ApplicationUpdate(Write):
 
 
 class CurveAttached(Read):
-    """The curve version an application is attached to; `newest` is larger when there is a newer one."""
+    """Curve version of an application; a larger `newest` means that a newer version exists."""
 
     id: str
     origin: Origin
@@ -147,7 +147,7 @@ class CurveAttached(Read):
 
 
 class TaskRead(Read):
-    """A task and where it runs; `vm` is null while it waits."""
+    """Task and its VM; `vm` is null while the task waits."""
 
     id: UUID
     name: str
@@ -160,7 +160,7 @@ class TaskRead(Read):
 
 
 class EdgeRead(Read):
-    """Two tasks that talk to each other."""
+    """Communication between two tasks."""
 
     source: str
     target: str
@@ -168,14 +168,14 @@ class EdgeRead(Read):
 
 
 class Named(Read):
-    """Something with a name."""
+    """Object with a name."""
 
     id: UUID
     name: str
 
 
 class ApplicationRead(Read):
-    """An application as it is declared."""
+    """Declared application."""
 
     id: UUID
     name: str
@@ -199,7 +199,7 @@ class ApplicationRead(Read):
 
 
 class LinkPerformance(Read):
-    """What one pair of tasks that talk keeps: its round trip (ns, null while unknown), why, and the performance."""
+    """Performance of one link: round trip (ns, null while unknown), state and performance."""
 
     source: str
     target: str
@@ -213,9 +213,9 @@ class LinkPerformance(Read):
 
 
 class ApplicationPerformance(Read):
-    """How an application does now: the mean over its links by weight, and its worst link.
+    """Current performance of an application: the weighted mean over its links, and its worst link.
 
-    `measured` of `links` are measured; null when none is. `below_objective` is null when that cannot be told.
+    `measured` of `links` are measured; the mean is null without any. `below_objective` is null if unknown.
     """
 
     application_id: UUID
@@ -234,7 +234,7 @@ class ApplicationPerformance(Read):
 
 
 class CapacityUpdate(Write):
-    """What a VM can carry; what is left out stays, null takes it away."""
+    """Update of a VM's capacity; omitted fields stay, null removes a value."""
 
     slots: Annotated[int, Field(ge=0, le=1_000_000)] | None = None
     cpu_millicores: Millicores | None = None
@@ -244,7 +244,7 @@ class CapacityUpdate(Write):
 
 
 class CapacityRead(Read):
-    """What a VM can carry, how much of it is taken, what it costs an hour, and the host it shares hardware on."""
+    """Capacity of a VM, slots in use, hourly price, and the host of its hardware."""
 
     vm: VmName
     slots: int
@@ -256,7 +256,7 @@ class CapacityRead(Read):
 
 
 class ManifestResult(Read):
-    """What bringing a manifest did: names of applications made, changed, and found as they were."""
+    """Result of a manifest import: names of created, updated and unchanged applications."""
 
     created: list[str]
     changed: list[str]

@@ -1,4 +1,4 @@
-"""Use cases of applications: declaring, changing, how they do now, what VMs can carry."""
+"""Use cases of applications: declaration, update, performance and VM capacity."""
 
 from collections.abc import Callable, Collection, Sequence
 from datetime import UTC, datetime
@@ -32,11 +32,11 @@ _PLAIN = ("description", "objective", "moves_max", "move_cost", "per_vm_max", "p
 
 
 def get_application(session: Session, application_id: UUID) -> Application:
-    """The tenant's application. ProductError `application_unknown`."""
-    found = session.get(Application, application_id)
-    if found is None:
+    """Return the tenant's application. ProductError `application_unknown`."""
+    application = session.get(Application, application_id)
+    if application is None:
         raise NotFound("application")
-    return found
+    return application
 
 
 def create_application(session: Session, actor: Actor, body: ApplicationCreate) -> Application:
@@ -63,18 +63,18 @@ def create_application(session: Session, actor: Actor, body: ApplicationCreate) 
 def update_application(
     session: Session, actor: Actor, application_id: UUID, body: ApplicationUpdate, precondition: IfMatch
 ) -> Application:
-    """Change an application; what is not said stays. ProductErrors of `create_application`, `version_changed`."""
+    """Update an application; omitted fields stay. ProductErrors of `create_application`, `version_changed`."""
     application = queries.locked(session, application_id)
     if application is None:
         raise NotFound("application")
     precondition.check(application)
-    said = body.model_dump(exclude_unset=True)
-    if said.get("name") and said["name"] != application.name:
-        _name_free(session, said["name"])
-        application.name = said["name"]
+    changes = body.model_dump(exclude_unset=True)
+    if changes.get("name") and changes["name"] != application.name:
+        _name_free(session, changes["name"])
+        application.name = changes["name"]
     for field in (*_PLAIN, "reference_us"):
-        if field in said and (said[field] is not None or field not in ("description", "move_cost")):
-            setattr(application, field, said[field])
+        if field in changes and (changes[field] is not None or field not in ("description", "move_cost")):
+            setattr(application, field, changes[field])
     if body.curve is not None or body.curve_number is not None:
         reference = body.curve or attach.entries(session, [application])[application.id].id
         _attach(application, attach.by_reference(session, reference, body.curve_number))
@@ -93,12 +93,12 @@ def update_application(
     session.flush()
     session.expire(application)
     session.refresh(application)
-    audit.record(session, actor, "application.updated", application.id, application.name, fields=sorted(said))
+    audit.record(session, actor, "application.updated", application.id, application.name, fields=sorted(changes))
     return application
 
 
 def delete_application(session: Session, actor: Actor, application_id: UUID, precondition: IfMatch) -> None:
-    """Forget an application; its VMs stay. ProductError `application_unknown`."""
+    """Delete an application; its VMs stay. ProductError `application_unknown`."""
     application = get_application(session, application_id)
     precondition.check(application)
     session.delete(application)
@@ -106,34 +106,34 @@ def delete_application(session: Session, actor: Actor, application_id: UUID, pre
 
 
 def update_capacity(session: Session, actor: Actor, vm_id: UUID, body: CapacityUpdate) -> queries.Carrier:
-    """Say what a VM can carry. ProductError `vm_unknown`."""
+    """Update the capacity of a VM. ProductError `vm_unknown`."""
     vm = get_vm(session, vm_id)
     capacity = queries.ensure_capacity(session, vm.id)
-    said = body.model_dump(exclude_unset=True)
-    for field, value in said.items():
+    changes = body.model_dump(exclude_unset=True)
+    for field, value in changes.items():
         setattr(capacity, field, 1 if field == "slots" and value is None else value)
     session.flush()
-    audit.record(session, actor, "vm.capacity_updated", vm.id, vm.name, fields=sorted(said))
+    audit.record(session, actor, "vm.capacity_updated", vm.id, vm.name, fields=sorted(changes))
     return capacity_of(session, vm.id)
 
 
 def capacity_of(session: Session, vm_id: UUID) -> queries.Carrier:
-    """What a VM can carry. ProductError `vm_unknown`."""
-    found = queries.carrier(session, vm_id)
-    if found is None:
+    """Return the capacity of a VM. ProductError `vm_unknown`."""
+    carrier = queries.carrier(session, vm_id)
+    if carrier is None:
         raise NotFound("vm")
-    return found
+    return carrier
 
 
-def _attach(application: Application, found: Entry) -> None:
-    if found.stored is None:
-        application.curve_key, application.curve_version_id = found.id, None
+def _attach(application: Application, entry: Entry) -> None:
+    if entry.stored is None:
+        application.curve_key, application.curve_version_id = entry.id, None
     else:
-        application.curve_key, application.curve_version_id = None, found.stored[1].id
+        application.curve_key, application.curve_version_id = None, entry.stored[1].id
 
 
 def _replace_tasks(session: Session, application: Application, body: ApplicationUpdate) -> None:
-    """New tasks, edges or both, checked together as if declared anew."""
+    """Replace tasks, edges or both, validated together as in a new declaration."""
     tasks = body.tasks or [_task_written(task) for task in application.tasks]
     names = {task.id: task.name for task in application.tasks}
     edges = body.edges
@@ -191,7 +191,7 @@ def _set_tasks(
         return
     session.add(application)
     session.flush()
-    ids = {given.name: task.id for given, task in zip(tasks, application.tasks, strict=True)}
+    ids = {declared.name: task.id for declared, task in zip(tasks, application.tasks, strict=True)}
     application.edges = [
         Edge(source_task_id=ids[edge.source], target_task_id=ids[edge.target], weight=edge.weight) for edge in edges
     ]
@@ -208,47 +208,47 @@ def _in_mesh(session: Session, mesh_id: UUID, vms: Sequence[Vm | None]) -> None:
         raise ProductError("vm_not_in_mesh", 409, "Latency is known only between VMs of the mesh.", errors=strangers)
 
 
-def _set_zones(session: Session, application: Application, given: Sequence[str]) -> None:
-    zones = _found(given, lambda names, ids: queries.zones_named(session, names, ids), "zone", "#/zones/{}")
+def _set_zones(session: Session, application: Application, references: Sequence[str]) -> None:
+    zones = _found(references, lambda names, ids: queries.zones_named(session, names, ids), "zone", "#/zones/{}")
     application.zones = [ApplicationZone(zone_id=zone_id) for zone_id in {zone.id: None for zone in zones if zone}]
 
 
-def _set_apart(session: Session, application: Application, given: Sequence[str]) -> None:
+def _set_apart(session: Session, application: Application, references: Sequence[str]) -> None:
     others = _found(
-        given, lambda names, ids: queries.applications_named(session, names, ids), "application", "#/apart_from/{}"
+        references, lambda names, ids: queries.applications_named(session, names, ids), "application", "#/apart_from/{}"
     )
     application.apart_from = [Separation(other_id=other) for other in {other.id: None for other in others if other}]
 
 
 def _found(
-    given: Sequence[str | None],
+    references: Sequence[str | None],
     find: Callable[[Collection[str], Collection[UUID]], list[Thing]],
     what: str,
     pointer: str,
 ) -> list[Thing | None]:
-    """What each name or id stands for. ProductError `<what>_unknown` names all that are unknown."""
-    ids = {text: identifier for text in given if text is not None and (identifier := _uuid(text))}
+    """Return the object of each name or id. ProductError `<what>_unknown` lists all unknown ones."""
+    ids = {text: identifier for text in references if text is not None and (identifier := _uuid(text))}
     known: dict[str, Thing] = {}
-    for thing in find([text for text in given if text is not None], list(ids.values())):
+    for thing in find([text for text in references if text is not None], list(ids.values())):
         known[str(thing.id)] = known[thing.name] = thing
     missing = [
         {"pointer": pointer.format(position), "message": f"there is no {what} {text}"}
-        for position, text in enumerate(given)
+        for position, text in enumerate(references)
         if text is not None and text not in known
     ]
     if missing:
         raise ProductError(f"{what}_unknown", 422, f"{missing[0]['message'].capitalize()}.", errors=missing)
-    return [None if text is None else known[text] for text in given]
+    return [None if text is None else known[text] for text in references]
 
 
-def _mesh(session: Session, given: str) -> Mesh:
-    identifier = _uuid(given)
-    mesh = session.get(Mesh, identifier) if identifier else queries.mesh_named(session, given)
+def _mesh(session: Session, reference: str) -> Mesh:
+    identifier = _uuid(reference)
+    mesh = session.get(Mesh, identifier) if identifier else queries.mesh_named(session, reference)
     if mesh is None:
         raise ProductError(
             "mesh_unknown",
             422,
-            f"There is no mesh {given}.",
+            f"There is no mesh {reference}.",
             errors=[{"pointer": "#/mesh", "message": "name or id of a mesh"}],
         )
     return mesh

@@ -1,1 +1,1 @@
-"""Curves: an application's performance as a function of latency added to its round trip."""
+"""Curves: performance of an application as a function of added round-trip latency."""

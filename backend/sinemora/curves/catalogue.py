@@ -1,4 +1,4 @@
-"""Curves as readers see them, whether published or a tenant's own."""
+"""Catalogue of curves, published and of the tenant, in the form of the API."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -34,7 +34,7 @@ _BASIS: dict[Basis, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A version of a curve, ready to be evaluated; `stored` is None for a published one."""
+    """Evaluable version of a curve; `stored` is None for a published one."""
 
     id: str
     curve: Curve
@@ -49,42 +49,42 @@ class Entry:
 
     @property
     def reference_us(self) -> float:
-        """The round trip that the curve counts from, as far as it is known."""
+        """Return the reference round trip of the curve, if known."""
         return 0.0 if self.stored is None else self.stored[1].latency_offset_us
 
     def points(self, at_us: Floats) -> CurvePoints:
-        """The curve and its band at these latencies."""
+        """Return the curve and its band at these latencies."""
         low, high = (None, None) if self.band is None else (part(at_us).tolist() for part in self.band)
         return CurvePoints(added_us=at_us.tolist(), performance=self.curve(at_us).tolist(), low=low, high=high)
 
     def read(self) -> CurveRead:
-        """As an item of the gallery."""
+        """Convert to a list item."""
         return CurveRead(**self._about(), version=CurveVersionRead(**self._version()))
 
     def detail(self, newest: int) -> CurveDetail:
-        """With everything that is needed to judge it."""
+        """Convert with samples, candidates and warnings."""
         samples, candidates, stated = [], [], []
         if self.stored is not None:
             samples = _samples(self.stored[1])
-            candidates = [CandidateRead(**one) for one in self.stored[1].candidates]
+            candidates = [CandidateRead(**candidate) for candidate in self.stored[1].candidates]
         if self.published is not None:
             stated = [
                 StatedRead(
-                    added_us=one.added_us,
-                    relation=one.relation,
-                    performance=one.performance,
-                    curve=float(self.curve(one.added_us)),
-                    words=one.words,
-                    source=one.source,
-                    setup=one.setup,
+                    added_us=statement.added_us,
+                    relation=statement.relation,
+                    performance=statement.performance,
+                    curve=float(self.curve(statement.added_us)),
+                    words=statement.words,
+                    source=statement.source,
+                    setup=statement.setup,
                 )
-                for one in self.published.stated
+                for statement in self.published.stated
             ]
         version = CurveVersionDetail(**self._version(), samples=samples, candidates=candidates, stated=stated)
         return CurveDetail(**self._about(), newest=newest, version=version)
 
     def version_read(self) -> CurveVersionRead:
-        """As an item of the list of versions."""
+        """Convert to an item of the list of versions."""
         return CurveVersionRead(**self._version())
 
     def _about(self) -> dict[str, Any]:
@@ -127,20 +127,20 @@ class Entry:
 
 
 def of_published(published: Published) -> Entry:
-    """The entry of a published curve."""
+    """Return the entry of a published curve."""
     waiting = Waiting.REQUESTS if published.falls else Waiting.ROUNDS
     return Entry(published.key, published.curve, None, waiting, published, None)
 
 
 def of_stored(curve: StoredCurve, version: CurveVersion) -> Entry:
-    """The entry of a tenant's own curve at one version."""
+    """Return the entry of a tenant's own curve at one version."""
     waiting = Waiting.REQUESTS if curve.metric == "rate" else Waiting.ROUNDS
     mean, low, high = (through(version.knots_us, part) for part in (version.performance, version.low, version.high))
     return Entry(str(curve.id), mean, (low, high), waiting, None, (curve, version))
 
 
 def columns_of(fit: Fit) -> dict[str, Any]:
-    """What of a fit a `CurveVersion` keeps."""
+    """Return the columns of a fit that a `CurveVersion` stores."""
     knots = np.append(fit.curve.starts_us, fit.curve.end_us)
     threshold = fit.threshold
     known = bool(np.isfinite(threshold.at_us))
@@ -163,14 +163,14 @@ def columns_of(fit: Fit) -> dict[str, Any]:
         "family": fit.chosen,
         "reason": fit.reason,
         "candidates": [
-            {name: getattr(one, name) for name in ("family", "words", "weight", "log_score", "error", "formula")}
-            for one in fit.candidates
+            {name: getattr(candidate, name) for name in ("family", "words", "weight", "log_score", "error", "formula")}
+            for candidate in fit.candidates
         ],
         "noise": fit.noise,
         "threshold_us": threshold.at_us if known else None,
         "threshold_low_us": threshold.low_us if known else None,
         "threshold_high_us": threshold.high_us if known else None,
-        "warnings": [{"code": one.code, "message": one.message} for one in fit.warnings],
+        "warnings": [{"code": warning.code, "message": warning.message} for warning in fit.warnings],
         "domain_us": fit.curve.end_us,
         "knots_us": knots.tolist(),
         "performance": knot_values(fit.curve),
@@ -180,13 +180,13 @@ def columns_of(fit: Fit) -> dict[str, Any]:
 
 
 def knot_values(curve: Curve) -> list[float]:
-    """Performance at the knots of a curve of straight lines: where each begins, and the end of the last."""
+    """Return performance at the knots of a piecewise linear curve: the start of each piece and the end of the last."""
     values: list[float] = [*curve.coefficients[:, 0].tolist(), curve.smallest]
     return values
 
 
 def outline_us(curve: Curve) -> Floats:
-    """Few latencies (µs) that show the whole curve: evenly spread, and both sides of every step."""
+    """Return few latencies (µs) that outline the whole curve: evenly spread, and both sides of every step."""
     steps = curve.starts_us[1:] if curve.starts_us.size <= _OUTLINE else np.empty(0)
     parts = (np.linspace(0, curve.end_us, _OUTLINE), steps, np.nextafter(steps, 0))
     return np.unique(np.concatenate(parts))
@@ -201,7 +201,7 @@ def _own_version(version: CurveVersion) -> dict[str, Any]:
     return {name: getattr(version, name) for name in names} | {
         "formula": version.candidates[0]["formula"],
         "threshold": threshold,
-        "warnings": [CurveWarning(**one) for one in version.warnings],
+        "warnings": [CurveWarning(**warning) for warning in version.warnings],
     }
 
 

@@ -1,4 +1,4 @@
-"""What more latency costs an application, by itself and on top of what the tenant's network does."""
+"""Performance cost of added latency, alone and on top of measured round trips."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +22,7 @@ _PERCENTILES = np.arange(101) / 100
 
 @dataclass(frozen=True, slots=True)
 class Where:
-    """The path or pair of zones whose round trips count, in the newest windows or from `start` to `end`."""
+    """Path or pair of zones whose round trips count, in the newest windows or from `start` to `end`."""
 
     mesh_id: UUID
     by: By
@@ -39,7 +39,7 @@ def where(
     start: datetime | None,
     end: datetime | None,
 ) -> Where | None:
-    """The place asked for, None for none. ProductError `path_incomplete`, `range_invalid`."""
+    """Return the selected path or zones, None without any. ProductError `path_incomplete`, `range_invalid`."""
     if (start is None) != (end is None):
         raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
     for by, (source, target), other in ((By.VM, vms, zones), (By.ZONE, zones, vms)):
@@ -62,13 +62,13 @@ def cost(
     waiting: Waiting | None,
     at: Where | None,
 ) -> CostRead:
-    """Performance with `added_us` more. ProductError `mesh_unknown`, `path_unknown`, `range_too_large`."""
+    """Return performance with `added_us` more. ProductError `mesh_unknown`, `path_unknown`, `range_too_large`."""
     reference_us = entry.reference_us if reference_us is None else reference_us
     waiting = waiting or entry.waiting
     measured = None
     if at is not None:
-        found = round_trips(session, at.mesh_id, at.by, at.source_id, at.target_id, at.start, at.end)
-        measured = _measured(entry, found, at.mesh_id, added_us, reference_us, _WAITS[waiting])
+        trips = round_trips(session, at.mesh_id, at.by, at.source_id, at.target_id, at.start, at.end)
+        measured = _measured(entry, trips, at.mesh_id, added_us, reference_us, _WAITS[waiting])
     return CostRead(
         curve_id=entry.id,
         number=entry.number,
@@ -92,26 +92,26 @@ def _alone(entry: Entry, added_us: float) -> PerformanceRead:
 
 
 def _measured(
-    entry: Entry, found: RoundTrips, mesh_id: UUID, added_us: float, reference_us: float, waits: float
+    entry: Entry, trips: RoundTrips, mesh_id: UUID, added_us: float, reference_us: float, waits: float
 ) -> MeasuredCost:
     read = MeasuredCost(
         mesh_id=mesh_id,
-        by=found.by,
-        source=found.source,
-        target=found.target,
-        state=found.state,
-        window=Span(from_=found.started_at, to=found.ended_at),
-        count=found.count,
+        by=trips.by,
+        source=trips.source,
+        target=trips.target,
+        state=trips.state,
+        window=Span(from_=trips.started_at, to=trips.ended_at),
+        count=trips.count,
         percentiles_ns=None,
         excess_us=None,
         now=None,
         then=None,
         change=None,
     )
-    if not found.count:
+    if not trips.count:
         return read
-    round_trips_us = found.quantiles_ns(((np.arange(_VALUES) + 0.5) / _VALUES).tolist()) / 1e3
-    read.percentiles_ns = found.quantiles_ns(_PERCENTILES.tolist()).tolist()
+    round_trips_us = trips.quantiles_ns(((np.arange(_VALUES) + 0.5) / _VALUES).tolist()) / 1e3
+    read.percentiles_ns = trips.quantiles_ns(_PERCENTILES.tolist()).tolist()
     read.excess_us = excess_us(round_trips_us, waits)
     median_us = float(np.median(round_trips_us)) - reference_us
     read.now = _under(entry, median_us, round_trips_us, waits)
@@ -121,18 +121,18 @@ def _measured(
 
 
 def _under(entry: Entry, median_us: float, round_trips_us: Floats, waits: float) -> PerformanceRead:
-    """Performance at a median (µs over the reference) with the variance of these round trips.
+    """Return performance at a median (µs over the reference) with the variance of these round trips.
 
-    The band is that of the curve at the median, widened by how uncertain the effect of variance is.
+    The band is that of the curve at the median, widened by the uncertainty of the variance's effect.
     """
     median_us = max(median_us, 0.0)
-    found = under_variance(entry.curve, median_us, round_trips_us, waits)
-    static = (found.static, found.static)
+    estimate = under_variance(entry.curve, median_us, round_trips_us, waits)
+    static = (estimate.static, estimate.static)
     if entry.band is not None:
         static = (float(entry.band[0](median_us)), float(entry.band[1](median_us)))
     return PerformanceRead(
-        performance=found.performance,
-        low=0.0 if found.extrapolated else static[0] * found.factor_low,
-        high=min(1.0, static[1] * found.factor_high),
-        extrapolated=found.extrapolated,
+        performance=estimate.performance,
+        low=0.0 if estimate.extrapolated else static[0] * estimate.factor_low,
+        high=min(1.0, static[1] * estimate.factor_high),
+        extrapolated=estimate.extrapolated,
     )

@@ -1,4 +1,4 @@
-"""Tables of curves: what a tenant measured of its applications, and what was fitted to it."""
+"""Tables of curves: measurements of the tenant's applications and their fits."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +13,7 @@ from sinemora.kit.etag import Versioned
 
 
 class StoredCurve(Identified, Versioned, TenantOwned, Base):
-    """One application in one configuration. `metric` is how it is measured, `unit` in what (`queries/s`)."""
+    """Application in one configuration. `metric` names the measure, `unit` its unit (`queries/s`)."""
 
     __tablename__ = "curves"
     __table_args__ = (

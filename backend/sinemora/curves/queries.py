@@ -1,4 +1,4 @@
-"""SQL of curves."""
+"""Queries of curves."""
 
 from collections.abc import Collection
 from uuid import UUID
@@ -11,24 +11,24 @@ from sinemora.curves.models import CurveVersion, StoredCurve
 
 
 def curve_named(session: Session, name: str) -> StoredCurve | None:
-    """The tenant's curve of this name."""
+    """Return the tenant's curve of this name."""
     return session.scalars(select(StoredCurve).where(StoredCurve.name == name)).one_or_none()
 
 
 def curve_locked(session: Session, curve_id: UUID) -> StoredCurve | None:
-    """The tenant's curve; others who add versions to it wait."""
+    """Return the tenant's curve, locked against concurrent versions."""
     locked = select(StoredCurve).where(StoredCurve.id == curve_id).with_for_update()
     return session.scalars(locked, execution_options={"populate_existing": True}).one_or_none()
 
 
 def curves_after(session: Session, name: str, limit: int) -> list[StoredCurve]:
-    """The tenant's curves by name, those after `name`."""
+    """Return the tenant's curves by name, after `name`."""
     after = select(StoredCurve).where(StoredCurve.name > name).order_by(StoredCurve.name).limit(limit)
     return list(session.scalars(after))
 
 
 def newest_versions(session: Session, curve_ids: Collection[UUID]) -> dict[UUID, CurveVersion]:
-    """The newest version of each of these curves."""
+    """Return the newest version of each of these curves."""
     rows = session.scalars(
         select(CurveVersion)
         .where(CurveVersion.curve_id.in_(curve_ids))
@@ -39,7 +39,7 @@ def newest_versions(session: Session, curve_ids: Collection[UUID]) -> dict[UUID,
 
 
 def version_numbered(session: Session, curve_id: UUID, number: int) -> CurveVersion | None:
-    """One version of a curve."""
+    """Return one version of a curve."""
     return session.scalars(
         select(CurveVersion).where(CurveVersion.curve_id == curve_id, CurveVersion.number == number)
     ).one_or_none()

@@ -1,4 +1,4 @@
-"""HTTP of curves."""
+"""Routes of curves."""
 
 from datetime import datetime
 from typing import Annotated
@@ -51,7 +51,7 @@ InQuery = Query(description="With a CSV body")
 def list_curves(
     session: SessionDep, actor: Viewer, page: Paging, origin: Annotated[Origin | None, Query()] = None
 ) -> Slice[CurveRead]:
-    """The tenant's own curves by name, then the published ones, each with enough points to draw it."""
+    """List the tenant's own curves by name, then the published ones, each with an outline to draw."""
     return service.list_curves(session, page, origin)
 
 
@@ -66,9 +66,9 @@ def create_curve(
     unit: Annotated[Unit | None, InQuery] = None,
     source: Annotated[Source | None, InQuery] = None,
 ) -> CurveDetail:
-    """Fit measurements of an application and keep them. `text/csv` bodies are taken too."""
-    said = {"name": name, "description": description, "unit": unit, "source": source}
-    body = body.model_copy(update={field: value for field, value in said.items() if value is not None})
+    """Fit measurements of an application and store the curve. Accepts `text/csv` bodies."""
+    fields = {"name": name, "description": description, "unit": unit, "source": source}
+    body = body.model_copy(update={field: value for field, value in fields.items() if value is not None})
     return _shown(request, service.create_curve(session, actor, body), 1)
 
 
@@ -76,7 +76,7 @@ def create_curve(
 def read_curve(
     request: Request, curve_id: str, session: SessionDep, actor: Viewer, number: Number = None
 ) -> CurveDetail:
-    """One curve, by its id or published key, with samples, candidates and warnings of one version."""
+    """Return a curve by id or published key, with samples, candidates and warnings of one version."""
     return _shown(request, *service.find(session, curve_id, number))
 
 
@@ -84,9 +84,9 @@ def read_curve(
 def update_curve(
     request: Request, curve_id: str, body: CurveUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> CurveDetail:
-    """Change what a curve is called and how it is described."""
-    found = service.update_curve(session, actor, curve_id, body, precondition)
-    return _shown(request, found, found.number)
+    """Update the name and description of a curve."""
+    entry = service.update_curve(session, actor, curve_id, body, precondition)
+    return _shown(request, entry, entry.number)
 
 
 @router.delete("/{curve_id}", status_code=204, responses=responses(404, 409, 412))
@@ -97,11 +97,11 @@ def delete_curve(curve_id: str, session: SessionDep, actor: Editor, precondition
 
 @router.get("/{curve_id}/versions", response_model=Page[CurveVersionRead], responses=responses(404))
 def list_curve_versions(curve_id: str, session: SessionDep, actor: Viewer, page: Paging) -> Slice[CurveVersionRead]:
-    """The versions of a curve, newest first."""
-    found, _ = service.find(session, curve_id)
-    if found.stored is None:
-        return Slice([found.version_read()], None)
-    curve = found.stored[0]
+    """List the versions of a curve, newest first."""
+    entry, _ = service.find(session, curve_id)
+    if entry.stored is None:
+        return Slice([entry.version_read()], None)
+    curve = entry.stored[0]
     versions = select(CurveVersion).where(CurveVersion.curve_id == curve.id)
     rows = paginate(session, versions, page, CurveVersion.number, descending=True)
     return Slice([of_stored(curve, row).version_read() for row in rows.items], rows.next_cursor)
@@ -116,11 +116,11 @@ def create_curve_version(
     actor: Editor,
     source: Annotated[Source | None, InQuery] = None,
 ) -> CurveDetail:
-    """Fit newer measurements of the same application. `text/csv` bodies are taken too."""
+    """Fit newer measurements of the same application. Accepts `text/csv` bodies."""
     if source is not None:
         body = body.model_copy(update={"source": source})
-    found = service.create_version(session, actor, curve_id, body)
-    return _shown(request, found, found.number)
+    entry = service.create_version(session, actor, curve_id, body)
+    return _shown(request, entry, entry.number)
 
 
 @router.get("/{curve_id}/points", responses=responses(404, 409, 422))
@@ -131,7 +131,7 @@ def read_curve_points(
     step_us: Annotated[float, Query(gt=0, le=_LATENCY_MAX_US, description="µs from one point to the next")] = 10,
     number: Number = None,
 ) -> CurveTableRead:
-    """The curve and its band as a table, from 0 to the end of its domain."""
+    """Return the curve and its band as a table, from 0 to the end of its domain."""
     return service.table_of(service.find(session, curve_id, number)[0], step_us)
 
 
@@ -167,12 +167,12 @@ def read_curve_cost(
     ] = None,
     number: Number = None,
 ) -> CostRead:
-    """What more latency costs: from an undisturbed start, and on top of measured round trips."""
-    found, _ = service.find(session, curve_id, number)
-    return cost.cost(session, found, added_us, reference_us, waiting, at)
+    """Return the cost of added latency: without measured latency, and on top of measured round trips."""
+    entry, _ = service.find(session, curve_id, number)
+    return cost.cost(session, entry, added_us, reference_us, waiting, at)
 
 
-def _shown(request: Request, found: Entry, newest: int) -> CurveDetail:
-    if found.stored is not None:
-        tag(request, found.stored[0])
-    return found.detail(newest)
+def _shown(request: Request, entry: Entry, newest: int) -> CurveDetail:
+    if entry.stored is not None:
+        tag(request, entry.stored[0])
+    return entry.detail(newest)

@@ -1,4 +1,4 @@
-"""Shapes of curves on the wire. Latencies are microseconds added to the round trip, performance is relative."""
+"""Schemas of curves. Latencies are microseconds added to the round trip; performance is relative."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -21,7 +21,7 @@ Source = Annotated[
 
 
 class Origin(StrEnum):
-    """Who measured a curve: others, who published it, or the tenant."""
+    """Origin of a curve: published by others, or measured by the tenant."""
 
     PUBLISHED = "published"
     OWN = "own"
@@ -35,7 +35,7 @@ class Waiting(StrEnum):
 
 
 class SampleRow(Write):
-    """What an application reached at one latency; `spread` is the standard deviation of the runs behind it."""
+    """Performance at one latency; `spread` is the standard deviation of its runs."""
 
     latency_us: float
     performance: float
@@ -44,7 +44,7 @@ class SampleRow(Write):
 
 
 class Measurements(Write):
-    """Measurements to fit: `rows`, or the content of a CSV file as `csv`, which may also be the whole body."""
+    """Measurements to fit: `rows`, or a CSV file as `csv` or as the whole body."""
 
     metric: Metric = Field("rate", description="`rate` falls with latency, `duration` grows; CSV says it in its header")
     latency: LatencyKind = Field("added", description="`measured` latencies count from the smallest of them")
@@ -55,12 +55,12 @@ class Measurements(Write):
 
     @model_validator(mode="before")
     @classmethod
-    def _whole_body(cls, given: Any) -> Any:
-        """A body of another media type than JSON comes as bytes and is the file itself."""
-        if not isinstance(given, bytes):
-            return given
+    def _whole_body(cls, body: Any) -> Any:
+        """Accept the bytes of a body that is not JSON as the CSV file."""
+        if not isinstance(body, bytes):
+            return body
         try:
-            return {"csv": text_of(given)}
+            return {"csv": text_of(body)}
         except ObservationError as error:
             raise ValueError(error.message) from None
 
@@ -72,7 +72,7 @@ class Measurements(Write):
 
 
 class CurveCreate(Measurements):
-    """A curve with its first measurements. With a CSV body, name, description, unit and source stand in the query."""
+    """Curve with its first measurements. With a CSV body, the query has name, description, unit and source."""
 
     name: Name | None = None
     description: Description = ""
@@ -84,7 +84,7 @@ class CurveVersionCreate(Measurements):
 
 
 class CurveUpdate(Write):
-    """What may change of a curve; what is left out stays."""
+    """Update of a curve; omitted fields stay."""
 
     name: Name | None = None
     description: Description | None = None
@@ -92,7 +92,7 @@ class CurveUpdate(Write):
 
 
 class ThresholdRead(Read):
-    """Added latency up to which nothing is lost, with its interval of 95 %; null bounds where nobody stated any."""
+    """Latency up to which no performance is lost, with its 95 % interval; bounds are null if unknown."""
 
     at_us: float
     low_us: float | None
@@ -100,14 +100,14 @@ class ThresholdRead(Read):
 
 
 class CurveWarning(Read):
-    """What speaks against trusting the curve."""
+    """Reason to distrust the curve."""
 
     code: str
     message: str
 
 
 class CandidateRead(Read):
-    """How one family of functions did; `error` is relative, of predicting each sample from the others."""
+    """Fit of one family of functions; `error` is the relative leave-one-out prediction error."""
 
     family: str
     words: str
@@ -118,7 +118,7 @@ class CandidateRead(Read):
 
 
 class SampleRead(Read):
-    """One sample beside the curve. `standardised` is the residual in units of its standard error."""
+    """Sample with its fitted value. `standardised` is the residual in units of its standard error."""
 
     added_us: float
     performance: float
@@ -130,10 +130,7 @@ class SampleRead(Read):
 
 
 class StatedRead(Read):
-    """One measurement as a source words it, and what the curve says there.
-
-    `setup` tells what differed from the curve's configuration.
-    """
+    """Measurement as stated by a source, and the value of the curve there. `setup` names differing configuration."""
 
     added_us: float
     relation: Literal["=", "≈", "<", ">"]
@@ -169,7 +166,7 @@ class CurveVersionRead(Read):
 
 
 class CurveVersionDetail(CurveVersionRead):
-    """A version with its samples and every family that was tried; `stated` are the words of published sources."""
+    """Version with its samples and every candidate family; `stated` quotes published sources."""
 
     samples: list[SampleRead]
     candidates: list[CandidateRead]
@@ -177,7 +174,7 @@ class CurveVersionDetail(CurveVersionRead):
 
 
 class CurvePoints(Read):
-    """A curve as a table; `low` and `high` bound it with 95 % at each latency, null when nobody stated a band."""
+    """Curve as a table; `low` and `high` are its 95 % band, null without one."""
 
     added_us: list[float]
     performance: list[float]
@@ -186,7 +183,7 @@ class CurvePoints(Read):
 
 
 class CurveTableRead(CurvePoints):
-    """A curve in equal steps, the end of its domain included."""
+    """Curve in equal steps, including the end of its domain."""
 
     curve_id: str
     number: int
@@ -194,7 +191,7 @@ class CurveTableRead(CurvePoints):
 
 
 class CurveRead(Read):
-    """One application in one configuration; `id` is the key of a published curve. `outline` is enough to draw it."""
+    """Application in one configuration; `id` is the key of a published curve. `outline` suffices to draw it."""
 
     id: str
     origin: Origin
@@ -209,14 +206,14 @@ class CurveRead(Read):
 
 
 class CurveDetail(CurveRead):
-    """A curve and one of its versions; `newest` is the number of the newest."""
+    """Curve with one of its versions; `newest` is the newest version number."""
 
     newest: int
     version: CurveVersionDetail
 
 
 class PerformanceRead(Read):
-    """Share of the best performance that is kept. `extrapolated`: beyond the domain, where `low` is 0 if known."""
+    """Share of the best performance. `extrapolated`: beyond the domain, where `low` is 0 if known."""
 
     performance: float
     low: float | None
@@ -246,7 +243,7 @@ class MeasuredCost(Read):
 
 
 class CostRead(Read):
-    """What `added_us` more round trip costs: from an undisturbed start (`alone`), and on top of what is measured.
+    """Cost of `added_us` more round trip: without other latency (`alone`), and on top of measured round trips.
 
     A measured round trip counts as added as far as it exceeds `reference_us`.
     """

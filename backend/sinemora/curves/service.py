@@ -1,4 +1,4 @@
-"""Use cases of curves: finding them, measuring anew, tables."""
+"""Use cases of curves: search, fitting and tables."""
 
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -33,27 +33,27 @@ POINTS_MAX = 20_000
 
 
 def list_curves(session: Session, page: PageQuery, origin: Origin | None) -> Slice[CurveRead]:
-    """The tenant's own curves by name, then the published ones in the order of the library."""
+    """Return the tenant's own curves by name, then the published ones in library order."""
     kind, after = (Origin.OWN, "") if page.cursor is None else _position(page.cursor)
-    found: list[tuple[Entry, str]] = []
+    named_entries: list[tuple[Entry, str]] = []
     if origin is not Origin.PUBLISHED and kind is Origin.OWN:
         curves = queries.curves_after(session, after, page.limit + 1)
         newest = queries.newest_versions(session, [curve.id for curve in curves])
-        found = [(catalogue.of_stored(curve, newest[curve.id]), curve.name) for curve in curves]
+        named_entries = [(catalogue.of_stored(curve, newest[curve.id]), curve.name) for curve in curves]
     if origin is not Origin.OWN:
-        keys = [one.key for one in library.LIBRARY]
+        keys = [entry.key for entry in library.LIBRARY]
         first = keys.index(after) + 1 if kind is Origin.PUBLISHED and after in keys else 0
-        found += [(catalogue.of_published(one), one.key) for one in library.LIBRARY[first:]]
-    shown = found[: page.limit]
+        named_entries += [(catalogue.of_published(entry), entry.key) for entry in library.LIBRARY[first:]]
+    shown = named_entries[: page.limit]
     cursor = None
-    if len(found) > page.limit:
+    if len(named_entries) > page.limit:
         last, position = shown[-1]
         cursor = encode_cursor([Origin.PUBLISHED if last.stored is None else Origin.OWN, position])
-    return Slice([one.read() for one, _ in shown], cursor)
+    return Slice([entry.read() for entry, _ in shown], cursor)
 
 
 def find(session: Session, curve_id: str, number: int | None = None) -> tuple[Entry, int]:
-    """A curve by its id or published key, at a version (the newest by default), and the newest version's number.
+    """Return a curve by id or published key, at a version (default: newest), and the newest version number.
 
     ProductError `curve_unknown`, `curve_version_unknown`.
     """
@@ -71,7 +71,7 @@ def find(session: Session, curve_id: str, number: int | None = None) -> tuple[En
 
 
 def own(session: Session, curve_id: str) -> StoredCurve:
-    """The tenant's own curve. ProductError `curve_unknown`."""
+    """Return the tenant's own curve. ProductError `curve_unknown`."""
     try:
         curve = session.get(StoredCurve, UUID(curve_id))
     except ValueError:
@@ -82,8 +82,8 @@ def own(session: Session, curve_id: str) -> StoredCurve:
 
 
 def changeable(session: Session, curve_id: str) -> StoredCurve:
-    """The tenant's own curve, locked against other writers. ProductError `curve_unknown`, `curve_published`."""
-    if any(one.key == curve_id for one in library.LIBRARY):
+    """Return the tenant's own curve, locked. ProductError `curve_unknown`, `curve_published`."""
+    if any(curve.key == curve_id for curve in library.LIBRARY):
         raise ProductError(
             "curve_published", 409, "Published curves cannot be changed. Measure your own and keep it as a new curve."
         )
@@ -94,7 +94,7 @@ def changeable(session: Session, curve_id: str) -> StoredCurve:
 
 
 def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
-    """Fit measurements and keep them as version 1 of a new curve.
+    """Fit measurements and store them as version 1 of a new curve.
 
     ProductError `request_invalid`, `samples_invalid`, `curve_name_taken`.
     """
@@ -118,7 +118,7 @@ def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
 
 
 def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVersionCreate) -> Entry:
-    """Fit newer measurements and keep them as the next version.
+    """Fit newer measurements and store them as the next version.
 
     ProductError `curve_unknown`, `curve_published`, `samples_invalid`, `curve_metric_differs`.
     """
@@ -142,7 +142,7 @@ def create_version(session: Session, actor: Actor, curve_id: str, body: CurveVer
 def keep_learnt(
     session: Session, curve_id: UUID | None, name: str, metric: str, unit: str, source: str, fitted: Fit
 ) -> tuple[StoredCurve, int]:
-    """Keep what the product learnt by itself: as the next version of a curve, or as a new one; and its number."""
+    """Store a learnt fit as the next version of a curve, or as a new one; return its number."""
     curve = None if curve_id is None else queries.curve_locked(session, curve_id)
     if curve is None:
         free = name if queries.curve_named(session, name) is None else f"{name} (learnt {datetime.now(UTC):%F %T})"
@@ -161,22 +161,22 @@ def keep_learnt(
 
 
 def update_curve(session: Session, actor: Actor, curve_id: str, body: CurveUpdate, precondition: IfMatch) -> Entry:
-    """Change what a curve is called. ProductError `curve_unknown`, `curve_name_taken`, `version_changed`."""
+    """Update name and description. ProductError `curve_unknown`, `curve_name_taken`, `version_changed`."""
     curve = changeable(session, curve_id)
     precondition.check(curve)
-    said = body.model_dump(exclude_unset=True, exclude_none=True)
-    if said.get("name", curve.name) != curve.name:
-        _name_free(session, said["name"])
-    for field, value in said.items():
+    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    if changes.get("name", curve.name) != curve.name:
+        _name_free(session, changes["name"])
+    for field, value in changes.items():
         setattr(curve, field, value)
-    if said:
+    if changes:
         curve.updated_at = datetime.now(UTC)
-    audit.updated(session, actor, "curve", curve, said)
+    audit.updated(session, actor, "curve", curve, changes)
     return find(session, curve_id)[0]
 
 
 def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: IfMatch) -> None:
-    """Delete a curve with all its versions.
+    """Delete a curve with all versions.
 
     ProductError `curve_unknown`, `curve_published`, `curve_in_use`, `version_changed`.
     """
@@ -188,9 +188,9 @@ def delete_curve(session: Session, actor: Actor, curve_id: str, precondition: If
     audit.record(session, actor, "curve.deleted", curve.id, curve.name)
 
 
-def table_of(found: Entry, step_us: float) -> CurveTableRead:
-    """The curve and its band in equal steps (µs). ProductError `step_too_small`."""
-    end_us = found.curve.end_us
+def table_of(entry: Entry, step_us: float) -> CurveTableRead:
+    """Return the curve and its band in equal steps (µs). ProductError `step_too_small`."""
+    end_us = entry.curve.end_us
     if end_us / step_us > POINTS_MAX:
         raise ProductError(
             "step_too_small",
@@ -198,8 +198,8 @@ def table_of(found: Entry, step_us: float) -> CurveTableRead:
             f"{end_us:.0f} µs in steps of {step_us:g} µs are more than {POINTS_MAX} points. Take a longer step.",
         )
     at_us = np.append(np.arange(np.floor(end_us / step_us) + 1) * step_us, end_us)
-    points = found.points(np.unique(np.minimum(at_us, end_us)))
-    return CurveTableRead(curve_id=found.id, number=found.number, step_us=step_us, **points.model_dump())
+    points = entry.points(np.unique(np.minimum(at_us, end_us)))
+    return CurveTableRead(curve_id=entry.id, number=entry.number, step_us=step_us, **points.model_dump())
 
 
 def _position(cursor: str) -> tuple[Origin, str]:
@@ -233,7 +233,7 @@ def _fit(body: Measurements, table: Table) -> Fit:
 
 
 def _invalid(error: ObservationError, csv: str | None) -> ProductError:
-    """Where a table is wrong; of a file also the line, if the message does not tell yet."""
+    """Return the error of an invalid table, with the line of a file unless the message has it."""
     line = None if csv is None else upload.line_of(csv, error.pointer)
     message = error.message if line is None else f"line {line}: {error.message}"
     return ProductError(

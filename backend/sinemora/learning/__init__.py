@@ -1,1 +1,1 @@
-"""Learning in production: an application's own metric beside measured latency becomes its curve."""
+"""Learning in production: fits a curve to an application's own metric and measured latency."""

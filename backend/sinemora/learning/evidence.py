@@ -1,9 +1,9 @@
-"""Whether natural variation can tell what latency costs, and the samples if it can. Pure; time is minutes.
+"""Identifiability of latency sensitivity from natural variation, and samples to fit. Pure; time is in minutes.
 
-A profile chooses its latencies at random, nature does not: what moves with latency may be what really moves the metric.
-So variation is looked at twice. Within hours, demand and configuration hardly change, latency does. Over hours and days
-everything changes. Only where both tell the same, or latency changed level so often that nothing else plausibly
-followed it, a curve is drawn.
+A profile randomises latency; nature does not, so a confounder may move latency and metric together. Variation is
+therefore examined twice. Within hours, demand and configuration hardly change but latency does. Over hours and days
+everything changes. A curve is fitted only if both agree, or if latency changed level too often for a confounder to
+follow.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from sinemora.curves.core.observations import Metric, Samples, normalise
 Minutes = npt.NDArray[np.int64]
 
 PAIRS_MIN = 120
-"""Minutes with both numbers; fewer say nothing about hours."""
+"""Minimum number of minutes with both values."""
 _BLOCK = 60
 _BLOCKS_MIN = 3
 # Latency must vary by more than its measurement and by enough to matter.
@@ -33,7 +33,7 @@ _BINS_MAX, _BIN_MINUTES = 40, 15
 
 @dataclass(frozen=True, slots=True)
 class Reason:
-    """Why the data cannot tell: a stable code and a sentence."""
+    """Reason why the data is insufficient: a stable code and a sentence."""
 
     code: str
     message: str
@@ -41,7 +41,7 @@ class Reason:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pairs:
-    """Minutes (Unix time / 60, ascending) with the round trip (µs) and the metric's mean in each, all shape (n,)."""
+    """Minutes (Unix time / 60, ascending) with round trip (µs) and mean of the metric, all of shape (n,)."""
 
     minutes: Minutes
     latency_us: Floats
@@ -49,7 +49,7 @@ class Pairs:
 
 
 def pair(minutes: Minutes, value: Floats, latency_minutes: Minutes, latency_us: Floats) -> Pairs:
-    """Minutes that have both. Values of one minute are averaged; NaN is no value. `latency_minutes` ascend."""
+    """Return minutes with both values. Values of one minute are averaged; NaN is no value. `latency_minutes` ascend."""
     good = np.isfinite(value) & (value > 0)
     at, group = np.unique(minutes[good], return_inverse=True)
     counts = np.bincount(group, minlength=at.size)
@@ -60,7 +60,7 @@ def pair(minutes: Minutes, value: Floats, latency_minutes: Minutes, latency_us: 
 
 
 def judge(pairs: Pairs, metric: Metric) -> Reason | None:
-    """Why these pairs cannot tell what latency costs; None when they can."""
+    """Return reasons why these pairs cannot identify the sensitivity; None if they can."""
     n = pairs.minutes.size
     if n < PAIRS_MIN:
         return Reason("too_few", f"{n} minutes have both latency and metric; at least {PAIRS_MIN} are needed.")
@@ -113,9 +113,9 @@ def judge(pairs: Pairs, metric: Metric) -> Reason | None:
 
 
 def samples_of(pairs: Pairs, metric: Metric) -> Samples:
-    """Samples to fit: minutes of similar latency together, each group worth as many runs as it has independent minutes.
+    """Return samples to fit: groups of similar latency, weighted by their independent minutes.
 
-    Latency counts from the group with the least, which is the baseline. Raises `ObservationError`.
+    Latency counts from the lowest group, which is the baseline. Raises `ObservationError`.
     """
     n = pairs.minutes.size
     order = np.argsort(pairs.latency_us, kind="stable")
@@ -137,7 +137,7 @@ class _Slope:
 
 
 def _slope(x: Floats, y: Floats, blocks: npt.NDArray[np.intp]) -> _Slope:
-    """Least squares through 0; its error lets residuals of a block depend on each other (Liang and Zeger 1986)."""
+    """Fit least squares through 0, with errors clustered by block (Liang and Zeger 1986)."""
     squares = float(x @ x)
     if squares <= 0:
         return _Slope(0.0, float("inf"))
@@ -152,12 +152,12 @@ def _slope(x: Floats, y: Floats, blocks: npt.NDArray[np.intp]) -> _Slope:
 
 
 def _means(values: Floats, blocks: npt.NDArray[np.intp]) -> Floats:
-    """The mean of its block for each value."""
+    """Return the mean of its block for each value."""
     return np.asarray((np.bincount(blocks, values) / np.bincount(blocks))[blocks])
 
 
 def _level_changes(x: Floats, blocks: npt.NDArray[np.intp]) -> int:
-    """How often latency went from clearly low to clearly high or back, hour by hour."""
+    """Count changes between clearly low and clearly high hourly latency."""
     hours = np.bincount(blocks, x) / np.bincount(blocks)
     low, high = np.quantile(hours, [0.1, 0.9])
     third = (high - low) / 3
@@ -167,7 +167,7 @@ def _level_changes(x: Floats, blocks: npt.NDArray[np.intp]) -> int:
 
 
 def _independent(residuals: Floats) -> float:
-    """Share of minutes that count as independent: (1 − r) / (1 + r) for correlation r from minute to minute."""
+    """Return the share of independent minutes: (1 − r) / (1 + r) for lag-one autocorrelation r."""
     squares = float(residuals @ residuals)
     if squares <= 0:
         return 1.0

@@ -1,4 +1,4 @@
-"""Tables of learning: where an application's metric comes from, its values, and what they told."""
+"""Tables of learning: metric sources, their values and findings."""
 
 from datetime import datetime
 from typing import Any
@@ -64,7 +64,7 @@ class MetricSource(Identified, Versioned, TenantOwned, Base):
 
 
 class MetricPath(TenantOwned, Base):
-    """A path whose round trips the application waits for."""
+    """Path whose round trips the application waits for."""
 
     __tablename__ = "metric_paths"
     __table_args__ = (
@@ -88,7 +88,7 @@ class MetricPath(TenantOwned, Base):
 
 
 class MetricProgress(TenantOwned, Base):
-    """How far a metric source is; apart from it, so that the worker's progress is nobody's lost update."""
+    """Read progress of a metric source, in its own row so that the worker never conflicts with edits."""
 
     __tablename__ = "metric_progress"
     __table_args__ = (ForeignKeyConstraint(*_OF_SOURCE, ondelete="CASCADE"),)
@@ -102,7 +102,7 @@ class MetricProgress(TenantOwned, Base):
 
 
 class MetricPoint(TenantOwned, Base):
-    """The metric's mean in one minute that begins at `at`."""
+    """Mean of the metric in the minute that begins `at`."""
 
     __tablename__ = "metric_points"
     __table_args__ = (ForeignKeyConstraint(*_OF_SOURCE, ondelete="CASCADE"),)

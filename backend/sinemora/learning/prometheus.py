@@ -1,4 +1,4 @@
-"""Reading one query of a Prometheus HTTP API (also Thanos, Mimir, VictoriaMetrics), at an address a tenant chose."""
+"""Client for range queries of a Prometheus HTTP API (also Thanos, Mimir, VictoriaMetrics) at a tenant's URL."""
 
 import json
 import math
@@ -16,11 +16,11 @@ _CHUNK = timedelta(days=5)
 
 
 class ReadError(Exception):
-    """The metric cannot be read; says why, for its owner."""
+    """Failure to read the metric, with a message for its owner."""
 
 
 def headers_of(authentication: Mapping[str, str]) -> dict[str, str]:
-    """The header that signs in: bearer (RFC 6750), basic (RFC 7617, UTF-8), one of the server's own, or none."""
+    """Return the authentication header: bearer (RFC 6750), basic (RFC 7617, UTF-8), custom, or none."""
     match authentication.get("scheme"):
         case "bearer":
             return {"Authorization": f"Bearer {authentication['token']}"}
@@ -35,10 +35,10 @@ def headers_of(authentication: Mapping[str, str]) -> dict[str, str]:
 def query_range(
     url: str, query: str, start: datetime, end: datetime, networks: str, authentication: Mapping[str, str]
 ) -> Iterator[tuple[datetime, float]]:
-    """Minute and value from `start` to `end` (whole minutes, end included).
+    """Return minutes and values from `start` to `end` (whole minutes, inclusive).
 
-    `authentication` is as its owner entered it (`schemas.Authentication`), empty for none.
-    `networks` says where addresses may lead: `public`, `private` or `local`. Raises `ReadError`.
+    `authentication` has the form of `schemas.Authentication`; empty for none. `networks` limits target addresses:
+    `public`, `private` or `local`. Raises `ReadError`.
     """
     while start <= end:
         until = min(end, start + _CHUNK)

@@ -1,4 +1,4 @@
-"""SQL of learning."""
+"""Queries of learning."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -16,23 +16,23 @@ _SOURCES_AT_ONCE = 200
 
 
 def source_named(session: Session, name: str) -> MetricSource | None:
-    """The tenant's metric source of this name."""
+    """Return the tenant's metric source of this name."""
     return session.scalars(select(MetricSource).where(MetricSource.name == name)).one_or_none()
 
 
 def locked(session: Session, source_id: UUID) -> MetricSource | None:
-    """The tenant's metric source; others who change it wait."""
-    found = select(MetricSource).where(MetricSource.id == source_id).with_for_update(of=MetricSource)
-    return session.scalars(found, execution_options={"populate_existing": True}).one_or_none()
+    """Return the tenant's metric source, locked against concurrent changes."""
+    statement = select(MetricSource).where(MetricSource.id == source_id).with_for_update(of=MetricSource)
+    return session.scalars(statement, execution_options={"populate_existing": True}).one_or_none()
 
 
 def members(session: Session, mesh_id: UUID) -> set[UUID]:
-    """Ids of the VMs of a mesh."""
+    """Return the ids of the VMs of a mesh."""
     return set(session.scalars(select(MeshVm.vm_id).where(MeshVm.mesh_id == mesh_id)))
 
 
 def store(session: Session, source_id: UUID, minutes: Mapping[datetime, float]) -> None:
-    """Keep values of minutes; one already there is replaced."""
+    """Insert values of minutes, replacing existing ones."""
     rows = [
         {"tenant_id": session.info["tenant_id"], "metric_source_id": source_id, "at": at, "value": value}
         for at, value in sorted(minutes.items())
@@ -45,15 +45,15 @@ def store(session: Session, source_id: UUID, minutes: Mapping[datetime, float]) 
 
 
 def points(session: Session, source_id: UUID, since: datetime) -> list[tuple[datetime, float]]:
-    """Values from `since` on, oldest first."""
-    found = select(MetricPoint.at, MetricPoint.value).where(
+    """Return values since `since`, oldest first."""
+    statement = select(MetricPoint.at, MetricPoint.value).where(
         MetricPoint.metric_source_id == source_id, MetricPoint.at >= since
     )
-    return [(at, value) for at, value in session.execute(found.order_by(MetricPoint.at))]
+    return [(at, value) for at, value in session.execute(statement.order_by(MetricPoint.at))]
 
 
 def newest_at(session: Session, source_id: UUID) -> datetime | None:
-    """The newest minute there is a value of."""
+    """Return the newest minute with a value."""
     return session.scalar(select(func.max(MetricPoint.at)).where(MetricPoint.metric_source_id == source_id))
 
 
@@ -63,12 +63,12 @@ def forget_points(session: Session, before: datetime) -> None:
 
 
 def to_read(session: Session, before: datetime) -> list[tuple[UUID, UUID]]:
-    """Tenant and id of Prometheus sources last read before, longest ago first."""
+    """Return tenant and id of Prometheus sources last read before, oldest first."""
     return _due(session, select(MetricSource).where(MetricSource.kind == "prometheus"), MetricProgress.read_at, before)
 
 
 def to_judge(session: Session, before: datetime) -> list[tuple[UUID, UUID]]:
-    """Tenant and id of sources last judged before, longest ago first."""
+    """Return tenant and id of sources last evaluated before, oldest first."""
     return _due(session, select(MetricSource), MetricProgress.judged_at, before)
 
 
@@ -78,11 +78,11 @@ def _due(
     at: InstrumentedAttribute[datetime | None],
     before: datetime,
 ) -> list[tuple[UUID, UUID]]:
-    found = (
+    statement = (
         among.join(MetricSource.progress)
         .where(~MetricSource.paused, or_(at.is_(None), at < before))
         .order_by(at.asc().nulls_first())
         .limit(_SOURCES_AT_ONCE)
         .with_only_columns(MetricSource.tenant_id, MetricSource.id)
     )
-    return [(tenant_id, source_id) for tenant_id, source_id in session.execute(found)]
+    return [(tenant_id, source_id) for tenant_id, source_id in session.execute(statement)]

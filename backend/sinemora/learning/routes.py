@@ -1,4 +1,4 @@
-"""HTTP of learning in production."""
+"""Routes of learning in production."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -40,10 +40,13 @@ def list_metric_sources(
     page: Paging,
     curve_id: Annotated[UUID | None, Query(description="Only those that refresh this curve")] = None,
 ) -> Slice[MetricSourceRead]:
-    """The tenant's metric sources by name."""
-    found = select(MetricSource)
+    """List the tenant's metric sources by name."""
+    statement = select(MetricSource)
     rows = paginate(
-        session, found if curve_id is None else found.where(MetricSource.curve_id == curve_id), page, MetricSource.name
+        session,
+        statement if curve_id is None else statement.where(MetricSource.curve_id == curve_id),
+        page,
+        MetricSource.name,
     )
     return Slice([service.shown(source) for source in rows.items], rows.next_cursor)
 
@@ -52,7 +55,7 @@ def list_metric_sources(
 def create_metric_source(
     request: Request, body: MetricSourceCreate, session: SessionDep, actor: Editor
 ) -> MetricSourceRead:
-    """Say where an application's metric comes from and which paths it waits for."""
+    """Declare the source of an application's metric and the paths it waits for."""
     return _shown(request, service.create_source(session, actor, body))
 
 
@@ -60,7 +63,7 @@ def create_metric_source(
 def read_metric_source(
     request: Request, metric_source_id: UUID, session: SessionDep, actor: Viewer
 ) -> MetricSourceRead:
-    """One metric source with what it told so far."""
+    """Return a metric source with its latest finding."""
     return _shown(request, service.get_source(session, metric_source_id))
 
 
@@ -73,7 +76,7 @@ def update_metric_source(
     actor: Editor,
     precondition: Precondition,
 ) -> MetricSourceRead:
-    """Change a metric source, pause it or let it go on."""
+    """Update, pause or resume a metric source."""
     return _shown(request, service.update_source(session, actor, metric_source_id, body, precondition))
 
 
@@ -81,7 +84,7 @@ def update_metric_source(
 def delete_metric_source(
     metric_source_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> None:
-    """Forget a metric source and its values; the curve stays."""
+    """Delete a metric source and its values; its curve stays."""
     service.delete_source(session, actor, metric_source_id, precondition)
 
 
@@ -95,7 +98,7 @@ def create_metric_points(
 
 @router.get("/{metric_source_id}/pairs", responses=responses(404))
 def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer) -> PairsRead:
-    """Minutes in which both the metric and the round trips of all its paths are known, the newest 2,000."""
+    """Return the newest 2,000 minutes with both the metric and the round trips of all its paths."""
     return service.pairs_shown(session, metric_source_id)
 
 
@@ -103,7 +106,7 @@ def read_metric_pairs(metric_source_id: UUID, session: SessionDep, actor: Viewer
 def create_metric_finding(
     request: Request, metric_source_id: UUID, session: SessionDep, actor: Editor
 ) -> MetricSourceRead:
-    """Look at all pairs now, instead of waiting for the worker to do it."""
+    """Evaluate all pairs now instead of waiting for the worker."""
     return _shown(request, service.judge(session, metric_source_id, datetime.now(UTC)))
 
 

@@ -1,4 +1,4 @@
-"""Shapes of learning on the wire."""
+"""Schemas of learning."""
 
 import re
 from datetime import datetime
@@ -52,7 +52,7 @@ Hours = Annotated[int, Field(ge=1, le=24 * 30, description="A new curve version 
 
 
 class MetricPathWrite(Write):
-    """A path the application waits for: two VMs of the mesh."""
+    """Path the application waits for: two VMs of the mesh."""
 
     source_vm_id: UUID
     target_vm_id: UUID
@@ -77,7 +77,7 @@ class BasicAuthentication(Write):
 
 
 class HeaderAuthentication(Write):
-    """A header of the server's own."""
+    """Custom header."""
 
     scheme: Literal["header"]
     name: HeaderName
@@ -91,7 +91,7 @@ Authentication = Annotated[
 
 
 class MetricSourceCreate(Write):
-    """A metric source. `curve_id` is a curve of the tenant that it refreshes; without one it makes its own."""
+    """Metric source. `curve_id` is a tenant's curve to refresh; without it a new curve is created."""
 
     name: Name
     mesh_id: UUID
@@ -107,8 +107,8 @@ class MetricSourceCreate(Write):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        given = (self.url is not None, self.query is not None)
-        if given != ((True, True) if self.kind == "prometheus" else (False, False)):
+        present = (self.url is not None, self.query is not None)
+        if present != ((True, True) if self.kind == "prometheus" else (False, False)):
             raise ValueError("kind prometheus needs url and query; kind push has neither")
         if self.kind == "push" and self.authentication is not None:
             raise ValueError("kind push has no authentication: it comes with an API key")
@@ -116,10 +116,10 @@ class MetricSourceCreate(Write):
 
 
 class MetricSourceUpdate(Write):
-    """What may change; what is left out stays.
+    """Update of a metric source; omitted fields stay.
 
-    `authentication` null takes it away. Another server in `url` takes it away too unless it is given again: a secret is
-    sent to nobody it was not entered for.
+    `authentication` null removes it. A new server in `url` also removes it unless given again: a secret is never sent
+    to a server it was not entered for.
     """
 
     name: Name | None = None
@@ -132,7 +132,7 @@ class MetricSourceUpdate(Write):
 
 
 class MetricPointWrite(Write):
-    """A value of the metric; values of one minute are averaged, a later one for the same minute replaces it."""
+    """Value of the metric; values of one minute are averaged, a later request for that minute replaces it."""
 
     at: AwareDatetime
     value: Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -145,22 +145,22 @@ class MetricPointsCreate(Write):
 
 
 class MetricPointsRead(Read):
-    """How many minutes were stored."""
+    """Number of minutes stored."""
 
     stored: int
 
 
 class ReasonRead(Read):
-    """Why the data cannot tell."""
+    """Reason why the data is insufficient."""
 
     code: str
     message: str
 
 
 class FindingRead(Read):
-    """What learning said last. `latency_us` are the 5, 50 and 95 % quantiles of the round trips that were paired.
+    """Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
 
-    `curve_number` is the version made from these pairs or, while nothing new came, from earlier ones.
+    `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
     """
 
     state: State
@@ -171,7 +171,7 @@ class FindingRead(Read):
 
 
 class MetricPathRead(Read):
-    """A path with the names of its ends."""
+    """Path with the names of its ends."""
 
     source_vm_id: UUID
     target_vm_id: UUID
@@ -180,7 +180,7 @@ class MetricPathRead(Read):
 
 
 class MetricSourceRead(Read):
-    """A metric source, how far reading is, and what it told."""
+    """Metric source with its read progress and its finding."""
 
     id: UUID
     name: str

@@ -1,4 +1,4 @@
-"""Use cases of learning: metric sources, their values, and the curves that come of them."""
+"""Use cases of learning: metric sources, their values and the curves fitted to them."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -40,18 +40,18 @@ from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
 HISTORY = timedelta(days=10)
-"""How long values are kept and paired; minutes of so many days are one query of a path's series."""
+"""Retention of values; its number of days bounds one query of a path's series."""
 _MINUTE = timedelta(minutes=1)
 _PAIRS_SHOWN = 2_000
 _NOTHING: dict[str, Any] = {"state": "waiting", "reasons": [], "pairs": 0, "latency_us": None, "curve_number": None}
 
 
 def get_source(session: Session, source_id: UUID) -> MetricSource:
-    """The tenant's metric source. ProductError `metric_source_unknown`."""
-    found = session.get(MetricSource, source_id)
-    if found is None:
+    """Return the tenant's metric source. ProductError `metric_source_unknown`."""
+    metric_source = session.get(MetricSource, source_id)
+    if metric_source is None:
         raise NotFound("metric source")
-    return found
+    return metric_source
 
 
 def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> MetricSource:
@@ -80,38 +80,38 @@ def create_source(session: Session, actor: Actor, body: MetricSourceCreate) -> M
 def update_source(
     session: Session, actor: Actor, source_id: UUID, body: MetricSourceUpdate, precondition: IfMatch
 ) -> MetricSource:
-    """Change a metric source. ProductErrors of `create_source`, `metric_source_pushed`, `version_changed`."""
+    """Update a metric source. ProductErrors of `create_source`, `metric_source_pushed`, `version_changed`."""
     source = queries.locked(session, source_id)
     if source is None:
         raise NotFound("metric source")
     precondition.check(source)
-    said = body.model_dump(exclude_unset=True, exclude_none=True)
-    if source.kind == "push" and {"url", "query", "authentication"} & said.keys():
+    changes = body.model_dump(exclude_unset=True, exclude_none=True)
+    if source.kind == "push" and {"url", "query", "authentication"} & changes.keys():
         raise ProductError("metric_source_pushed", 409, "Values of this source are pushed: it has no url or query.")
     elsewhere = body.url is not None and _server(body.url) != _server(source.url or "")
     if "authentication" in body.model_fields_set or elsewhere:
         _sign_in(source, body.authentication)
-        said["authentication"] = None
-    if said.get("name", source.name) != source.name:
-        _name_free(session, said["name"])
-    for field, value in said.items():
+        changes["authentication"] = None
+    if changes.get("name", source.name) != source.name:
+        _name_free(session, changes["name"])
+    for field, value in changes.items():
         if field not in ("paths", "authentication"):
             setattr(source, field, value)
     if body.paths is not None:
         source.paths.clear()
         session.flush()
         source.paths = _paths(session, source.mesh_id, body.paths)
-    if said:
+    if changes:
         source.updated_at = datetime.now(UTC)
     session.flush()
     session.expire(source)
     session.refresh(source)
-    audit.record(session, actor, "metric_source.updated", source.id, source.name, fields=sorted(said))
+    audit.record(session, actor, "metric_source.updated", source.id, source.name, fields=sorted(changes))
     return source
 
 
 def delete_source(session: Session, actor: Actor, source_id: UUID, precondition: IfMatch) -> None:
-    """Forget a metric source and its values; curves it made stay. ProductError `metric_source_unknown`."""
+    """Delete a metric source and its values; its curves stay. ProductError `metric_source_unknown`."""
     source = get_source(session, source_id)
     precondition.check(source)
     session.delete(source)
@@ -119,7 +119,7 @@ def delete_source(session: Session, actor: Actor, source_id: UUID, precondition:
 
 
 def push(session: Session, source_id: UUID, points: Sequence[MetricPointWrite]) -> int:
-    """Keep values; how many minutes.
+    """Store values and return the number of minutes.
 
     ProductError `metric_source_unknown`, `metric_source_scraped`, `points_too_old`.
     """
@@ -141,7 +141,7 @@ def push(session: Session, source_id: UUID, points: Sequence[MetricPointWrite]) 
 
 
 def scrape(session: Session, source_id: UUID, now: datetime) -> None:
-    """Read what is new of a Prometheus source; an error is kept with it."""
+    """Read new values of a Prometheus source; store an error with the source."""
     source = queries.locked(session, source_id)
     if source is None or source.url is None or source.query is None:
         return
@@ -153,18 +153,18 @@ def scrape(session: Session, source_id: UUID, now: datetime) -> None:
     try:
         networks = settings().metric_source_networks
         secret = encryption.decrypt(source.secret)
-        found = list(prometheus.query_range(source.url, source.query, start, end, networks, secret))
+        points = list(prometheus.query_range(source.url, source.query, start, end, networks, secret))
     except prometheus.ReadError as error:
         source.progress.read_error = str(error)[:1000]
         return
     except ProductError as error:
         source.progress.read_error = error.detail
         return
-    _keep(session, source, found)
+    _keep(session, source, points)
 
 
 def judge(session: Session, source_id: UUID, now: datetime) -> MetricSource:
-    """Look at all pairs anew; keep the curve they make as its next version. ProductError `metric_source_unknown`."""
+    """Evaluate all pairs and store a new curve version if they suffice. ProductError `metric_source_unknown`."""
     source = queries.locked(session, source_id)
     if source is None:
         raise NotFound("metric source")
@@ -188,7 +188,7 @@ def judge(session: Session, source_id: UUID, now: datetime) -> MetricSource:
 
 
 def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
-    """Minutes with the metric and the mean of the medians of its paths' round trips; all paths must have one."""
+    """Return minutes with the metric and the mean of its paths' median round trips; all paths must have one."""
     points = queries.points(session, source.id, now - HISTORY)
     minutes = np.array([int(at.timestamp()) // 60 for at, _ in points], np.int64)
     values = np.array([value for _, value in points], np.float64)
@@ -198,7 +198,7 @@ def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
     latency: Floats | None = None
     at = minutes
     for path in source.paths:
-        found = series(
+        path_series = series(
             session,
             source.mesh_id,
             path.source_vm_id,
@@ -208,8 +208,8 @@ def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
             Resolution.MINUTE,
             Statistic.P50,
         )
-        at = np.array([int(one.timestamp()) // 60 for one in found.points_at], np.int64)
-        delays = np.array([np.nan if ns is None else ns / 1e3 for ns in found.round_trip.delay_ns], np.float64)
+        at = np.array([int(time.timestamp()) // 60 for time in path_series.points_at], np.int64)
+        delays = np.array([np.nan if ns is None else ns / 1e3 for ns in path_series.round_trip.delay_ns], np.float64)
         latency = delays if latency is None else latency + delays
     if latency is None:
         return Pairs(at[:0], values[:0], values[:0])
@@ -217,7 +217,7 @@ def pairs_of(session: Session, source: MetricSource, now: datetime) -> Pairs:
 
 
 def shown(source: MetricSource) -> MetricSourceRead:
-    """As readers see it."""
+    """Convert to the API schema."""
     names = (
         *("id", "name", "mesh_id", "curve_id", "metric", "unit", "kind", "url", "query", "authentication"),
         *("refresh_hours", "paused"),
@@ -241,7 +241,7 @@ def shown(source: MetricSource) -> MetricSourceRead:
 
 
 def pairs_shown(session: Session, source_id: UUID) -> PairsRead:
-    """The newest pairs. ProductError `metric_source_unknown`."""
+    """Return the newest pairs. ProductError `metric_source_unknown`."""
     pairs = pairs_of(session, get_source(session, source_id), datetime.now(UTC))
     last = slice(-_PAIRS_SHOWN, None)
     return PairsRead(
@@ -252,7 +252,7 @@ def pairs_shown(session: Session, source_id: UUID) -> PairsRead:
 
 
 def _learn(session: Session, source: MetricSource, pairs: Pairs, now: datetime) -> tuple[int | None, Reason | None]:
-    """The number of the version made of these pairs, if one was due; or why there is none."""
+    """Return the number of a new version if one was due, or the reasons for none."""
     learnt_at = source.progress.learnt_at
     if learnt_at is not None and now - learnt_at < timedelta(hours=source.refresh_hours) and source.curve_id:
         return None, None
@@ -275,7 +275,7 @@ def _learn(session: Session, source: MetricSource, pairs: Pairs, now: datetime) 
 
 
 def _keep(session: Session, source: MetricSource, points: Iterable[tuple[datetime, float]]) -> int:
-    """Store the mean of each minute; how many."""
+    """Store the mean of each minute and return their number."""
     by_minute: dict[datetime, list[float]] = defaultdict(list)
     for at, value in points:
         by_minute[at.astimezone(UTC).replace(second=0, microsecond=0)].append(value)
@@ -283,10 +283,10 @@ def _keep(session: Session, source: MetricSource, points: Iterable[tuple[datetim
     return len(by_minute)
 
 
-def _paths(session: Session, mesh_id: UUID, given: Sequence[MetricPathWrite]) -> list[MetricPath]:
+def _paths(session: Session, mesh_id: UUID, writes: Sequence[MetricPathWrite]) -> list[MetricPath]:
     members = queries.members(session, mesh_id)
     wrong = []
-    for index, path in enumerate(given):
+    for index, path in enumerate(writes):
         for end in ("source_vm_id", "target_vm_id"):
             if getattr(path, end) not in members:
                 wrong.append({"pointer": f"#/paths/{index}/{end}", "message": "is no member of the mesh"})
@@ -294,7 +294,7 @@ def _paths(session: Session, mesh_id: UUID, given: Sequence[MetricPathWrite]) ->
             wrong.append({"pointer": f"#/paths/{index}", "message": "a path has two different ends"})
     if wrong:
         raise ProductError("vm_not_in_mesh", 409, "Latency is known only between VMs of the mesh.", errors=wrong)
-    unique = list(dict.fromkeys((path.source_vm_id, path.target_vm_id) for path in given))
+    unique = list(dict.fromkeys((path.source_vm_id, path.target_vm_id) for path in writes))
     return [
         MetricPath(position=position, source_vm_id=source, target_vm_id=target)
         for position, (source, target) in enumerate(unique)
@@ -302,7 +302,7 @@ def _paths(session: Session, mesh_id: UUID, given: Sequence[MetricPathWrite]) ->
 
 
 def _sign_in(source: MetricSource, authentication: Authentication | None) -> None:
-    """Keep how to sign in, sealed. ProductError `secret_key_missing`."""
+    """Store the authentication, encrypted. ProductError `secret_key_missing`."""
     source.authentication = authentication.scheme if authentication else None
     source.secret = encryption.encrypt(authentication.model_dump()) if authentication else None
 

@@ -1,4 +1,4 @@
-"""Sweeps of learning: values are read, and what they tell is looked at again."""
+"""Periodic tasks of learning: read values and evaluate sources."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -17,7 +17,7 @@ _JUDGE_EVERY = timedelta(minutes=10)
 
 @celery.task(name="learning.read")
 def read() -> None:
-    """Read what is new of every Prometheus source; one that cannot be read does not keep the others waiting long."""
+    """Read new values of every Prometheus source; a failing one barely delays the others."""
     with system_session() as session:
         due = queries.to_read(session, datetime.now(UTC) - _READ_EVERY)
     for tenant_id, source_id in due:
@@ -27,7 +27,7 @@ def read() -> None:
 
 @celery.task(name="learning.judge")
 def judge() -> None:
-    """Look again at every source; forget values that are too old to be paired."""
+    """Evaluate every source and delete values that are too old to be paired."""
     now = datetime.now(UTC)
     with system_session() as session:
         due = queries.to_judge(session, now - _JUDGE_EVERY)

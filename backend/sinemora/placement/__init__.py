@@ -1,1 +1,1 @@
-"""Placement: which task runs on which machine, chosen by named policies over one problem value, with proof."""
+"""Placement of tasks on machines by named policies, with proof of optimality where one exists."""

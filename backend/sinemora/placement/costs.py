@@ -18,25 +18,25 @@ CostTable = npt.NDArray[np.int32]
 
 
 class Objective(StrEnum):
-    """What a plan minimises, summed over tasks."""
+    """Objective of a plan, summed over tasks and minimised."""
 
     slowdown = "slowdown"
-    """100 / p, as published: punishes the tail."""
+    """100 / p, as published: penalises the tail."""
     loss = "loss"
-    """1000 (1 − p): performance lost, so that the mean over tasks is maximised."""
+    """1000 (1 − p): performance lost; maximises the mean over tasks."""
     fair = "fair"
-    """Performance lost with each job weighing the same, however many tasks it has."""
+    """Performance lost, with equal weight for each job."""
     worst_first = "worst_first"
-    """As `fair`, with the jobs that would fare worst weighing most: see `objectives`."""
+    """As `fair`, with the most weight on the worst jobs: see `objectives`."""
 
 
 FAIR_SCALE = 10_000
-"""Points of a job that loses everything, under the objectives that weigh jobs alike."""
+"""Cost points of a job that loses all performance, under objectives that weigh jobs equally."""
 _DEAREST = 1 << 20
 
 
 def table(curves: CurveTable, objective: Objective = Objective.slowdown) -> CostTable:
-    """Cost points of every curve at every step of latency, shape (curves, steps)."""
+    """Return cost points of every curve at every latency step, shape (curves, steps)."""
     performance = curves.values.T
     if objective is Objective.slowdown:
         return np.rint(100.0 / np.clip(performance, LEAST_PERFORMANCE, 1.0)).astype(np.int32)
@@ -44,7 +44,7 @@ def table(curves: CurveTable, objective: Objective = Objective.slowdown) -> Cost
 
 
 def of_jobs(problem: Problem, objective: Objective) -> CostTable:
-    """Cost points of a task of every job at every step of latency, shape (jobs, steps), job weights included."""
+    """Return cost points per task of every job at every latency step, shape (jobs, steps), with job weights."""
     tables = table(problem.curves, objective)[problem.jobs.curve]
     scale = np.ones(len(problem.jobs)) if problem.weight is None else problem.weight
     if objective in (Objective.fair, Objective.worst_first):
@@ -55,5 +55,5 @@ def of_jobs(problem: Problem, objective: Objective) -> CostTable:
 
 
 def step_ns(curves: CurveTable) -> int:
-    """Width of a table's step in ns."""
+    """Return the width of a table's step in ns."""
     return round(curves.step_us * 1000)

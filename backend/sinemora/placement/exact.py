@@ -1,7 +1,7 @@
-"""Policy `exact`: what the published network only approximates, solved to a proven optimum.
+"""Policy `exact`: the assignment that the published network approximates, solved to proven optimality.
 
-No racks, no thresholds: a task may run anywhere at its true cost. The published network charges a task that finds no
-preferred machine the worst machine of a rack or of the cluster, so it lands anywhere; here nothing is rounded away.
+Without racks and thresholds, a task may run anywhere at its true cost. The published network charges a task without a
+preferred machine the worst machine of a rack or of the cluster, so it may land anywhere.
 """
 
 import time
@@ -17,7 +17,7 @@ from sinemora.placement.transport import Transport
 
 
 def solve(problem: Problem, objective: Objective = Objective.slowdown, waiting_cost_per_s: float = 0.0) -> Plan:
-    """Cheapest placement of all tasks of jobs whose roots are decided; the certificate's gap is 0."""
+    """Return the cheapest assignment of all tasks for fixed roots; the optimality gap is 0."""
     started = time.perf_counter()
     transport, held = transport_of(problem, objective, waiting_cost_per_s)
     transport.solve()
@@ -27,7 +27,7 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, waiting_c
 def transport_of(
     problem: Problem, objective: Objective = Objective.slowdown, waiting_cost_per_s: float = 0.0
 ) -> tuple[Transport, Assignment]:
-    """The network of a problem, not solved yet, and the tasks that must stay and are not in it."""
+    """Return the unsolved transportation problem, and the pinned tasks outside it."""
     problem.check()
     if (problem.jobs.root == ANYWHERE).any():
         job = int((problem.jobs.root == ANYWHERE).argmax())
@@ -45,7 +45,7 @@ def transport_of(
 
 
 def plan_of(policy: str, problem: Problem, transport: Transport, held: Assignment, started: float) -> Plan:
-    """The plan of a solved network, with the tasks that had to stay."""
+    """Return the plan of a solved problem, with its pinned tasks."""
     solved = transport.assignment()
     waiting = transport.supply - solved.of_jobs(transport.jobs)
     cost = int((transport.costs[solved.job, solved.machine].astype(np.int64) * solved.count).sum())

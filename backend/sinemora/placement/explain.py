@@ -1,4 +1,4 @@
-"""The published network of a small problem, arc by arc, in words."""
+"""Arcs of the published network of a small problem."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from sinemora.placement.problem import Problem
 
 
 class ExplainedArc(NamedTuple):
-    """One arc of the solved network."""
+    """Arc of the solved network."""
 
     tail: str
     head: str
@@ -18,7 +18,7 @@ class ExplainedArc(NamedTuple):
 
 
 def explain(problem: Problem, parameters: Parameters | None = None) -> list[ExplainedArc]:
-    """Every arc of the network of a problem whose roots are decided, with the flow that solves it."""
+    """Return every arc of the network of a problem with fixed roots, with its flow."""
     problem.check()
     built, _ = build(problem, parameters or Parameters())
     flows = flow.solve(built.network)
@@ -29,7 +29,7 @@ def explain(problem: Problem, parameters: Parameters | None = None) -> list[Expl
 
 
 def as_text(arcs: list[ExplainedArc]) -> str:
-    """The arcs as a table of plain text."""
+    """Format the arcs as a plain-text table."""
     header = ("from", "to", "capacity", "cost", "flow")
     rows = [header, *(tuple(str(value) for value in arc) for arc in arcs)]
     width = [max(len(row[column]) for row in rows) for column in range(5)]

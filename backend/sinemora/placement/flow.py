@@ -1,4 +1,4 @@
-"""Minimum-cost flow on an explicit network through OR-tools, with prices that prove the optimum."""
+"""Minimum-cost flow on an explicit network with OR-tools, and dual prices that prove optimality."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from sinemora.placement.problem import Ints
 
 
 class Network(NamedTuple):
-    """Arcs by number and what each node supplies (its demand, where negative). Supplies sum to 0."""
+    """Arcs by number and supply of each node (negative: demand). Supplies sum to 0."""
 
     tail: Ints
     head: Ints
@@ -19,11 +19,11 @@ class Network(NamedTuple):
 
 
 class FlowError(RuntimeError):
-    """The network has no flow that carries all its supply."""
+    """No flow carries all supply of the network."""
 
 
 def solve(network: Network) -> Ints:
-    """Flow on every arc of a cheapest flow."""
+    """Return the flow on every arc of a cheapest flow."""
     solver = min_cost_flow.SimpleMinCostFlow()
     arcs = solver.add_arcs_with_capacity_and_unit_cost(network.tail, network.head, network.capacity, network.cost)
     solver.set_nodes_supplies(np.arange(len(network.supply)), network.supply)
@@ -34,7 +34,7 @@ def solve(network: Network) -> Ints:
 
 
 def cost(network: Network, flow: Ints) -> int:
-    """What a flow costs."""
+    """Return the cost of a flow."""
     return int((network.cost * flow).sum())
 
 
@@ -64,7 +64,7 @@ def potentials(network: Network, flow: Ints) -> Ints:
 
 
 def dual_value(network: Network, potential: Ints) -> int:
-    """Lower bound on the cost of any flow that node prices prove."""
+    """Return the lower bound on the cost of any flow that the node prices prove."""
     reduced = network.cost + potential[network.tail] - potential[network.head]
     bound = (np.minimum(reduced, 0) * network.capacity).sum() - (potential * network.supply).sum()
     return int(bound)

@@ -73,9 +73,9 @@ def place(problem: Problem, objective: Objective = Objective.slowdown, tried: in
 def best_for_one(
     problem: Problem, job: int, tasks: int, free: Ints, tables: CostTable, tried: int | None = None
 ) -> tuple[int, Ints]:
-    """(best root, tasks on each machine) for one job that takes `tasks` slots of `free` beside its root's.
+    """Return the best root and the tasks per machine for one job that takes `tasks` slots of `free` besides its root's.
 
-    `ANYWHERE` when no machine has a free slot. Tasks that find none cost more than the worst place.
+    Returns `ANYWHERE` without a free slot. Unplaced tasks cost more than the worst machine.
     """
     usable = np.array(free)
     mask = problem.allowed.get(job)
@@ -129,7 +129,7 @@ def _better_roots(problem: Problem, plan: Plan, objective: Objective) -> Ints:
 
 
 def _fixed(problem: Problem) -> Bools:
-    """Jobs whose root may not move: they have pinned tasks."""
+    """Return jobs whose root may not move: they have pinned tasks."""
     held = problem.held().of_jobs(len(problem.jobs))
     return held > 0
 
@@ -138,7 +138,7 @@ def _fixed(problem: Problem) -> Bools:
 def _cheapest_root(
     latency_ns: Nanoseconds, roots: Ints, free: Ints, tasks: int, table: CostTable, step_ns: int
 ) -> tuple[int, int]:
-    """(least cost, which of the roots) when tasks fill the free slots nearest to each root."""
+    """Return the least cost and its root when tasks fill the free slots nearest to each root."""
     best, choice = 1 << 60, 0
     last = len(table) - 1
     slots = np.empty(len(table), np.int64)

@@ -1,4 +1,4 @@
-"""What to give up when tasks find no place: each limit is left out alone, and those are named that then leave room."""
+"""Diagnosis of infeasibility: limits that make room when relaxed alone."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -14,9 +14,9 @@ from sinemora.placement.problem import ANYWHERE, Problem, Resources
 from sinemora.placement.search import LEVELS, NO_LIMIT, PROPOSALS_LEAST, SearchProblem, SearchSolution
 
 LEVEL_WORDS = {level: level for level in LEVELS} | {"place": "machine"}
-"""How levels are called, and what a job is allowed to use."""
+"""Names of the levels, and of the machines allowed to a job."""
 TRIED_MOST = 20
-"""Limits given up one by one."""
+"""Maximum number of limits relaxed one at a time."""
 _PACK_S = 1.0
 _Problem = TypeVar("_Problem", Problem, SearchProblem)
 
@@ -27,10 +27,11 @@ def require_all_placed(
     words: Mapping[str, str] = LEVEL_WORDS,
     further: Callable[[], Iterable[tuple[str, Problem]]] | None = None,
 ) -> None:
-    """Raise `InfeasibleError`, naming what to relax, when tasks of the plan wait. `words` name the levels.
+    """Raise `InfeasibleError`, naming limits to relax, if tasks of the plan wait.
 
-    `further`: limits that went into the problem before it was one, in words, and the problem without each; pins and
-    allowed machines are then among those. At most `TRIED_MOST` limits are tried, those of the jobs that wait first.
+    `words` name the levels. `further` yields limits that were applied before the problem was formed, in words, with the
+    problem without each; it then covers pins and allowed machines. Tries at most `TRIED_MOST` limits, those of waiting
+    jobs first.
     """
     rootless = plan.root == ANYWHERE
     missing = int(plan.waiting.sum() + rootless.sum())
@@ -65,15 +66,18 @@ def _limits_of(
 
 
 def require_all_found(
-    question: SearchProblem, found: SearchSolution, jobs: Sequence[str], words: Mapping[str, str] = LEVEL_WORDS
+    question: SearchProblem,
+    search_solution: SearchSolution,
+    jobs: Sequence[str],
+    words: Mapping[str, str] = LEVEL_WORDS,
 ) -> None:
-    """As `require_all_placed` for a search: what is named was seen to make room; there may be more that would."""
-    waits = (found.at < 0) & question.movable
+    """As `require_all_placed` for local search: a named limit is known to make room; others may as well."""
+    waits = (search_solution.at < 0) & question.movable
     missing = int(waits.sum())
     if missing == 0:
         return
     waiting_jobs = np.unique(question.owner[waits])
-    free = question.room[:, 0].sum() - question.need[found.at >= 0, 0].sum()
+    free = question.room[:, 0].sum() - question.need[search_solution.at >= 0, 0].sum()
     short = int(question.need[waits, 0].sum() - free)
     relax: tuple[str, ...] = ()
     tried = 0
@@ -93,7 +97,7 @@ def _tried(
     feasible: Callable[[_Problem], bool],
     without: Callable[[_Problem], Iterator[tuple[str, _Problem]]],
 ) -> tuple[tuple[str, ...], int]:
-    """(what given up alone makes room, how much was tried). `loose` is what is asked without a budget of moves."""
+    """Return the limits that make room when relaxed alone, and the number tried. `loose` has no budget of moves."""
     relax: list[str] = []
     base = loose
     if most_moves is not None and feasible(loose):
@@ -126,12 +130,12 @@ def _all_placed(problem: Problem) -> bool:
 
 
 def _all_found(question: SearchProblem) -> bool:
-    found = search.solve(question, proposals=PROPOSALS_LEAST)
-    return not ((found.at < 0) & question.movable).any()
+    solution = search.solve(question, proposals=PROPOSALS_LEAST)
+    return not ((solution.at < 0) & question.movable).any()
 
 
 def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -> Iterator[tuple[str, Problem]]:
-    """Each limit in words, those of jobs that wait first, and the problem without it."""
+    """Yield each limit in words, those of waiting jobs first, and the problem without it."""
     machine, name = words["machine"], problem.jobs.name
     resources = problem.resources
     if resources is not None and not _scarce(problem, resources):
@@ -195,6 +199,6 @@ def _more(job: str, most: int, domain: str) -> str:
 
 
 def _scarce(problem: Problem, resources: Resources) -> bool:
-    """Whether CPU, memory or exclusion can be in the way: not where any machine could hold all tasks together."""
+    """Return True if CPU, memory or anti-affinity can bind: some machine could not hold all tasks together."""
     needs = ((resources.cpu, resources.machine_cpu), (resources.memory, resources.machine_memory))
     return bool(resources.apart) or any(int((need * problem.jobs.size).sum()) > int(room.min()) for need, room in needs)

@@ -22,7 +22,7 @@ _LEVELS = ("pod", "rack", "machine")
 
 
 class InfeasibleError(ValueError):
-    """Not all tasks can be placed. `relax` names, one by one, what given up alone would make it possible."""
+    """Not all tasks can be placed. `relax` names limits that each make it feasible when relaxed alone."""
 
     def __init__(self, message: str, relax: tuple[str, ...]) -> None:
         super().__init__(message)
@@ -30,10 +30,10 @@ class InfeasibleError(ValueError):
 
 
 def solve(problem: Problem, objective: Objective = Objective.slowdown) -> Plan:
-    """Cheapest placement within spread limits, proven; tasks that find no place wait.
+    """Return the cheapest placement within spread limits, proven; tasks without a place wait.
 
-    Under a price of moves staying is that much cheaper, in the certificate too. A budget of moves is met by raising the
-    price; the certificate then proves the plan at that price.
+    A move price makes staying that much cheaper, in the certificate too. A move budget is met by raising the price; the
+    certificate then proves the plan at that price.
     """
     if problem.most_moves is None:
         return _priced(problem, objective, problem.move_price)
@@ -95,7 +95,7 @@ def _network(
     staying: Mapping[tuple[int, int], int],
     price: int,
 ) -> tuple[Network, Ints, Ints, Ints]:
-    """(network, arcs into machines, job of each such arc, its machine)."""
+    """Return the network, its arcs into machines, and the job and machine of each such arc."""
     jobs, machines = matrix.shape
     sink = jobs + machines
     nodes = sink + 1
@@ -144,11 +144,11 @@ def _network(
 
 
 def _limits(problem: Problem, job: int) -> dict[str, int]:
-    """The strictest limit of a job at each level."""
-    found: dict[str, int] = {}
+    """Return the strictest limit of a job at each level."""
+    strictest: dict[str, int] = {}
     for limit in (limit for limit in problem.spread if limit.job == job):
-        found[limit.level] = min(limit.most, found.get(limit.level, limit.most))
-    return found
+        strictest[limit.level] = min(limit.most, strictest.get(limit.level, limit.most))
+    return strictest
 
 
 def _domain(problem: Problem, level: str, machine: int) -> int:
@@ -166,7 +166,7 @@ def _held_in(problem: Problem, job: int, level: str, domain: int) -> int:
 
 
 def keeps(spread: Spread, problem: Problem, placed: Assignment) -> bool:
-    """Whether a placement respects a limit."""
+    """Return True if a placement respects a limit."""
     mine = placed.job == spread.job
     domains = [_domain(problem, spread.level, int(machine)) for machine in placed.machine[mine]]
     loads = np.bincount(domains, placed.count[mine]) if domains else np.zeros(1)

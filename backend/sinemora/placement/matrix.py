@@ -1,4 +1,4 @@
-"""The cost of every job on every machine, and of waiting: what all policies minimise."""
+"""Cost matrix of jobs and machines, and waiting costs, which all policies minimise."""
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from sinemora.placement.problem import WAITING_COST, Ints, Problem, ProblemError
 from sinemora.placement.risk import pair_costs
 
 BARRED = 1 << 28
-"""Cost of a pair that is not allowed; in a matrix of 16 bits their largest number."""
+"""Cost of a forbidden pair; the maximum in a 16-bit matrix."""
 _ROWS = 256  # latency rows held at a time
 
 
@@ -29,7 +29,7 @@ def waiting_costs(problem: Problem, tables: CostTable, per_s: float = 0.0) -> In
 
 
 def cost_matrix(problem: Problem, tables: CostTable, waiting_cost: int, room_for_jobs: int = 0) -> CostMatrix:
-    """Cost of every job on every machine, shape (jobs, machines); more rows when `room_for_jobs` says so.
+    """Return the cost of every job on every machine, shape (jobs, machines), or `room_for_jobs` rows.
 
     `tables` has a row of cost points for each job.
     """
@@ -44,7 +44,7 @@ def cost_matrix(problem: Problem, tables: CostTable, waiting_cost: int, room_for
 
 
 def fill_costs(problem: Problem, tables: CostTable, matrix: CostMatrix, first: int = 0) -> None:
-    """Write the costs of jobs `first`… into their rows, from latency or its distributions as they are now."""
+    """Write the costs of jobs `first`… into their rows, from current latency or its distributions."""
     if problem.risk is not None:
         distributions, risk = problem.risk
         for job in range(first, len(problem.jobs)):

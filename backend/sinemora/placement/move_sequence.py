@@ -1,8 +1,8 @@
-"""Moves that need one another, and an order in which each finds the room it needs.
+"""Groups of dependent moves, and a feasible order for each.
 
-Two moves belong together when one goes where the other leaves. Groups touch different machines, so each can be taken
-or left by itself. Within a group whoever goes to a free slot goes first; a closed circle between full machines needs
-one slot for a moment, which another machine lends. Room is a row of resources: slots, CPU, memory.
+Two moves depend on each other if one goes where the other leaves. Groups touch different machines, so each can be kept
+or rejected alone. Within a group, moves to free slots come first; a cycle between full machines borrows one slot of
+another machine. Capacity is a row of resources: slots, CPU, memory.
 """
 
 from collections import defaultdict, deque
@@ -16,9 +16,9 @@ from sinemora.placement.problem import ANYWHERE, Ints
 
 @dataclass(frozen=True, slots=True)
 class TaskMove:
-    """One task from a machine to another. `task` is (application, task), by position; `takes` what it takes of each.
+    """Move of a task between machines. `task` is (application, task), by position; `takes` is its demand.
 
-    A task that waited comes from nowhere, `ANYWHERE`.
+    A task that waited has the source `ANYWHERE`.
     """
 
     task: tuple[int, int]
@@ -28,13 +28,13 @@ class TaskMove:
 
     @property
     def starts(self) -> bool:
-        """Whether the task waited."""
+        """Return True if the task waited."""
         return self.source == ANYWHERE
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A move in its turn. `via`: the machine that lends a slot, from where the task goes on to its target."""
+    """Move in its order. `via`: the machine that lends a slot until the task continues to its target."""
 
     move: TaskMove
     via: int | None = None
@@ -42,16 +42,16 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Steps in which no machine ever holds more than its room; `stuck` are moves that no order can do."""
+    """Steps that never exceed the capacity of a machine; `stuck` moves have no feasible order."""
 
     steps: tuple[Step, ...]
     stuck: tuple[TaskMove, ...]
 
 
 def together(moves: Sequence[TaskMove], bound: Collection[int] = ()) -> list[list[TaskMove]]:
-    """Moves in groups that share no machine, in the order given.
+    """Return groups of moves that share no machine, in order.
 
-    Moves of one application among `bound` stay together too: where its root goes decides where its tasks should be.
+    Moves of an application in `bound` form one group: the place of its root determines those of its tasks.
     """
     parent: dict[object, object] = {}
 
@@ -74,7 +74,7 @@ def together(moves: Sequence[TaskMove], bound: Collection[int] = ()) -> list[lis
 
 
 def ordered(moves: Sequence[TaskMove], free_room: Ints) -> Order:
-    """An order of `moves` given what is free on each machine before the first of them, shape (machines, resources)."""
+    """Return an order of `moves` for the initial free capacity, shape (machines, resources)."""
     free = np.array(free_room, np.int64)
     waiting = deque(moves)
     steps: list[Step] = []

@@ -1,8 +1,8 @@
-"""Gain against moves: the front of best placements by how many tasks may move, and a plan within a budget.
+"""Pareto front of gain and number of moves, and plans within a move budget.
 
-Staying is made λ cost points cheaper than it is. The cheapest placement then is optimal among all placements with at
-most its number of moves, and no move in it gains less than λ on average: λ is the price of a move. One network, warm
-from λ to λ, gives the whole front.
+Staying is made λ cost points cheaper. The cheapest placement is then optimal among all with at most its number of
+moves, and each move gains at least λ on average: λ is the price of a move. One network, warm-started from λ to λ,
+yields the whole front.
 """
 
 import time
@@ -19,35 +19,37 @@ from sinemora.placement.problem import Assignment, Problem
 from sinemora.placement.transport import Transport
 
 LADDER = (900, 600, 400, 300, 200, 150, 100, 80, 60, 50, 40, 30, 25, 20, 15, 10, 8, 5, 2, 0)
-"""Prices of a move to look at, in cost points."""
+"""Move prices to try, in cost points."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Point:
-    """A placement that is best among all with at most `moves` moves."""
+    """Optimal placement among all with at most `moves` moves."""
 
     price: int
-    """λ: what a move had to gain, in cost points."""
+    """λ: minimum gain of a move, in cost points."""
     moves: int
     gain: int
     """Cost points saved against the current placement."""
     plan: Plan
 
 
-def front(problem: Problem, prices: Sequence[int] = LADDER, objective: Objective = Objective.slowdown) -> list[Point]:
-    """Points from few moves to many, one for each price of a move. The plan's certificate counts the price.
+def pareto_front(
+    problem: Problem, prices: Sequence[int] = LADDER, objective: Objective = Objective.slowdown
+) -> list[Point]:
+    """Return points from few moves to many, one for each move price. The plan's certificate includes the price.
 
-    From the optimum upward: each higher price sends some tasks back to where they run, far fewer than would have to
-    leave it all at once. Where moving is free, a task still stays where another place would only be as good.
+    Starts at the optimum: each higher price returns some tasks to their current machine, far fewer than would have to
+    leave it all at once. A task also stays if another machine is only as good.
     """
     started = time.perf_counter()
     transport, held = transport_of(problem, objective)
     transport.solve()
     loose = problem.loose()
     before = cost_of(transport, loose)
-    found: list[Point] = []
+    points: list[Point] = []
     for price in sorted(set(prices)):
-        if not found:
+        if not points:
             transport.let_stay(loose, price)
         else:
             transport.discount_stays(price)
@@ -56,8 +58,8 @@ def front(problem: Problem, prices: Sequence[int] = LADDER, objective: Objective
             transport.prefer_stays()
         plan = plan_of("exact", problem, transport, held, started)
         placed = transport.assignment()
-        found.append(Point(price, moved_tasks(loose, placed), before - cost_of(transport, placed), plan))
-    return found[::-1]
+        points.append(Point(price, moved_tasks(loose, placed), before - cost_of(transport, placed), plan))
+    return points[::-1]
 
 
 def within_budget(problem: Problem, most: int, objective: Objective = Objective.slowdown) -> Plan:
@@ -99,8 +101,8 @@ def within_budget(problem: Problem, most: int, objective: Objective = Objective.
     )
 
 
-def hysteresis(problem: Problem, noise: float, objective: Objective = Objective.slowdown) -> int:
-    """Price of a move at which measurement noise alone moves nothing: the spread it gives to the cost of a pair.
+def min_gain(problem: Problem, noise: float, objective: Objective = Objective.slowdown) -> int:
+    """Return the move price that measurement noise alone cannot reach: its spread in the cost of a pair.
 
     `noise` is the relative half width of a latency's measured value; the cost is read at both ends for every running
     task, and the difference averaged. Without it an optimiser picks the pairs whose noise looks best.
@@ -119,7 +121,7 @@ def hysteresis(problem: Problem, noise: float, objective: Objective = Objective.
 
 
 def cost_of(transport: Transport, placed: Assignment) -> int:
-    """Cost of a placement, waiting tasks included, discounts not."""
+    """Return the cost of a placement with waiting tasks, without discounts."""
     cost = int((transport.costs[placed.job, placed.machine].astype(np.int64) * placed.count).sum())
     waiting = transport.supply - placed.of_jobs(transport.jobs)
     return cost + int((waiting * transport.waiting_cost).sum())
@@ -171,7 +173,7 @@ def _cycles(before: Assignment, after: Assignment) -> list[Assignment]:
         for _ in range(abs(amount)):
             tail, head = (node, park) if amount > 0 else (park, node)
             follow.setdefault(tail, []).append((head, -1, -1, 0))
-    found = []
+    assignments = []
     for start in list(follow):
         while follow[start]:
             path: list[tuple[int, int, int, int]] = []
@@ -186,11 +188,11 @@ def _cycles(before: Assignment, after: Assignment) -> list[Assignment]:
                     del path[where[node] :]
                     steps = [(job, machine, sign) for _, job, machine, sign in cycle if sign]
                     if steps:
-                        found.append(Assignment.of(steps))
+                        assignments.append(Assignment.of(steps))
                     for other in [n for n, at in where.items() if at > len(path)]:
                         del where[other]
                     if not path:
                         break
                 else:
                     where[node] = len(path)
-    return found
+    return assignments

@@ -1,4 +1,4 @@
-"""The objective that no weights known beforehand can state: the jobs that would fare worst come first."""
+"""Objective that fixed weights cannot express: the worst jobs first."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -35,7 +35,7 @@ def worst_first(problem: Problem, solve: Callable[[Problem], Plan]) -> Plan:
 
 
 def performance_of_jobs(problem: Problem, plan: Plan) -> Ints:
-    """Mean performance of the placed tasks of each job in thousandths, 1000 for a job without any, shape (jobs,)."""
+    """Return the mean performance of each job's placed tasks in thousandths, 1000 without any, shape (jobs,)."""
     loss = points.table(problem.curves, Objective.loss)[problem.jobs.curve]
     matrix = cost_matrix(problem.with_roots(plan.root), loss, 1001)
     placed = plan.assignment
@@ -45,5 +45,5 @@ def performance_of_jobs(problem: Problem, plan: Plan) -> Ints:
 
 
 def _worst(problem: Problem, plan: Plan) -> tuple[int, ...]:
-    """Performance of jobs from the worst upward: greater is better first where it matters most."""
+    """Return performance of jobs in ascending order, for lexicographic comparison."""
     return tuple(np.sort(performance_of_jobs(problem, plan)).tolist())

@@ -1,4 +1,4 @@
-"""What a placement policy answers: where everything goes, what that costs, and how far it is proven best."""
+"""Result of a placement policy: assignment, cost and optimality gap."""
 
 from dataclasses import dataclass, field
 
@@ -9,32 +9,32 @@ from sinemora.placement.problem import ANYWHERE, Assignment, Ints
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """`primal` is what the plan costs in the objective solved, `dual` a proven lower bound on any plan's."""
+    """`primal` is the cost of the plan in the solved objective, `dual` a proven lower bound for any plan."""
 
     primal: int
     dual: int
 
     @property
     def gap(self) -> int:
-        """0 proves the plan optimal."""
+        """Return the optimality gap; 0 proves the plan optimal."""
         return self.primal - self.dual
 
     @property
     def proven(self) -> bool:
-        """Whether no plan can be better."""
+        """Return True if the plan is proven optimal."""
         return self.gap == 0
 
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """How the plan was found."""
+    """Effort of the solver."""
 
     seconds: float
-    """From problem to plan."""
+    """Time from problem to plan."""
     rounds: int = 0
-    """How often columns (pairs of job and machine) were added, the last and empty time included."""
+    """Number of rounds of column generation, including the last, empty one."""
     columns: int = 0
-    """Pairs looked at by the solver."""
+    """Pairs of job and machine given to the solver."""
     pivots: int = 0
 
 
@@ -50,7 +50,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Plan:
-    """Roots and tasks on machines. Costs are in points: 100 is a task at its best, see `costs`."""
+    """Assignment of roots and tasks to machines. Costs are in points: 100 is a task at its best, see `costs`."""
 
     policy: str
     root: Ints
@@ -59,18 +59,18 @@ class Plan:
     waiting: Ints
     """Tasks of each job that are not placed."""
     cost: int
-    """Sum over placed tasks, and what waiting costs."""
+    """Cost of placed and of waiting tasks."""
     certificate: Certificate | None
-    """None: best found, nothing proven."""
+    """None: best found, not proven optimal."""
     statistics: Statistics
     slot_price: Ints | None = field(default=None)
-    """What one more slot on each machine would save, in cost points (the dual of its slots); None: not known."""
+    """Dual of the slots: cost points saved by one more slot on each machine; None if unknown."""
     job_price: Ints | None = field(default=None)
-    """What one more task of each job would cost (the dual of its tasks)."""
+    """Dual of the tasks: cost of one more task of each job."""
 
 
 def moved_tasks(current: Assignment, planned: Assignment) -> int:
-    """How many running tasks leave their machine; that a waiting one starts is no move."""
+    """Return the number of running tasks that change machine; starts of waiting tasks are no moves."""
     before, after = current.merged(), planned.merged()
     width = int(max(before.machine.max(initial=0), after.machine.max(initial=0))) + 1
     keys = before.job * width + before.machine
@@ -83,9 +83,9 @@ def moved_tasks(current: Assignment, planned: Assignment) -> int:
 
 
 def moves(current: Assignment, planned: Assignment, starts: bool = False) -> list[Move]:
-    """Which tasks change their machine. Tasks of a job are alike, so its sources and targets are paired in order.
+    """Return the tasks that change machine. Tasks of a job are identical: sources and targets are paired in order.
 
-    With `starts` also those that waited: their source is `ANYWHERE`.
+    `starts` includes waiting tasks, with the source `ANYWHERE`.
     """
     before, after = current.merged(), planned.merged()
     width = int(max(before.machine.max(initial=0), after.machine.max(initial=0))) + 1
@@ -93,7 +93,7 @@ def moves(current: Assignment, planned: Assignment, starts: bool = False) -> lis
     change = np.zeros(len(keys), np.int64)
     change[np.searchsorted(keys, after.job * width + after.machine)] += after.count
     change[np.searchsorted(keys, before.job * width + before.machine)] -= before.count
-    found: list[Move] = []
+    changes: list[Move] = []
     jobs = keys // width
     for job in np.unique(jobs[change != 0]):
         start, end = np.searchsorted(jobs, [job, job + 1])
@@ -102,11 +102,11 @@ def moves(current: Assignment, planned: Assignment, starts: bool = False) -> lis
         targets = [[int(keys[at] % width), int(change[at])] for at in mine if change[at] > 0]
         while sources and targets:
             count = min(sources[0][1], targets[0][1])
-            found.append(Move(int(job), sources[0][0], targets[0][0], count))
+            changes.append(Move(int(job), sources[0][0], targets[0][0], count))
             for side in (sources, targets):
                 side[0][1] -= count
                 if side[0][1] == 0:
                     side.pop(0)
         if starts:
-            found += [Move(int(job), ANYWHERE, target, count) for target, count in targets]
-    return found
+            changes += [Move(int(job), ANYWHERE, target, count) for target, count in targets]
+    return changes

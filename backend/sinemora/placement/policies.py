@@ -1,4 +1,4 @@
-"""The one door to placement: a problem, the name of a policy, a plan."""
+"""Entry point of placement: solves a problem by a named policy."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,16 +11,16 @@ from sinemora.placement.problem import ANYWHERE, Problem, ProblemError
 
 
 class Policy(StrEnum):
-    """How tasks are placed."""
+    """Placement policy."""
 
     exact = "exact"
-    """Cheapest for the roots as they are, proven. The default."""
+    """Optimal for the given roots, proven. The default."""
     gang = "gang"
-    """Roots chosen with their tasks."""
+    """Places roots together with their tasks."""
     robust = "robust"
-    """As `exact`, each pair costing a risk of its whole distribution."""
+    """As `exact`, with a tail-risk cost per pair."""
     pack = "pack"
-    """CPU, memory and exclusion as well, by CP-SAT."""
+    """Adds CPU, memory and anti-affinity, by CP-SAT."""
     nomora = "nomora"
     """The published network, one node per task."""
     nomora_aggregated = "nomora_aggregated"
@@ -28,9 +28,9 @@ class Policy(StrEnum):
 
 
 def solve(problem: Problem, policy: Policy = Policy.exact, objective: Objective = Objective.slowdown) -> Plan:
-    """The plan of a policy. Raises `ProblemError` where it does not know what the problem asks for.
+    """Return the plan of a policy. Raises `ProblemError` if it does not support the problem.
 
-    A price or a budget of moves and limits on failure domains hold under `exact` and `robust`, the former under `pack`.
+    Move price, move budget and spread limits hold under `exact` and `robust`, price and budget also under `pack`.
     """
     if objective is Objective.worst_first:
         return objectives.worst_first(problem, lambda weighted: _POLICIES[policy](weighted, objective))
@@ -43,7 +43,7 @@ def _exact(problem: Problem, objective: Objective) -> Plan:
     if problem.spread:
         return limits.solve(problem, objective)
     if problem.move_price:
-        plan = moves.front(problem, (problem.move_price,), objective)[0].plan
+        plan = moves.pareto_front(problem, (problem.move_price,), objective)[0].plan
         if problem.most_moves is None or moved_tasks(problem.loose(), plan.assignment) <= problem.most_moves:
             return plan
     if problem.most_moves is not None:

@@ -1,7 +1,7 @@
-"""What a placement policy is asked: jobs, machines, latency between them, where tasks run now and what must hold.
+"""Placement problem: jobs, machines, latency, current assignment and constraints.
 
-Jobs and machines are rows of arrays, named by position. The tasks of a job are alike but for its root (server, master):
-what a task is worth on a machine depends on the latency between that machine and the machine of the root.
+Jobs and machines are rows of arrays, addressed by position. The tasks of a job are identical except its root (server,
+master). The value of a machine for a task depends on its latency to the machine of the root.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,13 +20,13 @@ Bools = npt.NDArray[np.bool_]
 Shares = npt.NDArray[np.float64]
 
 ANYWHERE = -1
-"""The root of a job whose place is still to be chosen."""
+"""Root of a job without a machine yet."""
 WAITING_COST = 1001
-"""Cost points of a task that is not placed: more than the worst placement (Popescu, UCAM-CL-TR-937, 6.1.1)."""
+"""Cost points of a waiting task: more than the worst placement (Popescu, UCAM-CL-TR-937, 6.1.1)."""
 
 
 class ProblemError(ValueError):
-    """The problem contradicts itself: `code` names how, `where` the part of it, the message what would be right."""
+    """Inconsistent problem: `code` identifies the error, `where` the part, the message the remedy."""
 
     def __init__(self, code: str, where: str, message: str) -> None:
         super().__init__(message)
@@ -35,28 +35,28 @@ class ProblemError(ValueError):
 
 
 class Latency(Protocol):
-    """Round trip between machines as the applications feel it, added to that of one machine to itself."""
+    """Round trip between machines at application level, in addition to the round trip within one machine."""
 
     def rows(self, sources: Ints) -> Nanoseconds:
-        """Latency from each source to every machine in ns, shape (sources, machines); nothing is missing."""
+        """Return latency from each source to every machine in ns, shape (sources, machines), without gaps."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Machines:
-    """Places for tasks: arrays of one entry a machine."""
+    """Machines: arrays with one entry per machine."""
 
     slots: Ints
-    """How many tasks fit, roots included."""
+    """Number of tasks that fit, roots included."""
     rack: Ints
-    """The smallest failure domain a machine is in: rack, host or placement group."""
+    """Smallest failure domain of a machine: rack, host or placement group."""
     pod: Ints
-    """The next larger one: pod or zone."""
+    """Next larger failure domain: pod or zone."""
     names: Sequence[str] = ()
 
     @classmethod
     def regular(cls, count: int, slots: int, rack_size: int = 48, pod_racks: int = 16) -> Self:
-        """`count` equal machines, `rack_size` to a rack and `pod_racks` racks to a pod, as in the source."""
+        """Return `count` equal machines, `rack_size` per rack and `pod_racks` racks per pod, as in the source."""
         at = np.arange(count, dtype=np.int64)
         return cls(np.full(count, slots, np.int64), at // rack_size, at // (rack_size * pod_racks))
 
@@ -64,27 +64,27 @@ class Machines:
         return len(self.slots)
 
     def name(self, machine: int) -> str:
-        """How to call a machine to a person."""
+        """Return the display name of a machine."""
         return self.names[machine] if self.names else f"machine {machine}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Jobs:
-    """Applications to place: arrays of one entry a job."""
+    """Applications to place: arrays with one entry per job."""
 
     size: Ints
-    """Tasks besides the root."""
+    """Number of tasks without the root."""
     root: Ints
     """Machine of the root, or `ANYWHERE`. A root takes one slot."""
     curve: Ints
     """Column in the problem's curve table."""
     waited_s: Ints
-    """How long its waiting tasks have waited; each second adds to what waiting costs."""
+    """Waiting time of its waiting tasks; each second adds to their cost."""
     names: Sequence[str] = ()
 
     @classmethod
     def of(cls, size: npt.ArrayLike, root: npt.ArrayLike, curve: npt.ArrayLike, names: Sequence[str] = ()) -> Self:
-        """Jobs of which no task has waited yet."""
+        """Return jobs whose tasks have not waited."""
         sizes = np.asarray(size, np.int64)
         at, curves = np.asarray(root, np.int64), np.asarray(curve, np.int64)
         return cls(sizes, at, curves, np.zeros_like(sizes), names)
@@ -93,13 +93,13 @@ class Jobs:
         return len(self.size)
 
     def name(self, job: int) -> str:
-        """How to call a job to a person."""
+        """Return the display name of a job."""
         return self.names[job] if self.names else f"job {job}"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Assignment:
-    """How many tasks of which job run on which machine, roots not counted: three arrays of equal length."""
+    """Number of tasks of each job on each machine, without roots: three arrays of equal length."""
 
     job: Ints
     machine: Ints
@@ -107,18 +107,18 @@ class Assignment:
 
     @classmethod
     def nothing(cls) -> Self:
-        """No task placed."""
+        """Return the empty assignment."""
         none = np.zeros(0, np.int64)
         return cls(none, none, none)
 
     @classmethod
     def of(cls, entries: Sequence[tuple[int, int, int]]) -> Self:
-        """From (job, machine, tasks)."""
+        """Return an assignment from (job, machine, tasks)."""
         table = np.array(entries, np.int64).reshape(-1, 3)
         return cls(table[:, 0].copy(), table[:, 1].copy(), table[:, 2].copy())
 
     def merged(self) -> "Assignment":
-        """Sorted by job and machine, one entry for each, none empty."""
+        """Return the assignment sorted by job and machine, with one non-empty entry each."""
         if len(self.job) == 0:
             return self
         width = int(self.machine.max()) + 1
@@ -129,7 +129,7 @@ class Assignment:
         return Assignment(keys[full] // width, keys[full] % width, count[full])
 
     def plus(self, other: "Assignment") -> "Assignment":
-        """Both together."""
+        """Return the sum of two assignments."""
         return Assignment(
             np.concatenate([self.job, other.job]),
             np.concatenate([self.machine, other.machine]),
@@ -137,39 +137,39 @@ class Assignment:
         ).merged()
 
     def on_machines(self, machines: int) -> Ints:
-        """Tasks on each machine."""
+        """Return the number of tasks on each machine."""
         return np.bincount(self.machine, self.count, machines).astype(np.int64)
 
     def of_jobs(self, jobs: int) -> Ints:
-        """Tasks placed of each job."""
+        """Return the number of placed tasks of each job."""
         return np.bincount(self.job, self.count, jobs).astype(np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """At most `most` tasks of a job in one failure domain of a level, its root not counted."""
+    """Spread limit: at most `most` tasks of a job in one failure domain of a level, without its root."""
 
     job: int
     level: str
-    """machine, rack or pod."""
+    """Machine, rack or pod."""
     most: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Resources:
-    """What tasks need and machines have, in whole units (millicores, MiB), and who may not share a machine."""
+    """Demand of tasks and capacity of machines in whole units (millicores, MiB), and anti-affinity."""
 
     cpu: Ints
-    """Of one task of each job."""
+    """Demand of one task of each job."""
     memory: Ints
     machine_cpu: Ints
     machine_memory: Ints
     apart: tuple[tuple[int, int], ...] = field(default=())
-    """Pairs of jobs of which no two tasks may share a machine."""
+    """Pairs of jobs that must not share a machine."""
 
 
 class Risk(StrEnum):
-    """What of a pair's distribution counts."""
+    """Risk measure of a pair's latency distribution."""
 
     mean = "mean"
     p99 = "p99"
@@ -178,43 +178,43 @@ class Risk(StrEnum):
 
 
 class Distributions(Protocol):
-    """How the latency between machines is distributed over the steps of the curve table."""
+    """Latency distributions between machines on the steps of the curve table."""
 
     def shares(self, source: int) -> Shares:
-        """Share of each step, from `source` to every machine: shape (machines, steps), rows add up to 1."""
+        """Return the share of each step from `source` to every machine: shape (machines, steps), rows sum to 1."""
         ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """One placement question. `check()` says whether it makes sense."""
+    """Placement problem. `check()` validates it."""
 
     jobs: Jobs
     machines: Machines
     latency: Latency
     curves: CurveTable
     current: Assignment = field(default_factory=Assignment.nothing)
-    """Where tasks run now; the rest of each job waits. Entries may repeat a job and machine."""
+    """Current machines of tasks; the rest of each job waits. Entries may repeat a job and machine."""
     running_s: Ints | None = None
-    """How long the tasks of each entry of `current` have run: β of the published policy. None: β = 0."""
+    """Running time of the tasks of each entry of `current`: β of the published policy. None: β = 0."""
     pinned: Ints | None = None
-    """How many tasks of each entry of `current` must stay. None: all may move."""
+    """Number of pinned tasks of each entry of `current`. None: all may move."""
     allowed: Mapping[int, Bools] = field(default_factory=dict)
     """Machines a job may use, shape (machines,); jobs not named may use all."""
     spread: tuple[Spread, ...] = ()
     most_moves: int | None = None
-    """Tasks that may change their machine; starting a waiting task is no move."""
+    """Maximum number of tasks that change machine; starts of waiting tasks are no moves."""
     move_price: int = 0
-    """Cost points a move must gain at least."""
+    """Minimum gain of a move, in cost points."""
     weight: Shares | None = None
-    """How much each job counts besides what its objective says. None: all alike."""
+    """Weight of each job in addition to the objective's. None: equal."""
     resources: Resources | None = None
-    """What the policy `pack` needs to know."""
+    """Resources for the policy `pack`."""
     risk: tuple[Distributions, Risk] | None = None
-    """Cost pairs by a risk of their distribution instead of one latency."""
+    """Cost of pairs by a risk of their distribution instead of one latency."""
 
     def check(self) -> None:
-        """Raise `ProblemError` unless every part refers to another that exists and fits."""
+        """Raise `ProblemError` unless all parts refer to existing, matching parts."""
         jobs, machines = len(self.jobs), len(self.machines)
         _within("jobs.root", self.jobs.root, ANYWHERE, machines)
         _within("jobs.curve", self.jobs.curve, 0, self.curves.values.shape[1])
@@ -242,25 +242,25 @@ class Problem:
             )
 
     def free_slots(self) -> Ints:
-        """Slots of each machine that no root takes."""
+        """Return the slots of each machine without roots."""
         roots = self.jobs.root[self.jobs.root >= 0]
         return self.machines.slots - np.bincount(roots, minlength=len(self.machines))
 
     def held(self) -> Assignment:
-        """The tasks that must stay where they are."""
+        """Return the pinned tasks."""
         if self.pinned is None:
             return Assignment.nothing()
         return Assignment(self.current.job, self.current.machine, self.pinned).merged()
 
     def loose(self) -> Assignment:
-        """The tasks that may move, where they run."""
+        """Return the movable tasks on their current machines."""
         if self.pinned is None:
             return self.current.merged()
         current = self.current
         return Assignment(current.job, current.machine, current.count - self.pinned).merged()
 
     def with_roots(self, root: Ints) -> "Problem":
-        """The same question with roots decided."""
+        """Return the problem with fixed roots."""
         return replace(self, jobs=replace(self.jobs, root=root))
 
 

@@ -1,9 +1,8 @@
-"""Policy `graph` for whole tenants: tasks of any size and any pattern of communication on VMs that others use too.
+"""Policy `graph`: local search for tasks of any size and communication pattern on shared VMs.
 
-Neither a flow nor, beyond about ten tasks, provable: plans are the best found and carry a bound. Tasks are moved to
-VMs with room, or change places with one another, by annealing with a fixed number of proposals, so that the same
-question has the same answer. Slots, CPU, memory, allowed VMs, exclusion, spread limits, pins, the price of a move and
-the budget of moves hold at every step.
+The problem is neither a flow nor, beyond about ten tasks, provable: plans are the best found, with a lower bound.
+Simulated annealing with a fixed number of proposals moves or swaps tasks, so a problem always has the same solution.
+Slots, CPU, memory, allowed VMs, anti-affinity, spread limits, pins, move price and move budget hold at every step.
 """
 
 import time
@@ -16,35 +15,35 @@ from sinemora.placement.annealing import Fixed, State, annealed, fits, put, take
 from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 
 WAITING = -1
-"""The machine of a task that waits."""
+"""Machine of a waiting task."""
 PROPOSALS_LEAST, PROPOSALS_A_TASK, PROPOSALS_MOST = 100_000, 10_000, 3_000_000
 # A few tasks freeze in the first valley: several short runs find more than a long one.
 _FEW_TASKS, _STARTS = 20, 8
 LEVELS = ("machine", "rack", "pod")
-"""Failure domains a spread limit may name."""
+"""Failure domains of spread limits."""
 NO_LIMIT = 1 << 40
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchProblem:
-    """Tasks, the links between them, machines, and what must hold. Arrays of one entry a task unless said otherwise."""
+    """Tasks, links, machines and constraints. Arrays have one entry per task unless stated otherwise."""
 
     at: Ints
     """Machine each task runs on, `WAITING` for none."""
     movable: Bools
     pinned: Bools
-    """Tasks that would be movable but for a pin."""
+    """Tasks that only a pin prevents from moving."""
     owner: Ints
     """Job of each task."""
     need: Ints
-    """What a task takes, shape (tasks, resources)."""
+    """Demand of a task, shape (tasks, resources)."""
     room: Ints
-    """What a machine has in all, shape (machines, resources)."""
+    """Capacity of a machine, shape (machines, resources)."""
     source: Ints
     """Task at one end of each link, shape (links,)."""
     target: Ints
     weight: Shares
-    """What each link counts."""
+    """Weight of each link."""
     curve: Ints
     """Row of `table` by job, shape (jobs,)."""
     table: Shares
@@ -58,7 +57,7 @@ class SearchProblem:
     most: Ints
     """Tasks of each job in one domain of each level, shape (jobs, LEVELS)."""
     spared: Bools
-    """Tasks that spread limits do not count: roots."""
+    """Tasks exempt from spread limits: roots."""
     apart: Bools
     """Jobs that must not share a machine, shape (jobs, jobs)."""
     move_price: float
@@ -67,7 +66,7 @@ class SearchProblem:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchSolution:
-    """The best placement seen. `cost` of all links, moves not counted; no placement costs less than `bound`."""
+    """Best placement found. `cost` covers links without move prices; `bound` is a lower bound for any placement."""
 
     at: Ints
     cost: float
@@ -78,20 +77,20 @@ class SearchSolution:
 
 
 def solve(question: SearchProblem, seed: int = 0, proposals: int | None = None) -> SearchSolution:
-    """The best placement found in so many proposals; the time they take grows with the links of a task."""
+    """Return the best placement found; the time grows with the links of a task."""
     started = time.perf_counter()
     _check(question)
     movers = np.flatnonzero(question.movable)
-    wanted = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * len(movers)), PROPOSALS_MOST)
+    default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * len(movers)), PROPOSALS_MOST)
     fixed = _fixed(question)
     tries = [question.at]
     if len(movers) and len(question.source):
         starts = _STARTS if len(movers) <= _FEW_TASKS else 1
         for start in range(starts):
             state = _state(question, fixed)
-            count = (proposals or wanted) // starts
+            count = (proposals or default) // starts
             tries.append(annealed(state, fixed, movers, question.most_moves, count, seed + start))
-    at = min(tries, key=lambda one: _total(question, fixed, one))
+    at = min(tries, key=lambda placement: _total(question, fixed, placement))
     moved = int(((at != question.at) & (question.at >= 0)).sum())
     return SearchSolution(
         at, _value(question, at), lower_bound(question), moved, int((at < 0).sum()), time.perf_counter() - started
@@ -99,7 +98,7 @@ def solve(question: SearchProblem, seed: int = 0, proposals: int | None = None) 
 
 
 def lower_bound(question: SearchProblem) -> float:
-    """What no placement can cost less than: every link at the cheapest pair of machines its tasks may use."""
+    """Return the lower bound: every link at the cheapest pair of machines allowed to its tasks."""
     total = 0.0
     jobs = question.owner[question.source] if len(question.source) else np.zeros(0, np.int64)
     both = question.movable[question.source] & question.movable[question.target]
@@ -130,7 +129,7 @@ def _check(question: SearchProblem) -> None:
 
 
 def _value(question: SearchProblem, at: Ints) -> float:
-    """Cost of the links whose tasks both run."""
+    """Return the cost of the links whose tasks both run."""
     a, b = at[question.source], at[question.target]
     run = (a >= 0) & (b >= 0)
     curve = question.curve[question.owner[question.source[run]]]

@@ -1,6 +1,6 @@
-"""CPU, memory and exclusion together, at tenant size: not a flow, so CP-SAT decides.
+"""Packing of CPU, memory and anti-affinity with CP-SAT, at tenant size, since it is no flow problem.
 
-Tasks of a job are alike, so a variable is how many tasks of a job a machine takes.
+Tasks of a job are identical, so a variable is the number of tasks of a job on a machine.
 """
 
 import time
@@ -17,9 +17,9 @@ from sinemora.placement.problem import Assignment, Problem, ProblemError
 
 
 def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: float = 10.0) -> Plan:
-    """Cheapest placement within slots, CPU, memory and exclusions; `certificate.proven` says whether it is optimal.
+    """Return the cheapest placement within slots, CPU, memory and anti-affinity; `certificate.proven` if optimal.
 
-    A price of moves makes staying that much cheaper, in the certificate too; a budget of moves holds.
+    A move price makes staying that much cheaper, in the certificate too; a move budget holds.
     """
     started = time.perf_counter()
     problem.check()

@@ -21,7 +21,7 @@ def tiny(seed: int, limits: bool = False) -> tuple[np.random.Generator, Problem]
 def test_every_point_is_best_for_its_number_of_moves(seed: int) -> None:
     _, problem = tiny(seed, limits=seed % 4 == 0)
     best = best_by_moves(problem)
-    for point in moves.front(problem):
+    for point in moves.pareto_front(problem):
         assert point.plan.certificate is not None
         assert point.plan.certificate.gap == 0
         assert point.moves == moved_tasks(problem.current, point.plan.assignment)
@@ -33,7 +33,7 @@ def test_every_point_is_best_for_its_number_of_moves(seed: int) -> None:
 def test_free_moves_are_no_more_than_the_optimum_needs(seed: int) -> None:
     _, problem = tiny(seed, limits=seed % 4 == 0)
     best = best_by_moves(problem)
-    (point,) = moves.front(problem, (0,))
+    (point,) = moves.pareto_front(problem, (0,))
     assert point.plan.cost == min(best.values())
     assert point.moves == min(count for count, cost in best.items() if cost == point.plan.cost)
     assert point.plan.certificate is not None
@@ -57,5 +57,5 @@ def test_a_budget_holds_and_its_bound_is_true(seed: int) -> None:
 
 def test_noise_asks_for_a_price() -> None:
     _, problem = tiny(3)
-    assert moves.hysteresis(problem, 0.0) == 0
-    assert moves.hysteresis(problem, 0.15) > moves.hysteresis(problem, 0.05) > 0
+    assert moves.min_gain(problem, 0.0) == 0
+    assert moves.min_gain(problem, 0.15) > moves.min_gain(problem, 0.05) > 0

@@ -1101,13 +1101,13 @@ export interface paths {
         };
         /**
          * List Curves
-         * @description The tenant's own curves by name, then the published ones, each with enough points to draw it.
+         * @description List the tenant's own curves by name, then the published ones, each with an outline to draw.
          */
         get: operations["list_curves"];
         put?: never;
         /**
          * Create Curve
-         * @description Fit measurements of an application and keep them. `text/csv` bodies are taken too.
+         * @description Fit measurements of an application and store the curve. Accepts `text/csv` bodies.
          */
         post: operations["create_curve"];
         delete?: never;
@@ -1125,7 +1125,7 @@ export interface paths {
         };
         /**
          * Read Curve
-         * @description One curve, by its id or published key, with samples, candidates and warnings of one version.
+         * @description Return a curve by id or published key, with samples, candidates and warnings of one version.
          */
         get: operations["read_curve"];
         put?: never;
@@ -1139,7 +1139,7 @@ export interface paths {
         head?: never;
         /**
          * Update Curve
-         * @description Change what a curve is called and how it is described.
+         * @description Update the name and description of a curve.
          */
         patch: operations["update_curve"];
         trace?: never;
@@ -1153,13 +1153,13 @@ export interface paths {
         };
         /**
          * List Curve Versions
-         * @description The versions of a curve, newest first.
+         * @description List the versions of a curve, newest first.
          */
         get: operations["list_curve_versions"];
         put?: never;
         /**
          * Create Curve Version
-         * @description Fit newer measurements of the same application. `text/csv` bodies are taken too.
+         * @description Fit newer measurements of the same application. Accepts `text/csv` bodies.
          */
         post: operations["create_curve_version"];
         delete?: never;
@@ -1177,7 +1177,7 @@ export interface paths {
         };
         /**
          * Read Curve Points
-         * @description The curve and its band as a table, from 0 to the end of its domain.
+         * @description Return the curve and its band as a table, from 0 to the end of its domain.
          */
         get: operations["read_curve_points"];
         put?: never;
@@ -1197,7 +1197,7 @@ export interface paths {
         };
         /**
          * Read Curve Cost
-         * @description What more latency costs: from an undisturbed start, and on top of measured round trips.
+         * @description Return the cost of added latency: without measured latency, and on top of measured round trips.
          */
         get: operations["read_curve_cost"];
         put?: never;
@@ -1217,13 +1217,13 @@ export interface paths {
         };
         /**
          * List Applications
-         * @description The tenant's applications by name.
+         * @description List the tenant's applications by name.
          */
         get: operations["list_applications"];
         put?: never;
         /**
          * Create Application
-         * @description Declare an application: its mesh, its curve, its tasks and where they run.
+         * @description Declare an application: mesh, curve, tasks and their VMs.
          */
         post: operations["create_application"];
         delete?: never;
@@ -1241,13 +1241,13 @@ export interface paths {
         };
         /**
          * Export Applications
-         * @description All applications as one YAML document, which `POST /v1/applications/manifest` takes back.
+         * @description Export all applications as one YAML document for `POST /v1/applications/manifest`.
          */
         get: operations["export_applications"];
         put?: never;
         /**
          * Import Applications
-         * @description Make applications what a YAML document says: new ones are made, others changed, those it omits stay.
+         * @description Create or update applications from a YAML document; applications not in it stay.
          */
         post: operations["import_applications"];
         delete?: never;
@@ -1265,21 +1265,21 @@ export interface paths {
         };
         /**
          * Read Application
-         * @description One application.
+         * @description Return an application.
          */
         get: operations["read_application"];
         put?: never;
         post?: never;
         /**
          * Delete Application
-         * @description Forget an application; its VMs stay.
+         * @description Delete an application; its VMs stay.
          */
         delete: operations["delete_application"];
         options?: never;
         head?: never;
         /**
          * Update Application
-         * @description Change an application; tasks and edges are replaced as a whole.
+         * @description Update an application; tasks and edges are replaced as a whole.
          */
         patch: operations["update_application"];
         trace?: never;
@@ -1293,7 +1293,7 @@ export interface paths {
         };
         /**
          * Read Application Performance
-         * @description What the application reaches under the newest round trips, link by link.
+         * @description Return the performance under the newest round trips, link by link.
          */
         get: operations["read_application_performance"];
         put?: never;
@@ -1313,7 +1313,7 @@ export interface paths {
         };
         /**
          * Read Vm Capacity
-         * @description What a VM can carry; one task unless somebody said otherwise.
+         * @description Return the capacity of a VM; one slot by default.
          */
         get: operations["read_vm_capacity"];
         put?: never;
@@ -1323,7 +1323,7 @@ export interface paths {
         head?: never;
         /**
          * Update Vm Capacity
-         * @description Say what a VM can carry, what it costs and which host it is on.
+         * @description Update the capacity, price and host of a VM.
          */
         patch: operations["update_vm_capacity"];
         trace?: never;
@@ -1629,13 +1629,13 @@ export interface paths {
         };
         /**
          * List Metric Sources
-         * @description The tenant's metric sources by name.
+         * @description List the tenant's metric sources by name.
          */
         get: operations["list_metric_sources"];
         put?: never;
         /**
          * Create Metric Source
-         * @description Say where an application's metric comes from and which paths it waits for.
+         * @description Declare the source of an application's metric and the paths it waits for.
          */
         post: operations["create_metric_source"];
         delete?: never;
@@ -1653,21 +1653,21 @@ export interface paths {
         };
         /**
          * Read Metric Source
-         * @description One metric source with what it told so far.
+         * @description Return a metric source with its latest finding.
          */
         get: operations["read_metric_source"];
         put?: never;
         post?: never;
         /**
          * Delete Metric Source
-         * @description Forget a metric source and its values; the curve stays.
+         * @description Delete a metric source and its values; its curve stays.
          */
         delete: operations["delete_metric_source"];
         options?: never;
         head?: never;
         /**
          * Update Metric Source
-         * @description Change a metric source, pause it or let it go on.
+         * @description Update, pause or resume a metric source.
          */
         patch: operations["update_metric_source"];
         trace?: never;
@@ -1701,7 +1701,7 @@ export interface paths {
         };
         /**
          * Read Metric Pairs
-         * @description Minutes in which both the metric and the round trips of all its paths are known, the newest 2,000.
+         * @description Return the newest 2,000 minutes with both the metric and the round trips of all its paths.
          */
         get: operations["read_metric_pairs"];
         put?: never;
@@ -1723,7 +1723,7 @@ export interface paths {
         put?: never;
         /**
          * Create Metric Finding
-         * @description Look at all pairs now, instead of waiting for the worker to do it.
+         * @description Evaluate all pairs now instead of waiting for the worker.
          */
         post: operations["create_metric_finding"];
         delete?: never;
@@ -2526,7 +2526,7 @@ export interface components {
         };
         /**
          * ApplicationCreate
-         * @description An application as its owner declares it: name, mesh, curve and tasks are enough.
+         * @description Declaration of an application; name, mesh, curve and tasks suffice.
          */
         ApplicationCreate: {
             /**
@@ -2625,9 +2625,9 @@ export interface components {
         };
         /**
          * ApplicationPerformance
-         * @description How an application does now: the mean over its links by weight, and its worst link.
+         * @description Current performance of an application: the weighted mean over its links, and its worst link.
          *
-         *     `measured` of `links` are measured; null when none is. `below_objective` is null when that cannot be told.
+         *     `measured` of `links` are measured; the mean is null without any. `below_objective` is null if unknown.
          */
         ApplicationPerformance: {
             /**
@@ -2661,7 +2661,7 @@ export interface components {
         };
         /**
          * ApplicationRead
-         * @description An application as it is declared.
+         * @description Declared application.
          */
         ApplicationRead: {
             /**
@@ -2708,7 +2708,7 @@ export interface components {
         };
         /**
          * ApplicationUpdate
-         * @description What may change of an application; what is left out stays. `tasks` and `edges` are replaced as a whole.
+         * @description Update of an application; omitted fields stay. `tasks` and `edges` are replaced as a whole.
          */
         ApplicationUpdate: {
             /** Name */
@@ -2914,7 +2914,7 @@ export interface components {
         By: "vm" | "zone";
         /**
          * CandidateRead
-         * @description How one family of functions did; `error` is relative, of predicting each sample from the others.
+         * @description Fit of one family of functions; `error` is the relative leave-one-out prediction error.
          */
         CandidateRead: {
             /** Family */
@@ -2932,7 +2932,7 @@ export interface components {
         };
         /**
          * CapacityRead
-         * @description What a VM can carry, how much of it is taken, what it costs an hour, and the host it shares hardware on.
+         * @description Capacity of a VM, slots in use, hourly price, and the host of its hardware.
          */
         CapacityRead: {
             vm: components["schemas"]["VmName"];
@@ -2951,7 +2951,7 @@ export interface components {
         };
         /**
          * CapacityUpdate
-         * @description What a VM can carry; what is left out stays, null takes it away.
+         * @description Update of a VM's capacity; omitted fields stay, null removes a value.
          */
         CapacityUpdate: {
             /** Slots */
@@ -3075,7 +3075,7 @@ export interface components {
         };
         /**
          * CostRead
-         * @description What `added_us` more round trip costs: from an undisturbed start (`alone`), and on top of what is measured.
+         * @description Cost of `added_us` more round trip: without other latency (`alone`), and on top of measured round trips.
          *
          *     A measured round trip counts as added as far as it exceeds `reference_us`.
          */
@@ -3119,7 +3119,7 @@ export interface components {
         };
         /**
          * CurveAttached
-         * @description The curve version an application is attached to; `newest` is larger when there is a newer one.
+         * @description Curve version of an application; a larger `newest` means that a newer version exists.
          */
         CurveAttached: {
             /** Id */
@@ -3134,7 +3134,7 @@ export interface components {
         };
         /**
          * CurveCreate
-         * @description A curve with its first measurements. With a CSV body, name, description, unit and source stand in the query.
+         * @description Curve with its first measurements. With a CSV body, the query has name, description, unit and source.
          */
         CurveCreate: {
             /**
@@ -3182,7 +3182,7 @@ export interface components {
         };
         /**
          * CurveDetail
-         * @description A curve and one of its versions; `newest` is the number of the newest.
+         * @description Curve with one of its versions; `newest` is the newest version number.
          */
         CurveDetail: {
             /** Id */
@@ -3210,7 +3210,7 @@ export interface components {
         };
         /**
          * CurvePoints
-         * @description A curve as a table; `low` and `high` bound it with 95 % at each latency, null when nobody stated a band.
+         * @description Curve as a table; `low` and `high` are its 95 % band, null without one.
          */
         CurvePoints: {
             /** Added Us */
@@ -3224,7 +3224,7 @@ export interface components {
         };
         /**
          * CurveRead
-         * @description One application in one configuration; `id` is the key of a published curve. `outline` is enough to draw it.
+         * @description Application in one configuration; `id` is the key of a published curve. `outline` suffices to draw it.
          */
         CurveRead: {
             /** Id */
@@ -3250,7 +3250,7 @@ export interface components {
         };
         /**
          * CurveTableRead
-         * @description A curve in equal steps, the end of its domain included.
+         * @description Curve in equal steps, including the end of its domain.
          */
         CurveTableRead: {
             /** Added Us */
@@ -3270,7 +3270,7 @@ export interface components {
         };
         /**
          * CurveUpdate
-         * @description What may change of a curve; what is left out stays.
+         * @description Update of a curve; omitted fields stay.
          */
         CurveUpdate: {
             /** Name */
@@ -3317,7 +3317,7 @@ export interface components {
         };
         /**
          * CurveVersionDetail
-         * @description A version with its samples and every family that was tried; `stated` are the words of published sources.
+         * @description Version with its samples and every candidate family; `stated` quotes published sources.
          */
         CurveVersionDetail: {
             /** Number */
@@ -3396,7 +3396,7 @@ export interface components {
         };
         /**
          * CurveWarning
-         * @description What speaks against trusting the curve.
+         * @description Reason to distrust the curve.
          */
         CurveWarning: {
             /** Code */
@@ -3559,7 +3559,7 @@ export interface components {
         };
         /**
          * EdgeRead
-         * @description Two tasks that talk to each other.
+         * @description Communication between two tasks.
          */
         EdgeRead: {
             /** Source */
@@ -3571,7 +3571,7 @@ export interface components {
         };
         /**
          * EdgeWrite
-         * @description Two tasks, by name, that talk to each other; the more it counts, the greater its weight.
+         * @description Communication between two tasks, by name, with its weight.
          */
         EdgeWrite: {
             /** Source */
@@ -3739,9 +3739,9 @@ export interface components {
         };
         /**
          * FindingRead
-         * @description What learning said last. `latency_us` are the 5, 50 and 95 % quantiles of the round trips that were paired.
+         * @description Latest finding. `latency_us` holds the 5, 50 and 95 % quantiles of the paired round trips.
          *
-         *     `curve_number` is the version made from these pairs or, while nothing new came, from earlier ones.
+         *     `curve_number` is the version fitted to these pairs or, without new ones, to earlier ones.
          */
         FindingRead: {
             /**
@@ -3805,7 +3805,7 @@ export interface components {
         };
         /**
          * HeaderAuthentication
-         * @description A header of the server's own.
+         * @description Custom header.
          */
         HeaderAuthentication: {
             /**
@@ -4085,7 +4085,7 @@ export interface components {
         Kind: "threshold" | "baseline" | "spike" | "silent" | "performance";
         /**
          * LinkPerformance
-         * @description What one pair of tasks that talk keeps: its round trip (ns, null while unknown), why, and the performance.
+         * @description Performance of one link: round trip (ns, null while unknown), state and performance.
          */
         LinkPerformance: {
             /** Source */
@@ -4157,7 +4157,7 @@ export interface components {
         };
         /**
          * ManifestResult
-         * @description What bringing a manifest did: names of applications made, changed, and found as they were.
+         * @description Result of a manifest import: names of created, updated and unchanged applications.
          */
         ManifestResult: {
             /** Created */
@@ -4386,7 +4386,7 @@ export interface components {
         Metric: "one_way_delay" | "round_trip" | "asymmetry" | "loss" | "clock_error" | "jitter";
         /**
          * MetricPathRead
-         * @description A path with the names of its ends.
+         * @description Path with the names of its ends.
          */
         MetricPathRead: {
             /**
@@ -4406,7 +4406,7 @@ export interface components {
         };
         /**
          * MetricPathWrite
-         * @description A path the application waits for: two VMs of the mesh.
+         * @description Path the application waits for: two VMs of the mesh.
          */
         MetricPathWrite: {
             /**
@@ -4422,7 +4422,7 @@ export interface components {
         };
         /**
          * MetricPointWrite
-         * @description A value of the metric; values of one minute are averaged, a later one for the same minute replaces it.
+         * @description Value of the metric; values of one minute are averaged, a later request for that minute replaces it.
          */
         MetricPointWrite: {
             /**
@@ -4443,7 +4443,7 @@ export interface components {
         };
         /**
          * MetricPointsRead
-         * @description How many minutes were stored.
+         * @description Number of minutes stored.
          */
         MetricPointsRead: {
             /** Stored */
@@ -4451,7 +4451,7 @@ export interface components {
         };
         /**
          * MetricSourceCreate
-         * @description A metric source. `curve_id` is a curve of the tenant that it refreshes; without one it makes its own.
+         * @description Metric source. `curve_id` is a tenant's curve to refresh; without it a new curve is created.
          */
         MetricSourceCreate: {
             /** Name */
@@ -4502,7 +4502,7 @@ export interface components {
         };
         /**
          * MetricSourceRead
-         * @description A metric source, how far reading is, and what it told.
+         * @description Metric source with its read progress and its finding.
          */
         MetricSourceRead: {
             /**
@@ -4565,10 +4565,10 @@ export interface components {
         };
         /**
          * MetricSourceUpdate
-         * @description What may change; what is left out stays.
+         * @description Update of a metric source; omitted fields stay.
          *
-         *     `authentication` null takes it away. Another server in `url` takes it away too unless it is given again: a secret is
-         *     sent to nobody it was not entered for.
+         *     `authentication` null removes it. A new server in `url` also removes it unless given again: a secret is never sent
+         *     to a server it was not entered for.
          */
         MetricSourceUpdate: {
             /** Name */
@@ -4688,7 +4688,7 @@ export interface components {
         };
         /**
          * Named
-         * @description Something with a name.
+         * @description Object with a name.
          */
         Named: {
             /**
@@ -4731,7 +4731,7 @@ export interface components {
         };
         /**
          * Objective
-         * @description What a plan minimises, summed over tasks.
+         * @description Objective of a plan, summed over tasks and minimised.
          * @enum {string}
          */
         Objective: "slowdown" | "loss" | "fair" | "worst_first";
@@ -4836,7 +4836,7 @@ export interface components {
         Order: "absolute" | "percent";
         /**
          * Origin
-         * @description Who measured a curve: others, who published it, or the tenant.
+         * @description Origin of a curve: published by others, or measured by the tenant.
          * @enum {string}
          */
         Origin: "published" | "own";
@@ -5082,7 +5082,7 @@ export interface components {
         Percentile: "p50" | "p90" | "p99";
         /**
          * PerformanceRead
-         * @description Share of the best performance that is kept. `extrapolated`: beyond the domain, where `low` is 0 if known.
+         * @description Share of the best performance. `extrapolated`: beyond the domain, where `low` is 0 if known.
          */
         PerformanceRead: {
             /** Performance */
@@ -5364,7 +5364,7 @@ export interface components {
         };
         /**
          * ReasonRead
-         * @description Why the data cannot tell.
+         * @description Reason why the data is insufficient.
          */
         ReasonRead: {
             /** Code */
@@ -5676,7 +5676,7 @@ export interface components {
         Responder: "agent" | "ieee1588";
         /**
          * Risk
-         * @description What of a pair's distribution counts.
+         * @description Risk measure of a pair's latency distribution.
          * @enum {string}
          */
         Risk: "mean" | "p99" | "cvar";
@@ -6054,7 +6054,7 @@ export interface components {
         };
         /**
          * SampleRead
-         * @description One sample beside the curve. `standardised` is the residual in units of its standard error.
+         * @description Sample with its fitted value. `standardised` is the residual in units of its standard error.
          */
         SampleRead: {
             /** Added Us */
@@ -6074,7 +6074,7 @@ export interface components {
         };
         /**
          * SampleRow
-         * @description What an application reached at one latency; `spread` is the standard deviation of the runs behind it.
+         * @description Performance at one latency; `spread` is the standard deviation of its runs.
          */
         SampleRow: {
             /** Latency Us */
@@ -6351,7 +6351,7 @@ export interface components {
         Severity: "info" | "warning" | "critical";
         /**
          * Shape
-         * @description Who talks to whom: everybody to the root, or as the edges say.
+         * @description Communication pattern: all tasks with the root, or along edges.
          * @enum {string}
          */
         Shape: "star" | "graph";
@@ -6591,9 +6591,7 @@ export interface components {
         StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
         /**
          * StatedRead
-         * @description One measurement as a source words it, and what the curve says there.
-         *
-         *     `setup` tells what differed from the curve's configuration.
+         * @description Measurement as stated by a source, and the value of the curve there. `setup` names differing configuration.
          */
         StatedRead: {
             /** Added Us */
@@ -6622,7 +6620,7 @@ export interface components {
         Statistic: "min" | "mean" | "p50" | "p90" | "p99" | "p999" | "max" | "sd";
         /**
          * TaskRead
-         * @description A task and where it runs; `vm` is null while it waits.
+         * @description Task and its VM; `vm` is null while the task waits.
          */
         TaskRead: {
             /**
@@ -6646,7 +6644,7 @@ export interface components {
         };
         /**
          * TaskWrite
-         * @description A task. `vm` is the VM's name or id; without one the task waits to be placed. Its name is the VM's by default.
+         * @description Task. `vm` is the VM's name or id; without one the task waits. Default name: that of the VM.
          */
         TaskWrite: {
             /** Name */
@@ -6696,7 +6694,7 @@ export interface components {
         };
         /**
          * ThresholdRead
-         * @description Added latency up to which nothing is lost, with its interval of 95 %; null bounds where nobody stated any.
+         * @description Latency up to which no performance is lost, with its 95 % interval; bounds are null if unknown.
          */
         ThresholdRead: {
             /** At Us */
