@@ -1,5 +1,6 @@
 """Migrations create the schema of the models, can be undone, and take over or refuse an earlier database."""
 
+import json
 import os
 import subprocess
 import sys
@@ -138,3 +139,13 @@ def test_a_database_of_an_unknown_version_is_refused_with_what_to_do(
     printed = capsys.readouterr().err
     assert "schema version 9999_later, which this version of Sinemora does not know" in printed
     assert "Start the version of Sinemora that wrote it, or a newer one." in printed
+
+
+def test_stored_results_get_the_names_of_the_present(schema: Schema):
+    migration = ScriptDirectory.from_config(migrate.configuration()).get_revision("0005_field_terms").module
+    old = {"front": [{"moves": 1}], "evidence": {"hysteresis": 0.01, "paths": 6}, "total": None}
+    new = {"pareto_front": [{"moves": 1}], "evidence": {"min_gain": 0.01, "paths": 6}, "total": None}
+    with schema.owner.connect() as connection:
+        for expression, before, after in ((migration.RESULT_UP, old, new), (migration.RESULT_DOWN, new, old)):
+            statement = text(f"SELECT {expression} FROM (SELECT CAST(:answer AS jsonb) AS answer) AS stored")
+            assert connection.scalar(statement, {"answer": json.dumps(before)}) == after

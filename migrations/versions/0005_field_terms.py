@@ -1,4 +1,4 @@
-"""Columns and tables of alerts named by the field's terms: silenced, rule state, late data."""
+"""Columns, tables and stored results named by the field's terms: silenced, rule state, late data, Pareto front."""
 
 from collections.abc import Sequence
 
@@ -21,28 +21,48 @@ CONSTRAINTS = [
     ),
     ("late_data_progress", "fk_alert_hindsights_tenant_id_tenants", "fk_late_data_progress_tenant_id_tenants"),
 ]
+# Keys in stored results of recommendations.
+RESULT_UP = """
+    (answer - 'front') || jsonb_build_object(
+        'pareto_front', answer -> 'front',
+        'evidence', (answer -> 'evidence') - 'hysteresis'
+            || jsonb_build_object('min_gain', answer -> 'evidence' -> 'hysteresis'))
+"""
+RESULT_DOWN = """
+    (answer - 'pareto_front') || jsonb_build_object(
+        'front', answer -> 'pareto_front',
+        'evidence', (answer -> 'evidence') - 'min_gain'
+            || jsonb_build_object('hysteresis', answer -> 'evidence' -> 'min_gain'))
+"""
 
 
 def upgrade() -> None:
-    """Rename. Only the timelines of incidents are rewritten."""
+    """Rename. Only timelines of incidents and results of recommendations are rewritten."""
     op.rename_table("alert_hindsights", "late_data_progress")
     for table, old, new in COLUMNS:
         op.alter_column(table, old, new_column_name=new)
     for table, old, new in CONSTRAINTS:
         op.execute(f"ALTER TABLE {table} RENAME CONSTRAINT {old} TO {new}")
     _rename_events({old: new for old, new in EVENTS})
+    _rewrite("recommendations", f"UPDATE recommendations SET answer = {RESULT_UP} WHERE answer ? 'front'")
 
 
 def _rename_events(kinds: dict[str, str]) -> None:
-    """Rename kinds of events in the timelines of all tenants; row-level security would hide them from the owner."""
-    op.execute("ALTER TABLE incident_events NO FORCE ROW LEVEL SECURITY")
+    """Rename kinds of events in the timelines of all incidents."""
     for old, new in kinds.items():
-        op.execute(f"UPDATE incident_events SET kind = '{new}' WHERE kind = '{old}'")
-    op.execute("ALTER TABLE incident_events FORCE ROW LEVEL SECURITY")
+        _rewrite("incident_events", f"UPDATE incident_events SET kind = '{new}' WHERE kind = '{old}'")
+
+
+def _rewrite(table: str, statement: str) -> None:
+    """Change rows of all tenants, which row-level security hides from the owner of the table."""
+    op.execute(f"ALTER TABLE {table} NO FORCE ROW LEVEL SECURITY")
+    op.execute(statement)
+    op.execute(f"ALTER TABLE {table} FORCE ROW LEVEL SECURITY")
 
 
 def downgrade() -> None:
     """Give back the old names."""
+    _rewrite("recommendations", f"UPDATE recommendations SET answer = {RESULT_DOWN} WHERE answer ? 'pareto_front'")
     _rename_events({new: old for old, new in EVENTS})
     for table, old, new in CONSTRAINTS:
         op.execute(f"ALTER TABLE {table} RENAME CONSTRAINT {new} TO {old}")
