@@ -1,6 +1,6 @@
 //! One direction of one peer: from delays to a row of the columns.
 
-use sinemora_sketch::{Sketch, bin_of, value_of};
+use sinemora_native::{Sketch, bin_of, value_of};
 use sinemora_wire::{Columns, FlowColumns, NOT_KNOWN};
 
 /// Packets that set out and those that did not arrive; `None` when nobody can say.

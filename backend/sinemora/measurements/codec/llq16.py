@@ -4,7 +4,7 @@ A value is a delay in integer nanoseconds; values outside 0 … 2^37-1 are clamp
 delays share bin 0. Bins below 128 hold one value each, above there are 64 bins per octave (relative error of a bin's
 middle at most 1/128). A word is ``bin << 5 | code`` and stands for 1 … 16 (codes 0-15) or 2^5 … 2^20 (codes 16-31)
 values; words of one bin add up, so concatenating sketches merges them. The bytes of a sketch are its words,
-little-endian. Every writer emits the canonical form, which is the same bit for bit in the agent (crate `llq16`).
+little-endian. Every writer emits the canonical form, which is the same bit for bit in the agent (crate `sinemora-native`).
 
 A *group* is one distribution. Functions that work on many groups take the words of all groups one group after the
 other, and how many words each group has.

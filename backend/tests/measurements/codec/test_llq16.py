@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from sinemora.measurements.codec import llq16
 
-VECTORS = json.loads((Path(__file__).parents[4] / "agent/sketch/vectors.json").read_text())
+VECTORS = json.loads((Path(__file__).parents[4] / "agent/native/vectors.json").read_text())
 values = st.integers(-(10**6), 2**38) | st.integers(0, 5000)
 samples = st.lists(values, max_size=60)
 

@@ -1,4 +1,4 @@
-//! Prints `vectors.json`: `cargo run -p sinemora-sketch --example vectors > sketch/vectors.json`.
+//! Prints `vectors.json`: `cargo run -p sinemora-native --example vectors > native/vectors.json`.
 //!
 //! Every value is an integer, so that no language needs to agree on the printing of fractions.
 
@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use sinemora_sketch::{Sketch, bin_of, lower_of, value_of};
+use sinemora_native::{Sketch, bin_of, lower_of, value_of};
 
 /// Quantiles in parts per thousand.
 const QUANTILES: [u32; 7] = [0, 1, 500, 900, 990, 999, 1000];

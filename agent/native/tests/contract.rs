@@ -1,6 +1,6 @@
 //! LLQ16 against its definition: the published vectors, and what must hold for any values.
 
-use sinemora_sketch::{
+use sinemora_native::{
     BINS, MAX_VALUE_NS, OddLength, Sketch, bin_of, lower_of, value_of, width_of,
 };
 

@@ -5,7 +5,7 @@
 //! read from a sketch is within 1/128 of a value that was put in.
 //!
 //! ```
-//! use sinemora_sketch::Sketch;
+//! use sinemora_native::Sketch;
 //! let sketch = Sketch::of([45_000, 45_000, 1_000_000]);
 //! assert_eq!(sketch.to_bytes(), [0xe1, 0x52, 0x40, 0x77]);
 //! assert_eq!(sketch.quantile(0.5), Some(44_800));
