@@ -1,8 +1,9 @@
-//! LLQ16: a fixed log-linear histogram written as 16-bit words.
+//! What agent and backend compute alike: LLQ16 sketches, stored frames, merging, reports and matrices.
 //!
-//! A word is `bin << 5 | code`, little-endian, and stands for `code + 1` values of its bin when `code < 16`, else
-//! for `2^(code - 11)`. Words of one bin add up, so two sketches are merged by joining their bytes. Every quantile
-//! read from a sketch is within 1/128 of a value that was put in.
+//! LLQ16 is a fixed log-linear histogram written as 16-bit words. A word is `bin << 5 | code`, little-endian, and
+//! stands for `code + 1` values of its bin when `code < 16`, else for `2^(code - 11)`. Words of one bin add up, so two
+//! sketches are merged by joining their bytes. Every quantile read from a sketch is within 1/128 of a value that was
+//! put in.
 //!
 //! ```
 //! use sinemora_native::Sketch;
@@ -11,11 +12,16 @@
 //! assert_eq!(sketch.quantile(0.5), Some(44_800));
 //! ```
 //!
-//! `vectors.json` beside this crate pins the bytes for every language that reads or writes them.
+//! `vectors.json` in this crate pins the bytes for every language that reads or writes them.
 
-mod bin;
-mod sketch;
-mod words;
+pub mod columns;
+pub mod frame;
+mod llq16;
+pub mod matrix;
+pub mod merge;
+mod protobuf;
+pub mod report;
+pub mod rice;
+pub mod threads;
 
-pub use bin::{BINS, MAX_VALUE_NS, bin_of, lower_of, value_of, width_of};
-pub use sketch::{OddLength, Sketch};
+pub use llq16::*;

@@ -1,7 +1,7 @@
 //! A sketch: how many values fell into each bin.
 
-use crate::bin::{bin_of, value_of};
-use crate::words;
+use super::bin::{bin_of, value_of};
+use super::words;
 
 /// Counts per bin, ascending, none of them 0.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -1,0 +1,533 @@
+//! The Python module `sinemora_native`: the crate of the same name for numpy arrays.
+//!
+//! Every call lets go of the interpreter's lock while it works on much. Arrays have the types and shapes that
+//! `sinemora_native.pyi` in the backend names; flags are arrays of bytes.
+
+// PyO3 hands arguments over by value.
+#![allow(clippy::needless_pass_by_value)]
+
+mod arrays;
+
+use pyo3::create_exception;
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+create_exception!(
+    sinemora_native,
+    FrameError,
+    PyValueError,
+    "Bytes that are no block of a frame, or arrays that fit none."
+);
+
+/// Arrays whose sizes or contents do not fit one another.
+fn unfit() -> PyErr {
+    PyValueError::new_err("arrays of sizes that do not fit one another")
+}
+
+fn refused(error: sinemora_native::frame::FrameError) -> PyErr {
+    FrameError::new_err(error.to_string())
+}
+
+#[pymodule]
+#[pyo3(name = "sinemora_native")]
+mod module {
+    use pyo3::prelude::*;
+    use pyo3::pybacked::PyBackedBytes;
+    use pyo3::types::PyBytes;
+    use sinemora_native::columns::{COLUMNS, DIRECTIONS, QUANTILES};
+    use sinemora_native::frame::{self, SketchesRef, StatsMut, StatsRef};
+    use sinemora_native::matrix::{self, Cells, Described, Measured, Statistic, Table};
+    use sinemora_native::report::{self, NotSplit};
+
+    #[pymodule_export]
+    use super::FrameError;
+    use super::arrays::{Input, Output, one_dimensional};
+    use super::{refused, unfit};
+
+    type Array<'py> = Bound<'py, PyAny>;
+
+    /// The bins of values, ns.
+    #[pyfunction]
+    fn bins_of<'py>(py: Python<'py>, values_ns: Input<i64>) -> PyResult<Array<'py>> {
+        let values = values_ns.slice();
+        let mut bins = Output::<i64>::new(py, &[values.len()])?;
+        let room = bins.slice();
+        py.detach(|| {
+            for (bin, value) in room.iter_mut().zip(values) {
+                *bin = i64::from(sinemora_native::bin_of(*value));
+            }
+        });
+        Ok(bins.array())
+    }
+
+    /// The value each bin stands for, ns.
+    #[pyfunction]
+    fn values_of_bins() -> Vec<u64> {
+        (0..sinemora_native::BINS)
+            .map(sinemora_native::value_of)
+            .collect()
+    }
+
+    /// How many values a word stands for, by its low five bits.
+    #[pyfunction]
+    fn counts_of_codes() -> Vec<u32> {
+        (0..32).map(sinemora_native::count_of).collect()
+    }
+
+    /// Canonical words of bins with their counts, and how many words each pair takes.
+    #[pyfunction]
+    fn canonical_words<'py>(
+        py: Python<'py>,
+        bins: Input<i64>,
+        counts: Input<i64>,
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        let (words, sizes) =
+            py.detach(|| sinemora_native::canonical_words(bins.slice(), counts.slice()));
+        Ok((one_dimensional(py, &words)?, one_dimensional(py, &sizes)?))
+    }
+
+    /// Report whether bins ascend within every sketch.
+    #[pyfunction]
+    fn is_ordered(py: Python<'_>, words: Input<u16>, lengths: Input<i64>) -> PyResult<bool> {
+        py.detach(|| sinemora_native::is_ordered(words.slice(), lengths.slice()))
+            .ok_or_else(unfit)
+    }
+
+    /// Totals of sketches whose words are ordered, and their bins at quantiles.
+    #[pyfunction]
+    fn summarise<'py>(
+        py: Python<'py>,
+        words: Input<u16>,
+        lengths: Input<i64>,
+        at: Vec<f64>,
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        let found = py.detach(|| sinemora_native::summarise(words.slice(), lengths.slice(), &at));
+        let found = found.ok_or_else(unfit)?;
+        let groups = found.totals.len();
+        Ok((
+            one_dimensional(py, &found.totals)?,
+            Output::with(py, &[at.len(), groups], &found.bins)?,
+        ))
+    }
+
+    /// Merge sketches by the group of each, -1 for none: totals, bins at quantiles, canonical words, their lengths.
+    #[pyfunction]
+    fn merge_sketches<'py>(
+        py: Python<'py>,
+        words: Input<u16>,
+        lengths: Input<i64>,
+        owners: Input<i64>,
+        groups: usize,
+        at: Vec<f64>,
+        words_too: bool,
+    ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>, Array<'py>)> {
+        let (words, lengths, owners) = (words.slice(), lengths.slice(), owners.slice());
+        let found =
+            py.detach(|| sinemora_native::merge(words, lengths, owners, groups, &at, words_too));
+        let found = found.ok_or_else(unfit)?;
+        Ok((
+            one_dimensional(py, &found.totals)?,
+            Output::with(py, &[at.len(), groups], &found.bins)?,
+            one_dimensional(py, &found.words)?,
+            one_dimensional(py, &found.lengths)?,
+        ))
+    }
+
+    /// Blocks of stats and sketches of all targets, 256 after the other.
+    #[pyfunction]
+    #[allow(clippy::too_many_arguments)]
+    fn encode<'py>(
+        py: Python<'py>,
+        columns: Input<i32>,
+        quantiles: Input<u16>,
+        flows: Input<u16>,
+        sources: Input<u8>,
+        by_flow: Input<i32>,
+        lengths: Input<i64>,
+        words: Input<u16>,
+    ) -> PyResult<Vec<(Bound<'py, PyBytes>, Bound<'py, PyBytes>)>> {
+        let stats = StatsRef {
+            columns: columns.slice(),
+            quantiles: quantiles.slice(),
+            flows: flows.slice(),
+            sources: sources.slice(),
+            by_flow: by_flow.slice(),
+        };
+        let sketches = SketchesRef::new(lengths.slice(), words.slice()).map_err(refused)?;
+        let blocks = py
+            .detach(|| frame::encode(&stats, &sketches))
+            .map_err(refused)?;
+        Ok(blocks
+            .iter()
+            .map(|(stats, sketches)| (PyBytes::new(py, stats), PyBytes::new(py, sketches)))
+            .collect())
+    }
+
+    /// The block of the stats of at most 256 targets.
+    #[pyfunction]
+    fn encode_stats<'py>(
+        py: Python<'py>,
+        columns: Input<i32>,
+        quantiles: Input<u16>,
+        flows: Input<u16>,
+        sources: Input<u8>,
+        by_flow: Input<i32>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let stats = StatsRef {
+            columns: columns.slice(),
+            quantiles: quantiles.slice(),
+            flows: flows.slice(),
+            sources: sources.slice(),
+            by_flow: by_flow.slice(),
+        };
+        let block = frame::encode_stats(&stats).map_err(refused)?;
+        Ok(PyBytes::new(py, &block))
+    }
+
+    /// The block of the sketches of at most 256 targets, to be read with the columns of the same stats only.
+    #[pyfunction]
+    fn encode_sketches<'py>(
+        py: Python<'py>,
+        lengths: Input<i64>,
+        words: Input<u16>,
+        columns: Input<i32>,
+    ) -> PyResult<Bound<'py, PyBytes>> {
+        let sketches = SketchesRef::new(lengths.slice(), words.slice()).map_err(refused)?;
+        let block = frame::encode_sketches(&sketches, columns.slice()).map_err(refused)?;
+        Ok(PyBytes::new(py, &block))
+    }
+
+    /// Stats of all targets of all blocks: columns, quantiles, flows, origins, flows one by one.
+    #[pyfunction]
+    #[allow(clippy::type_complexity)]
+    fn decode_stats<'py>(
+        py: Python<'py>,
+        blobs: Vec<PyBackedBytes>,
+    ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>, Array<'py>, Array<'py>)> {
+        let blobs = slices(&blobs);
+        let mut n = 0;
+        for blob in &blobs {
+            n += frame::targets_in(frame::Kind::Stats, blob).map_err(refused)?;
+        }
+        let mut room = Room::new(py, n)?;
+        let out = room.stats()?;
+        let flows = py
+            .detach(|| frame::stats_of(&blobs, out))
+            .map_err(refused)?;
+        let by_flow = Output::with(py, &[3, 2, flows.len() / 6], &flows)?;
+        let (columns, quantiles, flows, sources) = room.arrays();
+        Ok((columns, quantiles, flows, sources, by_flow))
+    }
+
+    /// Stats of one target of each block, that at its place; `None` when one of the blocks stores flows.
+    #[pyfunction]
+    #[allow(clippy::type_complexity)]
+    fn decode_stats_at<'py>(
+        py: Python<'py>,
+        blobs: Vec<PyBackedBytes>,
+        places: Input<i64>,
+    ) -> PyResult<Option<(Array<'py>, Array<'py>, Array<'py>, Array<'py>)>> {
+        let blobs = slices(&blobs);
+        let mut room = Room::new(py, blobs.len())?;
+        let mut out = room.stats()?;
+        let places = places.slice();
+        let read = py
+            .detach(|| {
+                let places: Option<Vec<usize>> = places
+                    .iter()
+                    .map(|place| usize::try_from(*place).ok())
+                    .collect();
+                let places = places.ok_or(frame::FrameError::Arrays)?;
+                frame::stats_at(&blobs, &places, &mut out)
+            })
+            .map_err(refused)?;
+        Ok(read.then(|| room.arrays()))
+    }
+
+    /// A quantile, by its place, of the round trips of all targets of all blocks: LLQ16 bin + 1, 0 for no value.
+    #[pyfunction]
+    fn round_trip_codes<'py>(
+        py: Python<'py>,
+        blobs: Vec<PyBackedBytes>,
+        quantile: usize,
+    ) -> PyResult<Array<'py>> {
+        let blobs = slices(&blobs);
+        let codes = py
+            .detach(|| frame::round_trip_codes(&blobs, quantile))
+            .map_err(refused)?;
+        one_dimensional(py, &codes)
+    }
+
+    /// Lengths and words of the sketches of all targets of all blocks; those of unwanted directions are empty.
+    #[pyfunction]
+    fn decode_sketches<'py>(
+        py: Python<'py>,
+        blobs: Vec<PyBackedBytes>,
+        columns: Input<i32>,
+        wanted: [bool; DIRECTIONS],
+        shifts_ns: Input<i64>,
+    ) -> PyResult<(Array<'py>, Array<'py>)> {
+        let blobs = slices(&blobs);
+        let (columns, shifts) = (columns.slice(), shifts_ns.slice());
+        let (lengths, words) = py
+            .detach(|| frame::sketches_of(&blobs, columns, wanted, shifts))
+            .map_err(refused)?;
+        Ok((
+            Output::with(py, &[DIRECTIONS, lengths.len() / DIRECTIONS], &lengths)?,
+            one_dimensional(py, &words)?,
+        ))
+    }
+
+    fn slices(blobs: &[PyBackedBytes]) -> Vec<&[u8]> {
+        blobs.iter().map(|blob| &**blob).collect()
+    }
+
+    /// New arrays of stats.
+    struct Room<'py> {
+        columns: Output<'py, i32>,
+        quantiles: Output<'py, u16>,
+        flows: Output<'py, u16>,
+        sources: Output<'py, u8>,
+    }
+
+    impl<'py> Room<'py> {
+        fn new(py: Python<'py>, n: usize) -> PyResult<Self> {
+            Ok(Self {
+                columns: Output::new(py, &[COLUMNS, DIRECTIONS, n])?,
+                quantiles: Output::new(py, &[QUANTILES.len(), DIRECTIONS, n])?,
+                flows: Output::new(py, &[n])?,
+                sources: Output::new(py, &[n])?,
+            })
+        }
+
+        fn stats(&mut self) -> PyResult<StatsMut<'_>> {
+            StatsMut::new(
+                self.columns.slice(),
+                self.quantiles.slice(),
+                self.flows.slice(),
+                self.sources.slice(),
+            )
+            .map_err(refused)
+        }
+
+        fn arrays(self) -> (Array<'py>, Array<'py>, Array<'py>, Array<'py>) {
+            (
+                self.columns.array(),
+                self.quantiles.array(),
+                self.flows.array(),
+                self.sources.array(),
+            )
+        }
+    }
+
+    /// Columns (8, m) merged by the group of each into columns (8, groups).
+    #[pyfunction]
+    fn merge_columns<'py>(
+        py: Python<'py>,
+        columns: Input<i32>,
+        owners: Input<i64>,
+        groups: usize,
+    ) -> PyResult<Array<'py>> {
+        let mut merged = Output::new(py, &[COLUMNS, groups])?;
+        let room = merged.slice();
+        let (columns, owners) = (columns.slice(), owners.slice());
+        if !py.detach(|| sinemora_native::merge::merge_columns(columns, owners, room)) {
+            return Err(unfit());
+        }
+        Ok(merged.array())
+    }
+
+    /// The newest window of each path of an axis of `size`, outbound windows first; -1 for none.
+    #[pyfunction]
+    fn newest_windows<'py>(
+        py: Python<'py>,
+        sources: Input<i64>,
+        targets: Input<i64>,
+        ended_at_s: Input<i64>,
+        size: usize,
+    ) -> PyResult<Array<'py>> {
+        let mut at = Output::new(py, &[size, size])?;
+        let room = at.slice();
+        let (sources, targets) = (sources.slice(), targets.slice());
+        let ended = ended_at_s.slice();
+        let fits = py.detach(|| {
+            room.fill(-1);
+            matrix::newest(sources, targets, ended, size, room)
+        });
+        if !fits {
+            return Err(unfit());
+        }
+        Ok(at.array())
+    }
+
+    /// Pairs of cells, flags of those whose pair is old, and the origin of their one-way delays; -1 for no window.
+    #[pyfunction]
+    fn describe_cells<'py>(
+        py: Python<'py>,
+        at: Input<i64>,
+        old: Input<u8>,
+        origins: Input<u8>,
+    ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>)> {
+        let at = at.slice();
+        let mut round_at = Output::new(py, &[at.len()])?;
+        let mut stale = Output::new(py, &[at.len()])?;
+        let mut sources = Output::new(py, &[at.len()])?;
+        let mut out = Described {
+            round_at: round_at.slice(),
+            stale: stale.slice(),
+            sources: sources.slice(),
+        };
+        let (old, origins) = (old.slice(), origins.slice());
+        if !py.detach(|| matrix::describe(at, old, origins, &mut out)) {
+            return Err(unfit());
+        }
+        Ok((round_at.array(), stale.array(), sources.array()))
+    }
+
+    /// Values, clock errors, states and flags of the values that count.
+    ///
+    /// The statistic is a quantile by its place, or a column; -1 for the standard deviation.
+    #[pyfunction]
+    #[allow(clippy::too_many_arguments)]
+    fn measure_cells<'py>(
+        py: Python<'py>,
+        columns: Input<i32>,
+        codes: Input<u16>,
+        at: Input<i64>,
+        one_way: Input<i32>,
+        one_way_at: Input<i64>,
+        exchanges: Input<i32>,
+        round_at: Input<i64>,
+        planned: Input<u8>,
+        stale: Input<u8>,
+        quantile: Option<usize>,
+        column: i64,
+        above_min: bool,
+    ) -> PyResult<(Array<'py>, Array<'py>, Array<'py>, Array<'py>)> {
+        let table = Table {
+            columns: columns.slice(),
+            codes: codes.slice(),
+            size: columns.slice().len() / COLUMNS,
+        };
+        let cells = Cells {
+            at: at.slice(),
+            one_way_at: one_way_at.slice(),
+            one_way: one_way.slice(),
+            round_at: round_at.slice(),
+            exchanges: exchanges.slice(),
+            planned: planned.slice(),
+            stale: stale.slice(),
+        };
+        let statistic = match (quantile, usize::try_from(column)) {
+            (Some(quantile), _) => Statistic::Quantile(quantile),
+            (None, Ok(column)) => Statistic::Column(column),
+            (None, Err(_)) => Statistic::StandardDeviation,
+        };
+        let n = cells.at.len();
+        let (mut values, mut errors) = (Output::new(py, &[n])?, Output::new(py, &[n])?);
+        let (mut states, mut valued) = (Output::new(py, &[n])?, Output::new(py, &[n])?);
+        let mut out = Measured {
+            values: values.slice(),
+            clock_errors: errors.slice(),
+            states: states.slice(),
+            valued: valued.slice(),
+        };
+        if !py.detach(|| matrix::measure(&table, &cells, statistic, above_min, &mut out)) {
+            return Err(unfit());
+        }
+        Ok((
+            values.array(),
+            errors.array(),
+            states.array(),
+            valued.array(),
+        ))
+    }
+
+    /// Bin + 1 of each value that counts, 0 of the others.
+    #[pyfunction]
+    fn bin_codes<'py>(
+        py: Python<'py>,
+        values: Input<i64>,
+        valued: Input<u8>,
+    ) -> PyResult<Array<'py>> {
+        let (values, valued) = (values.slice(), valued.slice());
+        let mut codes = Output::new(py, &[values.len()])?;
+        let room = codes.slice();
+        if !py.detach(|| matrix::bin_codes(values, valued, room)) {
+            return Err(unfit());
+        }
+        Ok(codes.array())
+    }
+
+    /// A report without its windows, and these; `None` when the protobuf library has to read it.
+    ///
+    /// OverflowError when it has more fields than `fields_max`.
+    #[pyfunction]
+    #[allow(clippy::type_complexity)]
+    fn split_report<'py>(
+        py: Python<'py>,
+        body: PyBackedBytes,
+        fields_max: usize,
+    ) -> PyResult<Option<(Bound<'py, PyBytes>, Vec<Bound<'py, PyBytes>>)>> {
+        match report::split(&body, fields_max) {
+            Ok(found) => {
+                let windows = found.windows.iter();
+                let windows = windows.map(|window| PyBytes::new(py, window)).collect();
+                Ok(Some((PyBytes::new(py, &found.rest), windows)))
+            }
+            Err(NotSplit::Otherwise) => Ok(None),
+            Err(NotSplit::TooMany) => Err(pyo3::exceptions::PyOverflowError::new_err(fields_max)),
+        }
+    }
+
+    /// Columns of a window: targets, columns, quantiles, flows, lengths, words, and how many numbers were clamped.
+    type Columns<'py> = (
+        Array<'py>,
+        Array<'py>,
+        Array<'py>,
+        Array<'py>,
+        Array<'py>,
+        Array<'py>,
+        usize,
+    );
+
+    /// A window without its columns, and these: `None` without peers, or the field and the rule that it breaks.
+    ///
+    /// `None` when the protobuf library has to write the window again first.
+    #[pyfunction]
+    #[allow(clippy::type_complexity)]
+    fn read_window<'py>(
+        py: Python<'py>,
+        message: PyBackedBytes,
+        own_key: i64,
+    ) -> PyResult<
+        Option<(
+            Bound<'py, PyBytes>,
+            Option<Columns<'py>>,
+            Option<(String, String)>,
+        )>,
+    > {
+        let Some(window) = py.detach(|| report::read_window(&message, own_key)) else {
+            return Ok(None);
+        };
+        let rest = PyBytes::new(py, &window.rest);
+        let table = match window.table {
+            None => return Ok(Some((rest, None, None))),
+            Some(Err(fault)) => {
+                return Ok(Some((rest, None, Some((fault.field, fault.complaint)))));
+            }
+            Some(Ok(table)) => table,
+        };
+        let n = table.targets.len();
+        let columns = (
+            one_dimensional(py, &table.targets)?,
+            Output::with(py, &[COLUMNS, DIRECTIONS, n], &table.columns)?,
+            Output::with(py, &[QUANTILES.len(), DIRECTIONS, n], &table.quantiles)?,
+            one_dimensional(py, &table.flows)?,
+            Output::with(py, &[DIRECTIONS, n], &table.lengths)?,
+            one_dimensional(py, &table.words)?,
+            table.clamped,
+        );
+        Ok(Some((rest, Some(columns), None)))
+    }
+}

@@ -1,0 +1,210 @@
+//! Blocks of frames: they come back as they went in, whatever is in them; broken ones are refused.
+
+use sinemora_native::frame::{self, FrameError, Kind, SketchesRef, StatsMut, StatsRef};
+use sinemora_native::{Sketch, rice};
+
+/// Numbers that look random, the same on every machine (SplitMix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, limit: u64) -> u64 {
+        self.next() % limit
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+struct Stats {
+    columns: Vec<i32>,
+    quantiles: Vec<u16>,
+    flows: Vec<u16>,
+    sources: Vec<u8>,
+    by_flow: Vec<i32>,
+}
+
+impl Stats {
+    fn nothing(n: usize) -> Self {
+        Self {
+            columns: vec![0; 24 * n],
+            quantiles: vec![0; 12 * n],
+            flows: vec![0; n],
+            sources: vec![0; n],
+            by_flow: Vec::new(),
+        }
+    }
+
+    /// Any numbers, of widths that differ from column to column.
+    fn wild(n: usize, numbers: &mut Numbers) -> Self {
+        let mut made = Self::nothing(n);
+        for row in made.columns.chunks_exact_mut(n) {
+            let shift = numbers.below(32);
+            row.fill_with(|| numbers.next() as i32 >> shift);
+        }
+        made.quantiles.fill_with(|| numbers.next() as u16);
+        made.flows.fill_with(|| numbers.below(4) as u16);
+        made.sources.fill_with(|| numbers.below(3) as u8);
+        let m: usize = made.flows.iter().map(|f| frame::widths_of(*f)).sum();
+        made.by_flow.resize(6 * m, 0);
+        made.by_flow.fill_with(|| numbers.next() as i32);
+        made
+    }
+
+    fn as_ref(&self) -> StatsRef<'_> {
+        StatsRef {
+            columns: &self.columns,
+            quantiles: &self.quantiles,
+            flows: &self.flows,
+            sources: &self.sources,
+            by_flow: &self.by_flow,
+        }
+    }
+
+    fn read(blobs: &[&[u8]]) -> Result<Self, FrameError> {
+        let mut n = 0;
+        for blob in blobs {
+            n += frame::targets_in(Kind::Stats, blob)?;
+        }
+        let mut made = Self::nothing(n);
+        let out = StatsMut::new(
+            &mut made.columns,
+            &mut made.quantiles,
+            &mut made.flows,
+            &mut made.sources,
+        )?;
+        made.by_flow = frame::stats_of(blobs, out)?;
+        Ok(made)
+    }
+}
+
+#[test]
+fn stats_come_back() {
+    let mut numbers = Numbers(1);
+    for n in [1, 2, 7, 40, 256] {
+        let stats = Stats::wild(n, &mut numbers);
+        let block = frame::encode_stats(&stats.as_ref()).unwrap();
+        assert_eq!(Stats::read(&[&block]).unwrap(), stats, "{n} targets");
+    }
+}
+
+#[test]
+fn single_targets_and_codes_are_those_of_the_whole() {
+    let mut numbers = Numbers(2);
+    for n in [1usize, 3, 90] {
+        let mut stats = Stats::wild(n, &mut numbers);
+        stats.flows.fill(1);
+        stats.by_flow.clear();
+        let block = frame::encode_stats(&stats.as_ref()).unwrap();
+        for quantile in 0..4 {
+            let codes = frame::round_trip_codes(&[&block], quantile).unwrap();
+            assert_eq!(codes, &stats.quantiles[(3 * quantile + 2) * n..][..n]);
+        }
+        for place in 0..n {
+            let mut one = Stats::nothing(1);
+            let mut out = StatsMut::new(
+                &mut one.columns,
+                &mut one.quantiles,
+                &mut one.flows,
+                &mut one.sources,
+            )
+            .unwrap();
+            assert!(frame::stats_at(&[&block], &[place], &mut out).unwrap());
+            let column: Vec<i32> = stats
+                .columns
+                .iter()
+                .skip(place)
+                .step_by(n)
+                .copied()
+                .collect();
+            assert_eq!(one.columns, column);
+        }
+    }
+}
+
+#[test]
+fn sketches_come_back_in_every_mode() {
+    let mut numbers = Numbers(3);
+    // Few values a bin, many, and words that no writer should write.
+    for (spread, many, canonical) in [(1 << 20, 20, true), (60, 900, true), (2048, 30, false)] {
+        let mut lengths = Vec::new();
+        let mut words = Vec::new();
+        for _ in 0..3 * 9 {
+            let values: Vec<i64> = (0..numbers.below(many))
+                .map(|_| numbers.below(spread) as i64)
+                .collect();
+            let mine = if canonical {
+                Sketch::of(values).to_words()
+            } else {
+                values
+                    .iter()
+                    .map(|value| (*value as u16).wrapping_mul(37))
+                    .collect()
+            };
+            lengths.push(mine.len() as i64);
+            words.extend(mine);
+        }
+        let stats = Stats::nothing(9);
+        let sketches = SketchesRef::new(&lengths, &words).unwrap();
+        let block = frame::encode_sketches(&sketches, &stats.columns).unwrap();
+        let found = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[]).unwrap();
+        assert_eq!(found, (lengths, words));
+    }
+}
+
+#[test]
+fn broken_blocks_are_refused() {
+    let stats = Stats::wild(5, &mut Numbers(4));
+    let block = frame::encode_stats(&stats.as_ref()).unwrap();
+    assert_eq!(Stats::read(&[&block[..3]]), Err(FrameError::Short));
+    assert_eq!(Stats::read(&[&block[..7]]), Err(FrameError::Checksum));
+    for at in 8..block.len() {
+        let mut other = block.clone();
+        other[at] ^= 1;
+        assert_eq!(Stats::read(&[&block, &other]), Err(FrameError::Checksum));
+    }
+    let mut other = block;
+    other[0] = 2;
+    let unknown = FrameError::Header {
+        version: 2,
+        kind: 0,
+        targets: 5,
+    };
+    assert_eq!(Stats::read(&[&other]), Err(unknown));
+}
+
+#[test]
+fn any_bytes_with_a_checksum_are_read_or_refused() {
+    let mut numbers = Numbers(5);
+    let stats = Stats::wild(6, &mut numbers);
+    let lengths = [2i64; 18];
+    let words: Vec<u16> = (0..36).map(|_| numbers.next() as u16).collect();
+    let sketches = SketchesRef::new(&lengths, &words).unwrap();
+    let blocks = [
+        frame::encode_stats(&stats.as_ref()).unwrap(),
+        frame::encode_sketches(&sketches, &stats.columns).unwrap(),
+    ];
+    for good in blocks {
+        for _ in 0..5_000 {
+            let mut block = good.clone();
+            for _ in 0..=numbers.below(4) {
+                let at = 8 + numbers.below(block.len() as u64 - 8) as usize;
+                block[at] = numbers.next() as u8;
+            }
+            block.truncate(9 + numbers.below(block.len() as u64 - 8) as usize);
+            let head = u32::from_le_bytes([block[0], block[1], block[2], block[3]]);
+            let sum = rice::checksum(head, &block[8..]).to_le_bytes();
+            block[4..8].copy_from_slice(&sum);
+            if block[1] == 0 {
+                let _ = Stats::read(&[&block]);
+                let _ = frame::round_trip_codes(&[&block], 3);
+            } else {
+                let _ = frame::sketches_of(&[&block], &stats.columns, [true; 3], &[9; 6]);
+            }
+        }
+    }
+}
