@@ -26,7 +26,6 @@ from sinemora.kit.logging import configure_logging
 from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
 from sinemora.measurements import routes as measurements
-from sinemora.measurements.codec import fast
 from sinemora.measurements.ingest import pipeline
 from sinemora.measurements.ingest.middleware import ReportMiddleware
 from sinemora.measurements.pins import routes as pins
@@ -66,9 +65,6 @@ ROUTERS = (
 # What they tell stands in the database and in Redis; imported, it is told by /metrics.
 METRICS = (worker_metrics, backlog_metrics)
 _IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
-
-# The API answers first and loads its compiled loops later, s.
-_CALM_S = 5
 
 
 @asynccontextmanager
@@ -152,7 +148,6 @@ def server() -> Server:
 def serve() -> None:
     """Run the API in the foreground until it is told to stop."""
     running = server()
-    fast.warm(_CALM_S)
     with suppress(KeyboardInterrupt):
         running.run()
     if not running.started:

@@ -16,7 +16,6 @@ from sinemora.kit.config import settings
 from sinemora.kit.logging import configure_logging
 from sinemora.learning import tasks as learning
 from sinemora.measurements import tasks as measurements
-from sinemora.measurements.codec import fast
 from sinemora.measurements.imports import service
 from sinemora.measurements.query import execute
 from sinemora.recommendations import tasks as recommendations
@@ -101,7 +100,6 @@ def _our_logging(**_: object) -> None:
 def _prepared(**_: object) -> None:
     """In each process that does tasks, not in the one that starts them: both have threads."""
     tracing.start("sinemora-worker")
-    fast.warm()
 
 
 @worker_process_shutdown.connect

@@ -37,15 +37,12 @@ from sinemora.kit import config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
 from sinemora.main import create_app
-from sinemora.measurements.codec import fast
 from sinemora.measurements.store import partitions
 from sinemora.tenants.service import create_owner
 from tests import callers
 from tests.callers import PASSWORD, Caller, Member, MeshWorld
 from tests.external import SETTING, ExternalPostgres
 
-# Merging is done in numpy here; `test_loops.py` compares the compiled loops with that.
-fast.stay_without()
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 security._nobody = security._hasher.hash(PASSWORD)

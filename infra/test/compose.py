@@ -58,7 +58,7 @@ def build(folder: Path) -> None:
     with Engine(folder, networked=False) as engine:
         if not engine.ask("images", "-q", f"{IMAGES}/debian"):
             step("base image", lambda: make_base_image(engine, f"{IMAGES}/debian"))
-        for target in ("base", "node", "database"):
+        for target in ("base", "node", "rust", "database"):
             step(f"image {target}", partial(stand_in, engine, target))
         step("image backend", lambda: engine.compose("build", *proxy_arguments(), "api", limit_s=1800))
         step("image proxy", lambda: engine.compose("build", *proxy_arguments(), "proxy"))
@@ -87,6 +87,7 @@ def write_settings(folder: Path) -> None:
         "BUILD_NETWORK": "host",
         "BASE_IMAGE": f"{IMAGES}/base",
         "NODE_IMAGE": f"{IMAGES}/node",
+        "RUST_IMAGE": f"{IMAGES}/rust",
         "PROXY_IMAGE": f"{IMAGES}/base",
         "REDIS_IMAGE": f"{IMAGES}/base",
         "DATABASE_IMAGE": f"{IMAGES}/database",

@@ -69,7 +69,7 @@ SUITES = [
     Suite(
         "rust-modules",
         "agent",
-        (sys.executable, "../infra/test/rust_modules.py", "agent/src", "delaybox/src"),
+        (sys.executable, "../infra/test/rust_modules.py", "agent/src", "delaybox/src", "native/src"),
         lane="agent",
     ),
     Suite(

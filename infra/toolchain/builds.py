@@ -1,10 +1,10 @@
 """Installs dependencies and builds what the product runs from. Every build is skipped when nothing changed."""
 
-import subprocess
+import shutil
 import sys
 from pathlib import Path
 
-from common import LOGS, ROOT, TOOLS, environment, remembered, version_of
+from common import ROOT, TOOLS, remembered, version_of
 from stamps import fingerprint, unchanged, unless_unchanged
 from steps import Log
 from tools import output
@@ -42,20 +42,23 @@ def backend(log: Log) -> str:
     return unless_unchanged("backend", now, VENV / "bin" / "sinemora", build)
 
 
-def loops_beside() -> None:
-    """Begin to compile the backend's loops beside the steps that follow, so that its first start finds them compiled.
+def native(log: Log) -> str:
+    """Build the Python module `sinemora_native` into the backend's environment."""
+    cargo = remembered()["cargo"]
+    packages = f"lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+    module = VENV / packages / "sinemora_native.abi3.so"
+    sources = [AGENT / "native", AGENT / "Cargo.toml", AGENT / "Cargo.lock"]
+    now = fingerprint(sources, output(Path(cargo).parent / "rustc", "--version"))
 
-    Nobody waits: whoever needs them before waits for the one process that compiles (`measurements/codec/fast.py`).
-    """
-    now = fingerprint([*(BACKEND / "sinemora" / "measurements" / "codec").glob("*.py"), BACKEND / "requirements.lock"])
-    stamp = TOOLS / "stamps" / "loops"
-    if stamp.exists() and stamp.read_text("utf-8") == now:
-        return
-    LOGS.mkdir(parents=True, exist_ok=True)
-    # By a shell that ends at once: `make up` becomes the supervisor, which knows its own children only.
-    command = 'nice -n 5 "$0" -c "from sinemora.measurements.codec import fast; fast.load()" < /dev/null > "$1" 2>&1 &'
-    subprocess.run(["sh", "-c", command, PYTHON, LOGS / "loops.log"], cwd=BACKEND, env=environment(), check=True)
-    stamp.write_text(now, "utf-8")
+    def build() -> None:
+        package = "sinemora-native-python"
+        log.run([cargo, "build", "--profile", "python", "--locked", "--package", package], _NETWORK, AGENT)
+        # A new file under the old name: a process that runs keeps the one it has.
+        fresh = module.with_suffix(".new")
+        shutil.copyfile(AGENT / "target" / "python" / "libsinemora_native_python.so", fresh)
+        fresh.replace(module)
+
+    return unless_unchanged("native", now, module, build)
 
 
 def frontend_dependencies(log: Log) -> str:

@@ -17,6 +17,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -45,6 +46,7 @@ FRONTEND_DEPENDENCIES = Step(
 FRONTEND = Step("Building the front end", "frontend", builds.frontend, ("frontend-dependencies",))
 RUST = Step("Rust", "rust", tools.rust, packages=tools.rust_missing)
 RUST_LINT = Step("clippy and rustfmt", "rust-lint", tools.rust_lint, ("rust",), tools.rust_lint_missing)
+NATIVE = Step("Building the native module", "native", builds.native, ("rust", "backend"))
 AGENT = Step("Building the agent", "agent", builds.agent, ("rust",))
 AGENT_RELEASE = Step("Building the agent for release", "agent-release", builds.agent_release, ("rust",))
 CHROMIUM = Step("Chromium", "chromium", tools.chromium, packages=tools.chromium_missing)
@@ -63,23 +65,23 @@ NFPM = Step("nfpm", "nfpm", laboratory.nfpm, ("go",))
 
 GOALS = {
     "uv": [UV],
-    "backend": [UV, BACKEND],
-    "test-backend": [UV, BACKEND, RUST, AGENT, CURL, NETWORK, REDIS],
+    "backend": [UV, BACKEND, RUST, NATIVE],
+    "test-backend": [UV, BACKEND, RUST, NATIVE, AGENT, CURL, NETWORK, REDIS],
     "frontend": [UV, NODE, FRONTEND_DEPENDENCIES],
     "agent": [RUST, RUST_LINT, OPENSSL],
     "agent-build": [RUST, AGENT],
-    "test-interop": [UV, BACKEND, RUST, AGENT, NETWORK, DAEMONS, GO, PTP4U],
-    "bench-curves": [UV, BACKEND, RUST, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
-    "bench-agent": [UV, BACKEND, RUST, AGENT_RELEASE, NETWORK, DAEMONS],
+    "test-interop": [UV, BACKEND, RUST, NATIVE, AGENT, NETWORK, DAEMONS, GO, PTP4U],
+    "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
+    "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
     "packages": [UV, RUST, GO, NFPM, OPENSSL],
     "test-packages": [RPM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
-    "setup": [RUST, AGENT, UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
-    "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT],
-    "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT],
+    "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
+    "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT, NATIVE],
+    "check": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, RUST, RUST_LINT, NATIVE],
     "test": [
-        *(RUST, AGENT, UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
+        *(RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM, CURL),
         *(RUST_LINT, CXX, OPENSSL, NETWORK, REDIS, DAEMONS, GO, PTP4U),
     ],
 }
@@ -93,14 +95,13 @@ def main(goal: str) -> None:
     if goal == "test":
         _note_begin()
     steps = list(GOALS["setup" if goal == "up" else goal])
-    after = {} if steps[-1] is BACKEND else {BACKEND.name: builds.loops_beside}
+    after: dict[str, Callable[[], None]] = {}
     build = _AgentBuild()
     if goal == "up":
         _stop_if_running()
         steps.remove(AGENT)  # the product is reachable while the agent is built
-        if demo_agents() == 0:
-            steps.remove(RUST)
-        after[RUST.name] = build.start
+        if demo_agents() > 0:
+            after[NATIVE.name] = build.start
     if missing := sorted({package for step in steps if step.packages for package in step.packages()}):
         steps = _with_packages(steps, missing)
     progress = Steps(len(steps) + (SUPERVISOR_STEPS if goal == "up" else 0))

@@ -20,7 +20,6 @@ from lab.benchmarks.storing import worlds
 from sinemora.jobs import executor
 from sinemora.kit.db import system_session, tenant_session
 from sinemora.kit.security import digest
-from sinemora.measurements.codec import fast
 from sinemora.measurements.store import inserts
 from sinemora.tenants.models import ApiKey
 
@@ -92,7 +91,6 @@ def measured(sizes: tuple[int, ...]) -> Iterator[tuple[int, float, dict[str, flo
     with products.running() as product:
         # The kind of job this process works on; its queue reads settings, which stand only now.
         import_module("sinemora.recommendations.job")
-        fast.load()
         for vms in sizes:
             tenant = Tenant(product, vms)
             tenant.recommendation()

@@ -27,7 +27,7 @@ from lab.benchmarks.storing.product import Product, World, running
 from lab.benchmarks.storing.worlds import delays, mesh_rows, peers, report, window
 from sinemora.kit.db import system_session
 from sinemora.measurements.aggregate import rollup
-from sinemora.measurements.codec import fast, frame, llq16
+from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.store import inserts, roll_up
 from sinemora.measurements.store.inserts import RosterKeys
 from sinemora.measurements.store.tiers import Tier, floor
@@ -273,7 +273,6 @@ def rolled(product: Product) -> None:
     minute = NOW - 7200
     note("filling a minute of 1,000 VMs")
     fill(world, Tier.RAW, [minute + 10 * n for n in range(6)], 10)
-    fast.load()
     cpu_s, began_s = time.process_time(), time.perf_counter()
     if roll_up.roll_up_mesh(world.tenant_key, world.mesh_key, Tier.MINUTE, datetime.now(UTC)) != 1:
         sys.exit("the minute was not merged")
@@ -383,7 +382,6 @@ def main() -> None:
                 text("SELECT make_measurement_partitions(:first, :last)"),
                 {"first": today - timedelta(days=40), "last": today},
             )
-        product.await_loops()
         rate, world = 0.0, None
         if {"ingest", "load"} & set(wanted):
             rate = ingest(product)

@@ -3,7 +3,6 @@
 from prometheus_client import Counter, Gauge, Histogram
 
 from sinemora.kit.telemetry import WORKER
-from sinemora.measurements.codec import fast
 
 REPORTS = Counter("sinemora_ingest_reports", "Reports by outcome: stored, or the code of the refusal.", ["outcome"])
 WINDOWS_SKIPPED = Counter(
@@ -26,7 +25,3 @@ BATCH_SECONDS = Histogram(
 ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
 CACHED = Gauge("sinemora_remembered_bytes", "Memory of the cache of merged frames, bytes.")
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")
-LOOPS = Gauge(
-    "sinemora_compiled_loops", "1 once this process has its compiled loops; until then numpy does their work."
-)
-LOOPS.set_function(lambda: float(fast.loops() is not None))

@@ -69,14 +69,6 @@ class Product:
             body: bytes = answer.read()
         return body
 
-    def await_loops(self) -> None:
-        """Wait until the API has compiled or loaded its loops, as it has seconds after any start."""
-        until_s = time.monotonic() + 180
-        while b"sinemora_compiled_loops 1.0" not in self.get("/metrics", "text/plain"):
-            if time.monotonic() > until_s:
-                sys.exit("the API has no compiled loops after 180 s")
-            time.sleep(0.5)
-
     def rss_kb(self) -> int:
         """Resident memory of the API."""
         for line in Path(f"/proc/{self.api.pid}/status").read_text().splitlines():

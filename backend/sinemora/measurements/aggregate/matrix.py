@@ -7,14 +7,14 @@ either. A cell without a value is never zero: its state says why.
 import struct
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from functools import partial
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sinemora_native as native
 
 from sinemora.measurements.aggregate import rollup
-from sinemora.measurements.codec import fast, llq16
+from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.frame import (
     CLOCK_ERROR,
     COUNT,
@@ -139,17 +139,13 @@ class Matrix:
 
     def codes(self) -> Codes:
         """16-bit codes for the canvas: 0 no value; delays LLQ16 bin + 1, loss 1 + ratio x 10,000, asymmetry signed."""
-        if self.metric not in (Metric.LOSS, Metric.ASYMMETRY) and (loops := fast.loops()):
-            found = np.empty(self.values.shape, np.uint16)
-            cut = [np.ascontiguousarray(one).reshape(-1) for one in (self.values, self.valued)]
-            loops.bin_codes(*cut, found.reshape(-1))
-            return found
         if self.metric is Metric.LOSS:
             codes = 1 + np.rint(self.values * LOSS_STEPS).astype(np.int64)
         elif self.metric is Metric.ASYMMETRY:
             codes = ASYMMETRY_ZERO + np.sign(self.values).astype(np.int64) * llq16.bins_of(np.abs(self.values))
         else:
-            codes = 1 + llq16.bins_of(self.values)
+            values = np.asarray(self.values, np.int64)
+            return native.bin_codes(values, self.valued.view(np.uint8)).reshape(values.shape)
         return np.where(self.valued, codes, 0).astype(np.uint16)
 
     def binary(self, revision: int, ended_at_ms: int) -> bytes:
@@ -175,34 +171,17 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
     """
     n, size = pairs.clients.size, axis.size
     rows, columns = positions_of(axis, pairs.clients), positions_of(axis, pairs.targets)
-    at = _newest(rows, columns, pairs.ended_at_s, size)
+    at = native.newest_windows(rows, columns, pairs.ended_at_s, size)
     old = np.zeros(n, bool) if now_s is None else now_s - pairs.ended_at_s > stale_windows * pairs.window_s
-    if loops := fast.loops():
-        round_at, stale, sources = np.empty_like(at), np.empty(at.shape, bool), np.empty_like(at)
-        flat = [found.reshape(-1) for found in (at, round_at, stale, sources)]
-        loops.place_cells(flat[0], n, old, pairs.stats.asymmetry_source, *flat[1:])
-        return Cells(*_tables(pairs.stats), at, round_at, planned, stale, sources)
+    round_at, stale, sources = native.describe_cells(at, old.view(np.uint8), pairs.stats.asymmetry_source)
     return Cells(
         *_tables(pairs.stats),
         at,
-        np.where(at == NONE, NONE, at % max(n, 1)),
+        round_at.reshape(at.shape),
         planned,
-        (at != NONE) & np.append(np.tile(old, 2), False)[at],
-        np.append(np.tile(pairs.stats.asymmetry_source, 2).astype(np.int64), NONE)[at],
+        stale.view(bool).reshape(at.shape),
+        sources.reshape(at.shape),
     )
-
-
-def _newest(rows: Positions, columns: Positions, ended_at_s: Ints, size: int) -> Positions:
-    """Which of the windows of n pairs, outbound ones first, is the newest of each path; of equals the last."""
-    at = np.full((size, size), NONE, np.int64)
-    if loops := fast.loops():
-        loops.newest_last(rows, columns, np.ascontiguousarray(ended_at_s), at)
-        return at
-    sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
-    newest_last = np.argsort(np.tile(ended_at_s, 2), kind="stable")
-    newest_last = newest_last[((sources != NONE) & (targets != NONE) & (sources != targets))[newest_last]]
-    at[sources[newest_last], targets[newest_last]] = newest_last
-    return at
 
 
 def zone_cells(vms: Cells, zone_of: Positions, zones: int, sketches: Sketches | None) -> Cells:
@@ -269,59 +248,57 @@ def _tables(stats: Stats) -> tuple[Table, Table]:
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
     """The matrix of one metric and statistic."""
-    table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
-    if metric not in (Metric.LOSS, Metric.ASYMMETRY) and (loops := fast.loops()):
-        return _measure_fast(loops, cells, table, at, metric, statistic)
-    count = _gather(table.columns[COUNT], at)
-    states = _states(cells, count, _unanswered(cells))
-    valued = ((states == State.MEASURED) | (states == State.STALE)) & (count > 0)
-    clock_error = _gather(table.columns[CLOCK_ERROR], at)
+    plain = _measured(cells, metric, statistic)
     if metric is Metric.LOSS:
-        return _losses(cells, states)
-    if metric is not Metric.CLOCK_ERROR:
-        valued &= _gather(has_statistic(table, statistic).view(np.uint8), at) > 0
-    values = clock_error if metric is Metric.CLOCK_ERROR else _gather(statistic_of(table, statistic), at)
-    if metric is Metric.JITTER:
-        # Delay above the smallest one (RFC 5481, 4.2): the clocks' constant offset is in both and cancels.
-        values = values if statistic is Statistic.SD else values - _gather(table.columns[MIN], at)
+        return _losses(cells, plain.states)
     if metric is Metric.ASYMMETRY:
-        values, clock_error = values - values.T, clock_error + clock_error.T
-        states, valued = worse(states, states.T), valued & valued.T
-        states[~valued & (states == State.MEASURED)] = State.NO_DATA
-        np.fill_diagonal(
-            states, State.NOT_PLANNED
-        )  # a zone against itself is symmetric by construction, not by measure
-        np.fill_diagonal(valued, False)
-    timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
-    return Matrix(metric, values, clock_error, states, valued, np.where(timed, cells.sources, NONE))
+        return _asymmetries(cells, plain)
+    return plain
 
 
-def _measure_fast(
-    loops: Any, cells: Cells, table: Table, at: Positions, metric: Metric, statistic: Statistic
-) -> Matrix:
-    column = M2 if statistic is Statistic.SD else _COLUMN_OF.get(statistic, CLOCK_ERROR)
+def _measured(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
+    """Return what the metric is of each path by itself: of loss its states only, of asymmetry the one-way delays."""
+    table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
     quantile = statistic.quantile
-    if metric is Metric.CLOCK_ERROR:
+    column = -1 if statistic is Statistic.SD else _COLUMN_OF.get(statistic, CLOCK_ERROR)
+    if metric in (Metric.CLOCK_ERROR, Metric.LOSS):
         column, quantile = CLOCK_ERROR, None
-    values, errors = np.empty(at.shape, np.int64), np.empty(at.shape, np.int64)
-    states, valued = np.empty(at.shape, np.uint8), np.empty(at.shape, bool)
-    columns = np.ascontiguousarray(table.columns)
-    counted, exchanged = (
-        np.ascontiguousarray(one.columns[SENT : LOST + 1]) for one in (cells.one_way, cells.round_trip)
+    values, errors, states, valued = native.measure_cells(
+        table.columns,
+        table.quantiles,
+        at,
+        cells.one_way.columns[SENT : LOST + 1],
+        cells.at,
+        cells.round_trip.columns[SENT : LOST + 1],
+        cells.round_at,
+        cells.planned.view(np.uint8),
+        cells.stale.view(np.uint8),
+        None if quantile is None else QUANTILES.index(quantile),
+        column,
+        # Delay above the smallest one (RFC 5481, 4.2): the clocks' constant offset is in both and cancels.
+        metric is Metric.JITTER and statistic is not Statistic.SD,
     )
-    flat = [np.ascontiguousarray(one).reshape(-1) for one in (at, cells.at, cells.round_at, cells.planned, cells.stale)]
-    fast.each(
-        partial(
-            loops.measure_cells, low, high, columns, columns[M2].view(np.float32),
-            np.ascontiguousarray(table.quantiles), flat[0], counted, flat[1], exchanged, *flat[2:],
-            column, -1 if quantile is None else QUANTILES.index(quantile),
-            metric is Metric.JITTER and statistic is not Statistic.SD, llq16.VALUE_OF_BIN,
-            values.reshape(-1), errors.reshape(-1), states.reshape(-1), valued.reshape(-1),
-        )
-        for low, high in fast.halves(at.size)
-    )  # fmt: skip
-    timed = valued if metric is not Metric.ROUND_TRIP else np.zeros_like(valued)
-    return Matrix(metric, values, errors, states, valued, np.where(timed, cells.sources, NONE))
+    flags = valued.view(bool).reshape(at.shape)
+    timed = flags if metric is not Metric.ROUND_TRIP else np.zeros_like(flags)
+    return Matrix(
+        metric,
+        values.reshape(at.shape),
+        errors.reshape(at.shape),
+        states.reshape(at.shape),
+        flags,
+        np.where(timed, cells.sources, NONE),
+    )
+
+
+def _asymmetries(cells: Cells, plain: Matrix) -> Matrix:
+    """Return how much longer each path takes than its way back."""
+    values, clock_error = plain.values - plain.values.T, plain.clock_error_ns + plain.clock_error_ns.T
+    states, valued = worse(plain.states, plain.states.T), plain.valued & plain.valued.T
+    states[~valued & (states == State.MEASURED)] = State.NO_DATA
+    # A zone against itself is symmetric by construction, not by measure.
+    np.fill_diagonal(states, State.NOT_PLANNED)
+    np.fill_diagonal(valued, False)
+    return Matrix(plain.metric, values, clock_error, states, valued, np.where(valued, cells.sources, NONE))
 
 
 def nullable(values: npt.NDArray[Any], valued: Flags) -> list[Any]:
@@ -342,27 +319,6 @@ def _losses(cells: Cells, states: npt.NDArray[np.uint8]) -> Matrix:
     ratio = np.minimum(lost / np.maximum(sent, 1), 1.0)
     no_clock = np.zeros(states.shape, np.int64)
     return Matrix(Metric.LOSS, ratio, no_clock, states, valued, np.full(states.shape, NONE))
-
-
-def _states(cells: Cells, count: Ints, unanswered: Flags) -> npt.NDArray[np.uint8]:
-    states = np.full(cells.at.shape, State.NO_DATA, np.uint8)
-    states[unanswered] = State.LOST
-    states[count > 0] = State.MEASURED
-    states[cells.stale] = State.STALE
-    states[~cells.planned] = State.NOT_PLANNED
-    return states
-
-
-def _unanswered(cells: Cells) -> Flags:
-    """Whether packets set out and some are not known to have arrived, which explains a path without a delay.
-
-    Where one direction does not know, an unanswered exchange counts for both. When everything arrived and still there
-    is no delay (a machine without usable stamps), nothing was lost.
-    """
-    sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
-    exchanges, unfinished = (_gather(cells.round_trip.columns[which], cells.round_at) for which in (SENT, LOST))
-    found: Flags = ((sent > 0) | ((sent < 0) & (exchanges > 0))) & ((lost != 0) | (unfinished != 0))
-    return found
 
 
 def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArray[np.uint8]:

@@ -12,20 +12,16 @@ from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
+import sinemora_native as native
 
-from sinemora.measurements.codec import fast, frame, llq16
+from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import (
-    CLOCK_ERROR,
     COUNT,
     FLOW_COUNT,
     FLOW_MIN,
     FLOW_P50,
     INT32_MAX,
     LOST,
-    M2,
-    MAX,
-    MEAN,
-    MIN,
     ROUND_TRIP,
     SENT,
     Codes,
@@ -38,50 +34,11 @@ from sinemora.measurements.codec.llq16 import Ints
 
 
 def merge_columns(columns: Columns, groups: Ints, size: int) -> Columns:
-    """Merged columns of `size` groups, shape (8, size), from columns of shape (8, m) and the group of each.
+    """Merge columns of shape (8, m), by the group of each, into those of `size` groups, shape (8, size).
 
-    A group without members comes out as count 0 with sent and lost not known.
+    A group without members has count 0, with sent and lost unknown.
     """
-    if loops := fast.loops():
-        merged = np.empty((8, size), np.int32)
-        loops.merge_columns(np.ascontiguousarray(columns), np.ascontiguousarray(groups), merged)
-        return merged
-    merged = np.zeros((8, size), np.int32)
-    merged[SENT] = merged[LOST] = -1
-    order = np.argsort(groups, kind="stable")
-    if not order.size:
-        return merged
-    grouped = groups[order]
-    starts = np.flatnonzero(np.concatenate(([True], grouped[1:] != grouped[:-1])))
-    present = grouped[starts]
-    part = columns[:, order]
-    count = part[COUNT].astype(np.int64)
-    total = np.add.reduceat(count, starts)
-    some = total > 0
-    divisor = np.where(some, total, 1)
-    mean = np.add.reduceat(count * part[MEAN], starts) / divisor
-    deviation = part[MEAN] - np.repeat(mean, np.diff(np.append(starts, order.size)))
-    m2 = np.add.reduceat(part[M2].view(np.float32) + count * deviation**2, starts, dtype=np.float64)
-    full = count > 0
-    merged[COUNT, present] = np.minimum(total, INT32_MAX)
-    merged[MIN, present] = np.where(some, np.minimum.reduceat(np.where(full, part[MIN], INT32_MAX), starts), 0)
-    merged[MEAN, present] = np.where(some, np.rint(mean), 0)
-    merged[MAX, present] = np.where(some, np.maximum.reduceat(np.where(full, part[MAX], -INT32_MAX), starts), 0)
-    merged[CLOCK_ERROR, present] = np.maximum.reduceat(np.where(full, part[CLOCK_ERROR], 0), starts)
-    merged[M2, present] = frame.m2_bits(np.where(some, m2, 0))
-    merged[SENT, present], merged[LOST, present] = _losses(part[SENT], part[LOST], starts)
-    return merged
-
-
-def _losses(sent: Columns, lost: Columns, starts: Ints) -> tuple[Ints, Ints]:
-    """Packets sent and lost of each group over the windows that know both; else sent alone, where it is known."""
-    known = (sent >= 0) & (lost >= 0)
-    both = np.logical_or.reduceat(known, starts)
-    either = np.logical_or.reduceat(sent >= 0, starts)
-    sent_known = np.add.reduceat(np.where(known, sent, 0), starts, dtype=np.int64)
-    sent_alone = np.add.reduceat(np.maximum(sent, 0), starts, dtype=np.int64)
-    lost_known = np.add.reduceat(np.where(known, lost, 0), starts, dtype=np.int64)
-    return np.where(both, sent_known, np.where(either, sent_alone, -1)), np.where(both, lost_known, -1)
+    return native.merge_columns(columns, groups, size)
 
 
 def merge(frames: Sequence[Frame]) -> list[Frame]:

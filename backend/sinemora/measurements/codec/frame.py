@@ -1,61 +1,34 @@
 """Frames: one agent's window towards all its peers, as two columns of bytes; and evidence of spikes.
 
-`stats` and `sketch` are stored apart because most questions need only one of them. All numbers are little-endian.
-Directions are in the order outbound, inbound, round trip.
+`stats` and `sketch` are stored apart because most queries need only one of them. All numbers are little-endian.
+Directions are in the order outbound, inbound, round trip. The layouts of stats and sketches are those of the crate
+`sinemora-native` (`agent/native/src/frame/mod.rs`), which writes and reads them.
 
     0  1  codec version: 3 for stats, 2 for sketch, 1 for evidence
     1  1  kind: 0 stats, 1 sketch, 2 evidence
     2  2  n, the number of targets (1 … 256) in the order of the frame's roster, or of exchanges
     4     evidence: one zstd frame (level 1, content size and checksum included)
-          others: 4 bytes of checksum (`coding.checksum`) of the body and the four bytes before; from 8 on the body
-
-  The bodies of stats and sketch are packs of columns, each in as few bits as its numbers need: see `coding.py`. In
-  each column stands what is left of a number once others that were read before say where to look for it. *Code* stands
-  for an LLQ16 bin + 1, 0 for no value; the codes of mean and max are 0 where count is.
-
-  stats: 1 byte that is 1 where flows are told apart, a pack, and then one more pack. Columns (± signed):
-    count of the outbound direction, ± what inbound has more, ± what round trip has more than that
-    lost; ± sent less count and lost, each x 3 directions (-1 when not known)
-    min_ns of outbound and inbound; their mean_ns less min_ns
-    ± mean_ns of the round trip less both; that mean less min_ns of the round trip
-    max_ns less mean_ns, x 3
-    clock_error_ns of the outbound direction, ± what inbound has more; of the round trip
-    ± m2 x 3, bits of a float32 (ns^2) rotated right by 8, less the upper 24 bits of (max_ns - min_ns)^2 * count
-    ± p50 less the code of mean_ns, x 3
-    p90, p99, p99.9, each x 3: where count is below 10, 100, 1,000 the code of max_ns less it, else it less the one
-    before
-    number of source ports used; what one-way delays stand on (0 assumed, 1 mesh, 2 hardware clocks)
-  The other pack has a number for each flow of each target with more than one:
-    count x 2 directions, min_ns x 2, p50_ns less min_ns x 2
-
-  sketch: 1 byte, the mode; a pack; then for each direction 4 bytes that say how long it is, and a pack
-    Modes: 0 words as they are; 1 value by value, for canonical sketches of one word a bin (at most 16 values) and at
-    most two values a word on average; 2 bins with their counts, for other canonical ones. 4 more where the first and
-    last bin of each sketch are those of its min_ns and max_ns, as they should be.
-    The first pack has the number of words of each sketch, x 3 directions; in modes 1 and 2 that of values or bins too.
-    Those of directions have the first bins of sketches that are not empty, unless 4 is told; how far each further bin
-    is from the one before it, of 2048 (but for the last ones, where 4 is told); and in mode 0 the codes of all words,
-    in mode 2 ± what each count is more than the one before it, the first ones more than 1.
+          others: 4 bytes of checksum of the body and the four bytes before; from 8 on the body
 
   evidence, 24 * n bytes: the exchanges around a spike
-    0        24 n  3 x n signed numbers of 64 bits, shuffled: ns from the start of the window, then the delays
-                   outbound and inbound, ns
+    0        24 n  3 x n signed numbers of 64 bits, shuffled (all first bytes, then all second bytes …): ns from the
+                   start of the window, then the delays outbound and inbound, ns
 
 Delay columns of an entry with count 0 hold 0 and mean nothing.
 """
 
 import struct
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import sinemora_native as native
 import zstandard
+from sinemora_native import FrameError
 
-from sinemora.measurements.codec import columns as column_layouts
-from sinemora.measurements.codec import fast, llq16, rice
+from sinemora.measurements.codec import llq16
 from sinemora.measurements.codec.columns import (
     CLOCK_ERROR,
     COUNT,
@@ -71,13 +44,11 @@ from sinemora.measurements.codec.columns import (
 )
 from sinemora.measurements.codec.llq16 import Ints, Words
 
-__all__ = [  # of the layouts, for all who read frames
+__all__ = [  # of the codec, for all modules that read frames
     "CLOCK_ERROR", "COUNT", "INBOUND", "LOST", "M2", "MAX", "MEAN", "MIN", "OUTBOUND", "ROUND_TRIP", "SENT",
     "FrameError",
 ]  # fmt: skip
 
-VERSIONS = (3, 2, 1)
-"""The codec version of each kind."""
 TARGETS_MAX = 256
 ASSUMED, MESH, HARDWARE = range(3)
 FLOW_COUNT, FLOW_MIN, FLOW_P50 = range(3)
@@ -86,20 +57,15 @@ INT32_MAX = (1 << 31) - 1
 M2_MAX = 3.4e38
 """The largest sum of squares that is told; a float32 holds a little more."""
 
-STATS, SKETCH, _EVIDENCE = range(3)
+_EVIDENCE, _EVIDENCE_VERSION = 2, 1
 _REVERSED = [INBOUND, OUTBOUND, ROUND_TRIP]
 _HEADER = struct.Struct("<BBH")
-HEAD_SIZE = _HEADER.size
 BODY_AT = 8
 _local = threading.local()  # zstd contexts are costly to make and must not be shared between threads
 
 Columns = npt.NDArray[np.int32]
 Codes = npt.NDArray[np.uint16]
 Bytes = npt.NDArray[np.uint8]
-
-
-class FrameError(ValueError):
-    """Bytes that are no frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,72 +251,32 @@ def m2_bits(m2: npt.NDArray[np.float64]) -> Columns:
 
 
 def encode(stats: Stats, sketches: Sketches) -> list[tuple[bytes, bytes]]:
-    """Bytes of stats and of sketches, of `TARGETS_MAX` targets after the other."""
-    n = stats.targets
-    if not n:
-        return []
-    if not (loops := fast.packing()):
-        blocks = Frame(0, np.arange(n), stats, sketches).blocks()
-        return [(encode_stats(block.stats), encode_sketches(block.sketches, block.stats)) for block in blocks]
-    _check_flows(stats)
-    columns, words = np.ascontiguousarray(stats.columns), np.ascontiguousarray(sketches.words)
-    by_flow, lengths = np.ascontiguousarray(stats.by_flow), np.ascontiguousarray(sketches.lengths)
-    others = [np.ascontiguousarray(one) for one in (stats.quantiles, stats.flows, stats.asymmetry_source)]
-    found = np.empty((-(-n // TARGETS_MAX), 2, 2), np.int64)
-    # Made once a thread, and always left as it was made: in 0.
-    size = loops.sealed_words(columns, by_flow, words, len(found))
-    if (room := getattr(_local, "room", None)) is None or room.size < size:
-        room = _local.room = np.zeros(size, np.uint64)
-    loops.seal(columns, *others, by_flow, lengths, words, TARGETS_MAX, room, found)
-    written = room.data.cast("B")
-    spans = found.tolist()
-    made = [(bytes(written[a : a + one]), bytes(written[b : b + other])) for (a, one), (b, other) in spans]
-    room[: (sum(spans[-1][1]) + 7) // 8] = 0
-    return made
-
-
-def _check_flows(stats: Stats) -> None:
-    told = stats.by_flow.shape[2]
-    if told and told != int(widths_of(stats.flows).sum()):
-        raise FrameError(f"{told} flows of targets that have {int(widths_of(stats.flows).sum())}")
+    """Return the bytes of stats and of sketches, of `TARGETS_MAX` targets after the other. FrameError."""
+    return native.encode(*_arrays(stats), sketches.lengths, sketches.words)
 
 
 def encode_stats(stats: Stats) -> bytes:
-    """Bytes of the stats of at most `TARGETS_MAX` targets, by numpy: `encode` makes the same."""
-    _check_flows(stats)
-    arrays: list[Any] = [
-        np.ascontiguousarray(one)
-        for one in (stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow)
-    ]
-    return _checked(STATS, stats.targets, column_layouts.pack_stats(*arrays) if stats.targets else b"")
+    """Return the bytes of the stats of at most `TARGETS_MAX` targets. FrameError."""
+    return native.encode_stats(*_arrays(stats))
 
 
 def decode_stats(blob: bytes) -> Stats:
-    """Inverse of `encode_stats`. Raises `FrameError`."""
-    n = _head(STATS, blob)
-    try:
-        stats = Stats(*column_layouts.unpack_stats(body_of(blob), n))
-    except rice.Exhausted:
-        raise FrameError(f"stats of {n} targets that go beyond their bytes") from None
-    return stats
+    """Invert `encode_stats`. FrameError."""
+    return Stats(*native.decode_stats([blob]))
 
 
 def encode_sketches(sketches: Sketches, stats: Stats) -> bytes:
-    """Bytes of the sketches of at most `TARGETS_MAX` targets, to be read with the same stats only; by numpy."""
-    lengths, n = np.ascontiguousarray(sketches.lengths), sketches.lengths.shape[1]
-    return _checked(SKETCH, n, column_layouts.pack_sketches(lengths, sketches.words, stats.columns) if n else b"")
+    """Return the bytes of the sketches of at most `TARGETS_MAX` targets, to be read with the same stats only."""
+    return native.encode_sketches(sketches.lengths, sketches.words, stats.columns)
 
 
 def decode_sketches(blob: bytes, stats: Stats) -> Sketches:
-    """Inverse of `encode_sketches`. Raises `FrameError`."""
-    n = _head(SKETCH, blob)
-    if n != stats.targets:
-        raise FrameError(f"sketches of {n} targets beside stats of {stats.targets}")
-    try:
-        sketches = Sketches(*column_layouts.unpack_sketches(body_of(blob), n, stats.columns))
-    except rice.Exhausted:
-        raise FrameError(f"sketches of {n} targets that go beyond their bytes") from None
-    return sketches
+    """Invert `encode_sketches`. FrameError."""
+    return Sketches(*native.decode_sketches([blob], stats.columns, (True,) * 3, np.empty(0, np.int64)))
+
+
+def _arrays(stats: Stats) -> tuple[Columns, Codes, Codes, Bytes, Columns]:
+    return stats.columns, stats.quantiles, stats.flows, stats.asymmetry_source, stats.by_flow
 
 
 def encode_evidence(exchanges: Ints) -> bytes:
@@ -359,16 +285,22 @@ def encode_evidence(exchanges: Ints) -> bytes:
     if not hasattr(_local, "compressor"):
         _local.compressor = zstandard.ZstdCompressor(level=1, write_checksum=True, write_content_size=True)
     planes = exchanges.astype("<i8", copy=False).reshape(-1).view(np.uint8).reshape(-1, 8).T.tobytes()
-    return _head_of(_EVIDENCE, n) + bytes(_local.compressor.compress(planes))
+    if not 0 < n <= TARGETS_MAX:
+        raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
+    return _HEADER.pack(_EVIDENCE_VERSION, _EVIDENCE, n) + bytes(_local.compressor.compress(planes))
 
 
 def decode_evidence(blob: bytes) -> Ints:
-    """Inverse of `encode_evidence`. Raises `FrameError`."""
-    n = _head(_EVIDENCE, blob)
+    """Invert `encode_evidence`. FrameError."""
+    if len(blob) < _HEADER.size:
+        raise FrameError("too short for a header")
+    version, kind, n = _HEADER.unpack_from(blob)
+    if version != _EVIDENCE_VERSION or kind != _EVIDENCE or not 0 < n <= TARGETS_MAX:
+        raise FrameError(f"unknown header: version {version}, kind {kind}, {n} targets")
     if not hasattr(_local, "decompressor"):
         _local.decompressor = zstandard.ZstdDecompressor()
     try:
-        body = np.frombuffer(_local.decompressor.decompress(blob[HEAD_SIZE:]), np.uint8)
+        body = np.frombuffer(_local.decompressor.decompress(blob[_HEADER.size :]), np.uint8)
     except zstandard.ZstdError as error:
         raise FrameError(str(error)) from error
     if body.size != 24 * n:
@@ -376,43 +308,6 @@ def decode_evidence(blob: bytes) -> Ints:
     return np.ascontiguousarray(body.reshape(8, -1).T).view("<i8").reshape(3, n)
 
 
-def targets_of(kind: int, blobs: Sequence[bytes]) -> list[int]:
-    """Return the number of targets of each block. Raises `FrameError`."""
-    return [_head(kind, blob) for blob in blobs]
-
-
 def targets_in(blob: bytes) -> int:
-    """How many targets a block says it holds."""
-    return int.from_bytes(blob[2:HEAD_SIZE], "little")
-
-
-def body_of(blob: bytes) -> bytes:
-    """The body of stats or sketches that have a checksum. Raises `FrameError`."""
-    head, told = blob[:HEAD_SIZE], blob[HEAD_SIZE:BODY_AT]
-    body = bytes(blob[BODY_AT:])
-    if len(told) < BODY_AT - HEAD_SIZE or rice.checksum(int.from_bytes(head, "little"), body) != int.from_bytes(
-        told, "little"
-    ):
-        raise FrameError("the checksum is another one: these bytes are not as they were written")
-    return body
-
-
-def _checked(kind: int, n: int, body: bytes) -> bytes:
-    head = _head_of(kind, n)
-    return head + rice.checksum(int.from_bytes(head, "little"), body).to_bytes(4, "little") + body
-
-
-def _head_of(kind: int, n: int) -> bytes:
-    if not 0 < n <= TARGETS_MAX:
-        raise FrameError(f"a frame holds 1 to {TARGETS_MAX} targets, not {n}")
-    return _HEADER.pack(VERSIONS[kind], kind, n)
-
-
-def _head(kind: int, blob: bytes) -> int:
-    """Return the number of targets. Raises `FrameError`."""
-    if len(blob) < HEAD_SIZE:
-        raise FrameError("too short for a header")
-    version, found, n = _HEADER.unpack_from(blob)
-    if version != VERSIONS[kind] or found != kind or not 0 < n <= TARGETS_MAX:
-        raise FrameError(f"unknown header: version {version}, kind {found}, {n} targets")
-    return int(n)
+    """Return how many targets a block has by its header."""
+    return int.from_bytes(blob[2 : _HEADER.size], "little")

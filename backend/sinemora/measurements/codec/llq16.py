@@ -4,21 +4,18 @@ A value is a delay in integer nanoseconds; values outside 0 … 2^37-1 are clamp
 delays share bin 0. Bins below 128 hold one value each, above there are 64 bins per octave (relative error of a bin's
 middle at most 1/128). A word is ``bin << 5 | code`` and stands for 1 … 16 (codes 0-15) or 2^5 … 2^20 (codes 16-31)
 values; words of one bin add up, so concatenating sketches merges them. The bytes of a sketch are its words,
-little-endian. Every writer emits the canonical form, which is the same bit for bit in the agent (crate `sinemora-native`).
+little-endian. Every writer emits the canonical form.
 
 A *group* is one distribution. Functions that work on many groups take the words of all groups one group after the
-other, and how many words each group has.
+other, and how many words each group has. The work is done by the crate `sinemora-native`, which the agent uses too.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-
-from sinemora.measurements.codec import fast
+import sinemora_native as native
 
 Words = npt.NDArray[np.uint16]
 Ints = npt.NDArray[np.int64]
@@ -27,79 +24,62 @@ VALUE_MAX = (1 << 37) - 1
 BINS = 2048
 EMPTY = -1
 
-_CODES = np.arange(32)
-COUNT_OF_CODE = np.where(_CODES < 16, _CODES + 1, 1 << np.maximum(_CODES - 11, 0)).astype(np.int32)
+COUNT_OF_CODE = np.array(native.counts_of_codes(), np.int32)
 """How many values a word stands for, by its low five bits."""
-
-_INDEX = np.arange(BINS)
-_SHIFT = np.maximum(_INDEX // 64 - 1, 0)
-VALUE_OF_BIN: Ints = np.where(_INDEX < 128, _INDEX, (64 + _INDEX % 64 << _SHIFT) + (1 << _SHIFT >> 1)).astype(np.int64)
+VALUE_OF_BIN: Ints = np.array(native.values_of_bins(), np.int64)
 """The value a bin stands for (its middle), by bin."""
-
-# Codes 31 … 16 stand for these powers of two, in the order in which the canonical form emits them.
-_POWERS = np.arange(20, 4, -1)
 
 
 def bins_of(values_ns: npt.ArrayLike) -> Ints:
-    """Bin of each value. Exact: the exponent and six bits of a float64 hold the bin of every integer below 2^53."""
-    values = np.clip(np.asarray(values_ns, np.int64), 0, VALUE_MAX)
-    bins: Ints = np.where(values < 128, values, (values.astype(np.float64).view(np.int64) >> 46) - 65792)
-    return bins
+    """Return the bin of each value."""
+    values = np.asarray(values_ns, np.int64)
+    return native.bins_of(values.reshape(-1)).reshape(values.shape)
 
 
 def values_of(bins: npt.NDArray[np.integer]) -> Ints:
-    """The value each bin stands for, in nanoseconds."""
+    """Return the value each bin stands for, in nanoseconds."""
     values: Ints = VALUE_OF_BIN[bins]
     return values
 
 
 def encode(values_ns: npt.ArrayLike) -> Words:
-    """Canonical sketch of one group of values."""
+    """Return the canonical sketch of one group of values."""
     bins, counts = np.unique(bins_of(values_ns), return_counts=True)
     return canonical_words(bins, counts)[0]
 
 
 def owners_of(lengths: Ints) -> Ints:
-    """Group of each word."""
+    """Return the group of each word."""
     return np.repeat(np.arange(lengths.size), lengths)
 
 
 def is_ordered(words: Words, lengths: Ints) -> bool:
-    """Whether the bins ascend within every group, as in the canonical form."""
-    bins = words >> 5
-    falls = bins[1:] < bins[:-1]
-    firsts = np.cumsum(lengths)[:-1]  # from one group to the next they may fall
-    falls[firsts[(firsts > 0) & (firsts < words.size)] - 1] = False
-    return not falls.any()
+    """Return whether the bins ascend within every group, as in the canonical form."""
+    return native.is_ordered(words, lengths)
 
 
 def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
-    """Canonical sketches of `groups` groups, and their lengths in words.
+    """Return canonical sketches of `groups` groups, and their lengths in words.
 
     `owners` names the group of each word; words come in any order and may repeat.
     """
-    if not words.size:
-        return np.empty(0, np.uint16), np.zeros(groups, np.int64)
-    ordered = np.sort(owners << 16 | words)
-    keys = ordered >> 5
-    starts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    counts = np.add.reduceat(COUNT_OF_CODE[ordered & 31], starts, dtype=np.int64)
-    keys = keys[starts]
-    merged, words_per_bin = canonical_words(keys & (BINS - 1), counts)
-    lengths = np.bincount(keys >> 11, weights=words_per_bin, minlength=groups).astype(np.int64)
-    return merged, lengths
+    merged = merge_groups(words, np.ones(words.size, np.int64), owners, groups, ())
+    assert merged.words is not None
+    return merged.words, merged.lengths
 
 
 def canonical(words: Words, lengths: Ints) -> tuple[Words, Ints]:
-    """The same distributions in canonical form."""
-    return merge(words, owners_of(lengths), lengths.size)
+    """Return the same distributions in canonical form."""
+    merged = merge_groups(words, lengths, np.arange(lengths.size), lengths.size, ())
+    assert merged.words is not None
+    return merged.words, merged.lengths
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Distributions by group: how many values, bins at the quantiles asked for, shape (quantiles, groups).
+    """Distributions by group: totals, and bins at the quantiles asked for, shape (quantiles, groups).
 
-    `words` are their canonical sketches of `lengths` words each, None where nobody asked for them.
+    `words` are their canonical sketches of `lengths` words each; None, and lengths 0, where nobody asked for them.
     """
 
     totals: Ints
@@ -111,46 +91,16 @@ class Merged:
 def merge_groups(
     words: Words, lengths: Ints, owners: Ints, groups: int, at: Sequence[float], *, words_too: bool = True
 ) -> Merged:
-    """Sketches of `lengths` words each merged into `groups` groups; `owners` names the group of each, `EMPTY` none.
+    """Merge sketches of `lengths` words each into `groups` groups; `owners` names the group of each, `EMPTY` none.
 
     `at` are quantiles, ascending.
     """
-    if loops := fast.loops():
-        return _merge_fast(loops, words, lengths, owners, groups, at, words_too)
-    of_word = np.repeat(owners, lengths)
-    if (owners == EMPTY).any():
-        words, of_word = words[of_word != EMPTY], of_word[of_word != EMPTY]
-    merged, sizes = merge(words, of_word, groups)
-    totals, bins = summarise(merged, sizes, at)
+    totals, bins, merged, sizes = native.merge_sketches(words, lengths, owners, groups, list(at), words_too)
     return Merged(totals, bins, merged if words_too else None, sizes)
 
 
-def _merge_fast(
-    loops: Any, words: Words, lengths: Ints, owners: Ints, groups: int, at: Sequence[float], words_too: bool
-) -> Merged:
-    words, lengths = np.ascontiguousarray(words), np.ascontiguousarray(lengths)
-    starts = np.cumsum(lengths) - lengths
-    members, bounds = loops.group_members(np.ascontiguousarray(owners), groups)
-    totals, sizes = np.zeros(groups, np.int64), np.zeros(groups, np.int64)
-    bins = np.empty((len(at), groups), np.int64)
-    parts = fast.halves(groups)
-    # Merging never makes more words of a bin than there were.
-    room = [int(lengths[members[bounds[low] : bounds[high]]].sum()) if words_too else 0 for low, high in parts]
-    found = [np.empty(size, np.uint16) for size in room]
-    ranks = np.asarray(at, np.float64)
-    written = fast.each(
-        partial(
-            loops.merge_sketches, words, starts, lengths, members, bounds, low, high, COUNT_OF_CODE, ranks, bins,
-            totals, one, sizes,
-        )
-        for (low, high), one in zip(parts, found, strict=True)
-    )  # fmt: skip
-    together = [one[:size] for one, size in zip(found, written, strict=True)]
-    return Merged(totals, bins, np.concatenate(together) if words_too else None, sizes)
-
-
 def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:
-    """Bins at the quantiles `at` of every group, shape (quantiles, groups); `EMPTY` for a group without values.
+    """Return bins at the quantiles `at` of every group, shape (quantiles, groups); `EMPTY` for a group without values.
 
     The quantile q of n values is the smallest bin whose cumulative count reaches max(1, ceil(q * n)).
     """
@@ -160,38 +110,10 @@ def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:
 
 
 def summarise(words: Words, lengths: Ints, at: Sequence[float]) -> tuple[Ints, Ints]:
-    """How many values each group holds, and its `quantiles`; for words that are ordered (see `is_ordered`)."""
-    running = np.zeros(words.size + 1, np.int64)
-    np.cumsum(COUNT_OF_CODE[words & 31], out=running[1:])
-    ends = np.cumsum(lengths)
-    before = running[ends - lengths]
-    totals: Ints = running[ends] - before
-    ranks = np.maximum(1, np.ceil(np.multiply.outer(np.asarray(at, np.float64), totals)).astype(np.int64))
-    # An empty group finds a word of another one, or none; it is masked below.
-    found = np.minimum(np.searchsorted(running[1:], before + ranks), words.size - 1)
-    bins = words[found].astype(np.int64) >> 5 if words.size else np.zeros(ranks.shape, np.int64)
-    return totals, np.where(totals > 0, bins, EMPTY)
+    """Return how many values each group holds, and its `quantiles`; for words that are ordered (see `is_ordered`)."""
+    return native.summarise(words, lengths, list(at))
 
 
 def canonical_words(bins: Ints, counts: Ints) -> tuple[Words, Ints]:
-    """Canonical words of (bin, count > 0) pairs in their order, and how many words each pair took."""
-    bins = bins.astype(np.int64)
-    if not counts.size or int(counts.max()) <= 16:
-        return (bins << 5 | counts - 1).astype(np.uint16), np.ones(counts.size, np.int64)
-    # 2^20 as often as leaves less than 2^21, the set bits 20 … 5 once each, then 1 … 31 as one or two words.
-    millions = np.maximum(0, (counts - (1 << 20)) >> 20)
-    left = counts - (millions << 20)
-    powers = (left[:, None] >> _POWERS & 1).astype(bool)
-    rest = left & 31
-    taken = millions + powers.sum(axis=1)
-    lengths = taken + (rest > 0) + (rest > 16)
-    ends = np.cumsum(lengths)
-    starts = ends - lengths
-    codes = np.full(int(ends[-1]), 31, np.int64)
-    row, column = np.nonzero(powers)
-    rank = np.cumsum(powers, axis=1)[row, column] - 1
-    codes[starts[row] + millions[row] + rank] = 31 - column
-    two = rest > 16
-    codes[(starts + taken)[two]] = 15
-    codes[(ends - 1)[rest > 0]] = (rest - 1 - 16 * two)[rest > 0]
-    return (np.repeat(bins, lengths) << 5 | codes).astype(np.uint16), lengths
+    """Return canonical words of (bin, count > 0) pairs in their order, and how many words each pair takes."""
+    return native.canonical_words(bins, counts)

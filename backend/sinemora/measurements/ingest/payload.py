@@ -1,15 +1,15 @@
 """Body of a report: its content coding and its two media types. `validation` checks the message inside."""
 
 import threading
-from collections.abc import Iterator
-from itertools import islice
+from dataclasses import dataclass
 
+import sinemora_native as native
 import zstandard
 from google.protobuf import json_format
 from google.protobuf.message import DecodeError
 
 from sinemora.kit.errors import ProductError
-from sinemora.measurements.ingest.agent_pb2 import Report
+from sinemora.measurements.ingest.agent_pb2 import MeshWindow, Report
 
 JSON, PROTOBUF = "application/json", "application/x-protobuf"
 PROTOBUFS = (PROTOBUF, "application/protobuf")
@@ -17,7 +17,6 @@ FIELDS_MAX = 100_000
 _PIECE = 64 << 10
 _WINDOW_MAX = 8 << 20
 _local = threading.local()
-_WINDOWS = Report.DESCRIPTOR.fields_by_name["windows"].number
 
 
 class MalformedReport(ProductError):
@@ -67,74 +66,71 @@ def _decompressor() -> zstandard.ZstdDecompressor:
     return decompressor
 
 
-def parse(body: bytes, media_type: str) -> Report:
-    """Parse the message of a body in one of the two media types. ProductError 415, MalformedReport."""
-    report = Report()
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """A report without its windows, and these as messages that are not read yet."""
+
+    report: Report
+    windows: list[bytes]
+
+
+def parse(body: bytes, media_type: str) -> Parts:
+    """Split a body in one of the two media types. ProductError 415, MalformedReport."""
     if media_type in PROTOBUFS:
         if not body:
             raise MalformedReport("", "The body is empty. A report without windows still says who made it and when.")
-        _bounded(body)
-        try:
-            report.ParseFromString(body)
-        except DecodeError as error:
-            raise MalformedReport("", f"The body is no protobuf message Report: {error}") from error
-        return report
+        return _split(body) or split(_message(body))
     if media_type != JSON:
         raise ProductError(
             "media_type_unsupported",
             415,
             f"A report is {PROTOBUF} or {JSON}, not {media_type or 'a body without Content-Type'}.",
         )
+    report = Report()
     try:
         json_format.Parse(body, report, max_recursion_depth=20)
     except (json_format.ParseError, UnicodeDecodeError, RecursionError, ValueError) as error:
         raise MalformedReport("", f"The body is no JSON form of a Report: {error}") from error
+    return split(report)
+
+
+def split(report: Report) -> Parts:
+    """Split a message. MalformedReport."""
+    return _split(report.SerializeToString()) or Parts(report, [])
+
+
+def window_of(message: bytes) -> MeshWindow:
+    """Read a window, or what is left of it. MalformedReport."""
+    window = MeshWindow()
+    try:
+        window.ParseFromString(message)
+    except DecodeError as error:
+        raise MalformedReport("", f"The body is no protobuf message Report: {error}") from error
+    return window
+
+
+def rewritten(message: bytes) -> bytes:
+    """Write a window as this library does: fields packed, each once, and no unknown ones. MalformedReport."""
+    window = window_of(message)
+    window.DiscardUnknownFields()
+    return window.SerializeToString()
+
+
+def _message(body: bytes) -> Report:
+    report = Report()
+    try:
+        report.ParseFromString(body)
+    except DecodeError as error:
+        raise MalformedReport("", f"The body is no protobuf message Report: {error}") from error
     return report
 
 
-def _bounded(body: bytes) -> None:
-    """Refuse a body of more sub-messages than any report has: each costs a hundred times its two bytes once parsed.
-
-    Only lengths are read here: the parser reports what is no protobuf. MalformedReport.
-    """
-    walked = 0
-    for number, start, end in _fields(body, 0, len(body)):
-        walked += 1
-        if number == _WINDOWS:
-            walked += sum(1 for _ in islice(_fields(body, start, end), FIELDS_MAX))
-        if walked > FIELDS_MAX:
-            raise MalformedReport("windows", f"more than {FIELDS_MAX} fields in the windows of one report")
-
-
-def _fields(body: bytes, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Yield the fields in [at, end) as number, start and end of the content. Stop at bytes that are no field."""
-    while at < end:
-        key, at = _varint(body, at, end)
-        kind, start = key & 7, at
-        if kind == 0:
-            at = _varint(body, at, end)[1]
-        elif kind == 2:
-            size, start = _varint(body, at, end)
-            at = start + size
-        elif kind in (1, 5):
-            at += 8 if kind == 1 else 4
-        else:
-            return
-        if at > end:
-            return
-        yield key >> 3, start, at
-
-
-def _varint(body: bytes, at: int, end: int) -> tuple[int, int]:
-    """Return a variable-length integer and its end position; `end` when it does not end."""
-    value = shift = 0
-    while at < end:
-        byte = body[at]
-        at += 1
-        value |= (byte & 127) << shift
-        if byte < 128:
-            return value, at
-        shift += 7
-        if shift > 63:
-            break
-    return 0, end
+def _split(body: bytes) -> Parts | None:
+    """Split a body; None when the protobuf library has to read and write it first. MalformedReport."""
+    try:
+        found = native.split_report(body, FIELDS_MAX)
+    except OverflowError:
+        # Each costs a hundred times its two bytes once parsed.
+        complaint = f"more than {FIELDS_MAX} fields in the windows of one report"
+        raise MalformedReport("windows", complaint) from None
+    return found and Parts(_message(found[0]), found[1])

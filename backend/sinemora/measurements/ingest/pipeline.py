@@ -21,7 +21,6 @@ from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
 from sinemora.measurements import metrics
-from sinemora.measurements.codec import fast
 from sinemora.measurements.ingest import admission, validation
 from sinemora.measurements.ingest.admission import Admitted
 from sinemora.measurements.ingest.group_commit import BatchWriter
@@ -35,12 +34,13 @@ from sinemora.measurements.store import corrections, inserts, partitions
 
 log = structlog.get_logger(__name__)
 
-# Larger bodies are decoded on other threads, so that the event loop stays responsive. More threads than share the
-# compiled loops would only wait for the interpreter's lock.
+# Larger bodies are decoded on other threads, so that the event loop stays responsive. More threads would only wait for
+# the interpreter's lock.
 _LARGE_BODY = 32 << 10
+_THREADS = 2
 
 # How long a thread may keep the interpreter while others wait for it, s. A question takes it some thirty times, each
-# after a wait for the database or for a compiled loop; at Python's own 0.005 it took a third longer under load.
+# after a wait for the database or for the native module; at Python's own 0.005 it took a third longer under load.
 _SWITCH_S = 0.001
 
 
@@ -63,7 +63,7 @@ class IngestPipeline:
         # Released in the next round of the event loop: of simultaneous reports one is decoded in each round, so that
         # other requests wait for one report and not for all.
         self._turn = asyncio.Lock()
-        self._aside = ThreadPoolExecutor(fast.THREADS, "reports")
+        self._aside = ThreadPoolExecutor(_THREADS, "reports")
         self._writer = BatchWriter(self._store, settings().ingest_queue_reports, settings().ingest_batch_ms)
 
     async def take(self, agent: AgentIdentity, body: bytes, media_type: str, encoding: str) -> int:

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sinemora.measurements.codec import frame, llq16, rice
+from sinemora.measurements.codec import frame, llq16
 from sinemora.measurements.codec.frame import FrameError, Sketches, Stats
+from tests.measurements.oracle import rice
 from tests.measurements.worlds import Raw, RawWindow, frame_of, silent, simple
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -14,7 +14,7 @@ from sinemora.measurements.query import history
 from sinemora.meshes.plan import MeshState
 from sinemora.meshes.service import mesh_state
 from tests.callers import Member, MeshWorld
-from tests.measurements.codec.test_loops import frames
+from tests.measurements.codec.test_native import frames
 from tests.recommendations.measured_mesh import WINDOWS, measured
 
 GOLDEN = Path(__file__).parents[1] / "codec" / "golden"

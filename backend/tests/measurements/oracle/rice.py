@@ -13,8 +13,8 @@ which are *signed* (small numbers of either sign) is known to whoever reads it. 
 A number is its base (0 without) plus its rest times 2^k plus its low bits; in signed columns that is zigzag coded first
 (0, -1, 1, -2 … as 0, 1, 2, 3 …). Sums wrap around at 32 bits, so any number comes back as it was.
 
-Rules of writing, the same here and in `coding_loops`, so that both make the same bytes: the base of a signed column is
-its mean, that of others their minimum, where it is worth it. Of five widths around that of the median the one that
+Rules of writing, as in the native module, so that both write the same bytes: the base of a signed column is its
+mean, that of others their minimum, where it is worth it. Of five widths around that of the median the one that
 takes the fewest bits is chosen, or the width of the largest number without rests.
 """
 
