@@ -5,8 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join, resolve } from 'node:path'
 
-const BINARY =
-  process.env.SINEMORA_E2E_AGENT ?? resolve(import.meta.dirname, '../../agent/target/debug/sinemora-agent')
+const BINARY = process.env.SINEMORA_E2E_AGENT ?? resolve(import.meta.dirname, '../../agent/target/debug/sinemora-agent')
 
 export interface Agent {
   name: string
