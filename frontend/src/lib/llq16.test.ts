@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import golden from '../../../agent/native/vectors.json'
 import { BINS, binOf, delayOf } from './llq16'
 
 test.each([
@@ -17,6 +18,13 @@ test.each([
   [-5, 0],
 ])('bin(%d) = %d', (delay, bin) => {
   expect(binOf(delay)).toBe(bin)
+})
+
+test('bins and their values are those of the golden table of the native crate', () => {
+  for (const { value_ns, bin, stands_for_ns } of golden.bins) {
+    expect([value_ns, binOf(value_ns), delayOf(bin)]).toEqual([value_ns, bin, stands_for_ns])
+  }
+  expect(golden.bins.length).toBeGreaterThan(100)
 })
 
 test('every bin holds the value it stands for', () => {
