@@ -54,7 +54,7 @@ config.CACHE_LOCATOR_CLASSES = ",".join(f"{__name__}.{one.__name__}" for one in 
 
 @cache
 def _code_of(folder: Path) -> str:
-    """A digest of all code in a folder."""
+    """Return a digest of all code in a folder."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.py")):
         code = path.read_bytes()

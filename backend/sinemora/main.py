@@ -79,7 +79,7 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app() -> FastAPI:
-    """The API as settings want it."""
+    """Return the API as settings want it."""
     app = FastAPI(
         title="Sinemora",
         version="1",
@@ -130,7 +130,7 @@ class Server(uvicorn.Server):
 
 
 def server() -> Server:
-    """The API as `serve` runs it."""
+    """Return the API as `serve` runs it."""
     app = create_app()
     config = uvicorn.Config(
         app,

@@ -53,7 +53,7 @@ def main() -> None:
 
 
 def static_binary(machine: str) -> Path:
-    """The release binary without shared libraries."""
+    """Return the release binary without shared libraries."""
     target = f"{machine}-unknown-linux-gnu"
     env = environment() | {"RUSTFLAGS": "-C target-feature=+crt-static"}
     cargo = remembered()["cargo"]
@@ -65,7 +65,7 @@ def static_binary(machine: str) -> Path:
 
 
 def needs_a_loader(elf: bytes) -> bool:
-    """Whether a program header asks for an interpreter (PT_INTERP, 3): 64-bit little-endian ELF (System V ABI)."""
+    """Return whether a program header of a 64-bit little-endian ELF asks for an interpreter (PT_INTERP)."""
     (at,) = struct.unpack_from("<Q", elf, 32)
     size, count = struct.unpack_from("<HH", elf, 54)
     return any(struct.unpack_from("<I", elf, at + size * nth)[0] == 3 for nth in range(count))

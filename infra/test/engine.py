@@ -86,11 +86,11 @@ class Engine:
         return answer.stdout.strip()
 
     def containers(self, service: str) -> list[str]:
-        """The identifiers of the running containers of a service."""
+        """Return the identifiers of the running containers of a service."""
         return self.ask("ps", "-q", "--filter", f"label=com.docker.compose.service={service}").split()
 
     def tail(self, container: str) -> str:
-        """The end of what a container wrote."""
+        """Return the end of what a container wrote."""
         answer = subprocess.run(
             ["docker", "logs", "--tail", "30", container], env=self.env, capture_output=True, text=True, timeout=60
         )

@@ -37,7 +37,7 @@ class Journey:
         self.failed = 0
 
     def run(self) -> bool:
-        """All of it. Whether everything passed."""
+        """Return all of it. Whether everything passed."""
         run("ip", "link", "set", "lo", "up", log=self.folder / "commands.log")
         with self.engine:
             try:

@@ -38,7 +38,7 @@ class Visitor:
         )
 
     def open(self, method: str, path: str, body: Any = None, *, limit_s: float = 20) -> Any:
-        """The answer as it streams in. Raises urllib.error.HTTPError or OSError."""
+        """Return the answer as it streams in. Raises urllib.error.HTTPError or OSError."""
         data = body if isinstance(body, bytes | None) else json.dumps(body).encode()
         request = urllib.request.Request(self.base + path, data, method=method)
         request.add_header("Content-Type", "application/json")
@@ -47,7 +47,7 @@ class Visitor:
         return self._opener.open(request, timeout=limit_s)
 
     def ask(self, method: str, path: str, body: Any = None) -> Answer:
-        """The whole answer, whatever its status; status 0 when there is none."""
+        """Return the whole answer, whatever its status; status 0 when there is none."""
         try:
             with self.open(method, path, body) as found:
                 return Answer(found.status, found.headers, found.read())

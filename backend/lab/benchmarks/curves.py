@@ -239,7 +239,7 @@ def thresholds(rng: np.random.Generator) -> None:
 
 
 def threshold(case: Case) -> Threshold:
-    """The one found."""
+    """Return the one found."""
     return fitted(case).threshold
 
 
@@ -315,7 +315,7 @@ def say(text: str) -> None:
 
 
 def swept(recipe: Recipe, seed: int) -> Profile:
-    """A short profile: 10 latencies to 1 ms, 3 runs of a second each."""
+    """Return a short profile: 10 latencies to 1 ms, 3 runs of a second each."""
     plan = Plan(latencies(1000, 10), (4,), repeats_min=3, repeats_max=3, seed=seed)
     between = open_network("auto", None)
     try:

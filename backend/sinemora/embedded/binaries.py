@@ -19,7 +19,7 @@ _LEFT_OUT = shutil.ignore_patterns("include", "*.a", "pkgconfig", "pgxs", "ecpg*
 
 
 def postgres_home(engine_dir: Path, user: ServiceUser) -> Path:
-    """The folder with `bin/postgres`, `lib` and `share`, runnable by `user`; copied to `engine_dir` if need be."""
+    """Return the folder with `bin/postgres`, `lib` and `share`, runnable by `user`; copied if necessary."""
     files = _files(POSTGRES_WHEEL)
     homes = {f.parent.parent for f in files if f.name == "postgres" and f.parent.name == "bin"}
     if not homes:
@@ -36,7 +36,7 @@ def postgres_home(engine_dir: Path, user: ServiceUser) -> Path:
 
 
 def valkey_server(engine_dir: Path, user: ServiceUser) -> Path:
-    """The `valkey-server` binary, runnable by `user`; copied to `engine_dir` if need be."""
+    """Return the `valkey-server` binary, runnable by `user`; copied to `engine_dir` if need be."""
     found = [f for f in _files(VALKEY_WHEEL) if f.name == "valkey-server"]
     if not found:
         raise _broken(VALKEY_WHEEL)

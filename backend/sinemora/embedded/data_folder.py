@@ -32,13 +32,13 @@ class RunningError(TroubleError):
 
 
 def checkout() -> Path | None:
-    """The checkout this package runs from, if it does."""
+    """Return the checkout this package runs from, if it does."""
     root = Path(__file__).resolve().parents[3]
     return root if (root / "Makefile").is_file() and (root / "backend").is_dir() else None
 
 
 def locate(settings: Settings, user: ServiceUser) -> tuple[Path, str]:
-    """The data folder, and a word on why it is there when that is not obvious.
+    """Return the data folder, and a word on why it is there when that is not obvious.
 
     `.data` in the checkout, unless the service user cannot reach it (a checkout under a private home, started by
     root): then the system's folder. A folder set by hand is taken as it is, or refused with the reason.
@@ -58,7 +58,7 @@ def locate(settings: Settings, user: ServiceUser) -> tuple[Path, str]:
 
 
 def _reachable(path: Path, user: ServiceUser) -> bool:
-    """Whether `user` can pass through the nearest existing folder of `path`."""
+    """Return whether `user` can pass through the nearest existing folder of `path`."""
     if user.is_caller:
         return True
     there = next(folder for folder in (path, *path.parents) if folder.exists())
@@ -106,7 +106,7 @@ class DataFolder:
         return self.path / "logs"
 
     def is_ours(self) -> bool:
-        """Whether the marker is there."""
+        """Return whether the marker is there."""
         return self.marker.is_file()
 
     @contextmanager
@@ -127,7 +127,7 @@ class DataFolder:
             os.close(handle)
 
     def running(self) -> dict[str, Any] | None:
-        """The state the running supervisor last wrote; None when none runs."""
+        """Return the state the running supervisor last wrote; None when none runs."""
         try:
             handle = os.open(self.path / "run" / "supervisor.lock", os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:

@@ -54,15 +54,15 @@ class Machine:
 
 
 def network(folder: DataFolder, *, chosen: bool) -> str:
-    """The first three octets of the machines' addresses. A data folder chosen by hand gets some of its own, so that
-    products side by side stay out of one another's way.
+    """Return the first three octets of the machines' addresses. A data folder chosen by hand gets some of its own, so
+    that products side by side stay out of one another's way.
     """
     octet = zlib.crc32(str(folder.path).encode()) % 255 + 1 if chosen else 0
     return f"127.20.{octet}"
 
 
 def machines(count: int, folder: DataFolder, net: str, event_port: int = 0) -> list[Machine]:
-    """The `count` machines (0 to 64), zones in turn: a-1, b-1, c-1, a-2 …"""
+    """Return the `count` machines (0 to 64), zones in turn: a-1, b-1, c-1, a-2 …"""
     names = [f"{_ZONES[number % 3]}-{number // 3 + 1}" for number in range(count)]
     return [
         Machine(name, name[0], f"{net}.{number + 1}", event_port, folder.path / "demo" / name)

@@ -8,7 +8,7 @@ _LISTEN = "0A"  # TCP_LISTEN in /proc/net/tcp
 
 
 def tcp_free(host: str, port: int) -> bool:
-    """Whether a server may listen on `host`:`port` now."""
+    """Return whether a server may listen on `host`:`port` now."""
     return tcp_refusal(host, port) is None
 
 
@@ -18,7 +18,7 @@ def tcp_refusal(host: str, port: int) -> OSError | None:
 
 
 def udp_free(host: str, port: int) -> bool:
-    """Whether `host`:`port` can be bound for datagrams now."""
+    """Return whether `host`:`port` can be bound for datagrams now."""
     return _refusal(socket.SOCK_DGRAM, host, port) is None
 
 

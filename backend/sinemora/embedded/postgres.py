@@ -85,15 +85,17 @@ class PostgresServer:
         self._configure()
 
     def command(self) -> list[str]:
-        """The command line of the server, to be run in the foreground as `user` with `cluster` as working directory."""
+        """Return the command line of the server, to be run in the foreground as `user` with `cluster` as working
+        directory.
+        """
         return [str(self.programs / "postgres"), "-D", str(self.cluster)]
 
     def environment(self) -> dict[str, str]:
-        """The environment the server needs: none of the caller's `PG…` variables may reach it."""
+        """Return the environment the server needs: none of the caller's `PG…` variables may reach it."""
         return {"PATH": os.defpath, "LANG": "C", "LC_ALL": "C", "TZ": "UTC"}
 
     def dsn(self, role: str = APP_ROLE, database: str = DATABASE) -> str:
-        """A connection URL for libpq; no password, the socket tells who calls."""
+        """Return a connection URL for libpq; no password, the socket tells who calls."""
         return f"postgresql://{role}@/{quote(database)}?host={quote(str(self.socket_folder), safe='')}"
 
     @cached_property
@@ -107,7 +109,7 @@ class PostgresServer:
         return postgres_home(self.data_dir / "engine", self.user) / "bin"
 
     def ready(self) -> bool:
-        """Whether the server takes connections now (not while it starts or recovers)."""
+        """Return whether the server takes connections now (not while it starts or recovers)."""
         try:
             psycopg.connect(self.dsn(SUPERUSER, "postgres"), connect_timeout=2).close()
         except psycopg.OperationalError:
@@ -115,7 +117,7 @@ class PostgresServer:
         return True
 
     def responds(self) -> bool:
-        """Whether the server answers at all; that it starts, recovers or is full is an answer too."""
+        """Return whether the server answers at all; that it starts, recovers or is full is an answer too."""
         try:
             psycopg.connect(self.dsn(SUPERUSER, "postgres"), connect_timeout=4).close()
         except psycopg.errors.ConnectionTimeout:
@@ -177,7 +179,7 @@ class PostgresServer:
             time.sleep(0.05)
 
     def _leftover_pid(self) -> int | None:
-        """The process id in `postmaster.pid`, if that process is really a PostgreSQL server of this cluster."""
+        """Return the process id in `postmaster.pid`, if that process is really a PostgreSQL server of this cluster."""
         try:
             pid = int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
             if os.readlink(f"/proc/{pid}/cwd") != str(self.cluster):

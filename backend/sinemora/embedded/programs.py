@@ -186,7 +186,7 @@ class Child:
         return "up" if self.is_up else "starting" if self.pid else "waiting to start"
 
     def tail(self, lines: int = 12) -> str:
-        """The end of the log."""
+        """Return the end of the log."""
         try:
             return "\n".join(self.log.read_text(errors="replace").splitlines()[-lines:])
         except OSError:

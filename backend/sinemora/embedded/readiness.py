@@ -21,12 +21,12 @@ class Coverage:
     missing: list[str]
 
     def complete(self, members: int) -> bool:
-        """Whether `members` machines are there, others perhaps too, and every planned path is measured."""
+        """Return whether `members` machines are there, others perhaps too, and every planned path is measured."""
         return self.members >= members and self.planned >= members * (members - 1) and not self.missing
 
 
 def coverage() -> Coverage:
-    """The demonstration mesh now; empty before there is one. SQLAlchemyError while the database is away."""
+    """Return the demonstration mesh now; empty before there is one. SQLAlchemyError while the database is away."""
     with system_session() as session:
         tenant = tenant_by_name(session, TENANT)
     if tenant is None:

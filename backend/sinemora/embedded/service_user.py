@@ -35,7 +35,7 @@ class ServiceUser:
         return {} if self.is_caller else {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def can(self, flag: str, path: Path) -> bool:
-        """Whether this user passes `test FLAG PATH` (`-x`, `-r`, `-w`), parents included."""
+        """Return whether this user passes `test FLAG PATH` (`-x`, `-r`, `-w`), parents included."""
         done = subprocess.run(
             ["/usr/bin/test", flag, str(path)] if Path("/usr/bin/test").exists() else ["test", flag, str(path)],
             cwd="/",

@@ -32,7 +32,7 @@ class Engines:
 
     @classmethod
     def of(cls, settings: Settings, folder: DataFolder, user: ServiceUser) -> "Engines":
-        """The servers `settings` leave to us."""
+        """Return the servers `settings` leave to us."""
         return cls(
             None if settings.database_url else PostgresServer(folder.path, user),
             None if settings.redis_url else ValkeyServer(folder.path, user),
@@ -76,7 +76,7 @@ class Engines:
 
 
 def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dict[str, str]:
-    """The environment of our own processes: the caller's, with what the embedded default decides."""
+    """Return the environment of our own processes: the caller's, with what the embedded default decides."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     env["SINEMORA_DATA_DIR"] = str(folder.path)
     env["PYTHONUNBUFFERED"] = "1"
@@ -106,7 +106,9 @@ def _secret_key(folder: DataFolder) -> str:
 
 
 def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUser) -> dict[str, str]:
-    """The environment of a command an operator runs beside the product: its settings, and PostgreSQL's own tools."""
+    """Return the environment of a command an operator runs beside the product: its settings, and PostgreSQL's own
+    tools.
+    """
     engines = Engines.of(settings, folder, user)
     env = environment(settings, folder, engines)
     if engines.postgres:
@@ -188,7 +190,7 @@ def local_address(settings: Settings) -> str:
 
 
 def answers(url: str, patience_s: float = 2) -> bool:
-    """Whether a GET of `url` is answered with success within `patience_s` seconds; no proxy is asked."""
+    """Return whether a GET of `url` is answered with success within `patience_s` seconds; no proxy is asked."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(url, timeout=patience_s) as answer:

@@ -31,7 +31,9 @@ def private_dir(path: Path, user: ServiceUser) -> Path:
 
 
 def socket_dir(data_dir: Path, name: str, longest_file: str, user: ServiceUser) -> Path:
-    """A 0700 folder for sockets named at most `longest_file`: in `data_dir`, or a short path if that is too long."""
+    """Return a 0700 folder for sockets named at most `longest_file`: in `data_dir`, or a short path if that is too
+    long.
+    """
     wanted = data_dir / "run" / name
     if len(os.fsencode(wanted / longest_file)) <= LONGEST_PATH_BYTES:
         (data_dir / "run").mkdir(mode=0o711, exist_ok=True)
@@ -47,7 +49,7 @@ def socket_dir(data_dir: Path, name: str, longest_file: str, user: ServiceUser) 
 
 
 def short_socket_dirs(data_dir: Path) -> list[Path]:
-    """The folders outside `data_dir` that `socket_dir` made for it, if any."""
+    """Return the folders outside `data_dir` that `socket_dir` made for it, if any."""
     return [path for path in _short(data_dir, "*").parent.glob(_short(data_dir, "*").name) if path.is_dir()]
 
 

@@ -236,7 +236,7 @@ class Supervisor:
 
 
 def stoppable(children: list[Child]) -> list[Child]:
-    """The running programs that no other running one needs."""
+    """Return the running programs that no other running one needs."""
     running = [child for child in children if child.pid]
     needed = {name for child in running for name in child.program.needs}
     return [child for child in running if child.program.name not in needed]

@@ -131,12 +131,12 @@ class _Launch:
         return "" if self.engines.postgres else "external database"
 
     def migrate(self) -> str:
-        """The schema, as the owner role."""
+        """Return the schema, as the owner role."""
         self._run_module("Migrating the database", "migrate.log", "sinemora.migrate")
         return ""
 
     def make_owner(self) -> str:
-        """The first tenant, its owner, and the mesh of the demonstration."""
+        """Return the first tenant, its owner, and the mesh of the demonstration."""
         machines = demo.machines(self.settings.demo_agents, self.folder, self._network())
         known = [f"{machine.name}={machine.agent_id}" for machine in machines]
         answer = self._run_module("Creating the owner", "first-run.log", "sinemora.embedded.first_run", *known)
@@ -288,6 +288,6 @@ def _say(what: str) -> None:
 
 
 def data_folder(settings: Settings) -> DataFolder:
-    """The folder the other commands look at, without creating anything."""
+    """Return the folder the other commands look at, without creating anything."""
     path: Path = locate(settings, service_user(settings.service_user))[0]
     return DataFolder(path)

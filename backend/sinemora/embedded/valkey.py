@@ -17,7 +17,7 @@ _SOCKET = "valkey.sock"
 
 
 def answers(url: str) -> bool:
-    """Whether the server at `url` answers within two seconds."""
+    """Return whether the server at `url` answers within two seconds."""
     client = redis.Redis.from_url(url, socket_timeout=2, socket_connect_timeout=2)
     try:
         return bool(client.ping())
@@ -44,7 +44,7 @@ class ValkeyServer:
         private_dir(self.folder, self.user)
 
     def command(self) -> list[str]:
-        """The command line of the server, to be run in the foreground as `user`."""
+        """Return the command line of the server, to be run in the foreground as `user`."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket_path),
@@ -59,7 +59,7 @@ class ValkeyServer:
         return [str(self.program), *(part for key, value in options.items() for part in (f"--{key}", value))]
 
     def environment(self) -> dict[str, str]:
-        """The environment the server needs."""
+        """Return the environment the server needs."""
         return {"PATH": os.defpath, "LANG": "C", "TZ": "UTC"}
 
     @cached_property
@@ -73,11 +73,11 @@ class ValkeyServer:
         return valkey_server(self.data_dir / "engine", self.user)
 
     def url(self, database: int = 0) -> str:
-        """A connection URL for redis-py and Celery's result backend."""
+        """Return a connection URL for redis-py and Celery's result backend."""
         return f"unix://{self.socket_path}?db={database}"
 
     def ready(self) -> bool:
-        """Whether the server answers now."""
+        """Return whether the server answers now."""
         return answers(self.url())
 
     def start(self, patience_s: float = 10) -> None:

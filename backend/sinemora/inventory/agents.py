@@ -65,7 +65,7 @@ Credential = Annotated[HTTPAuthorizationCredentials | None, Security(_credential
 
 
 async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
-    """The agent of this request; most calls cost neither a database connection nor a thread.
+    """Return the agent of this request; most calls cost neither a database connection nor a thread.
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401).
     """
@@ -78,7 +78,7 @@ async def agent_signed_in(request: Request, credential: Credential) -> AgentIden
 
 
 async def identify(credential: str) -> AgentIdentity:
-    """The agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
+    """Return the agent behind a credential. ProductError `agent_credential_unknown`, `agent_revoked` (401)."""
     key = digest(credential)
     cached = _identities.get(key)
     if cached is not None and time.monotonic() - cached[0] < CACHED_S:
@@ -96,7 +96,7 @@ class _IdentityLookups:
         self._asking: asyncio.Task[None] | None = None
 
     async def find(self, key: bytes) -> AgentIdentity:
-        """The identity behind a credential."""
+        """Return the identity behind a credential."""
         loop = asyncio.get_running_loop()
         if self._asking is None or self._asking.done() or self._asking.get_loop() is not loop:
             self._waiting = {}
@@ -173,7 +173,7 @@ class AgentRoute(APIRoute):
 def enrol_agent(
     session: Session, vm: Vm, token_id: UUID, version: str, description: dict[str, Any]
 ) -> tuple[Agent, str]:
-    """A new agent on `vm` and its credential. ProductError `vm_has_agent` (409).
+    """Return a new agent on `vm` and its credential. ProductError `vm_has_agent` (409).
 
     An agent of the same token that never reported gives way: its enrolment's answer was lost on the way.
     """
@@ -215,7 +215,7 @@ def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
 
 
 def get_agent(session: Session, agent_id: UUID) -> Agent:
-    """The tenant's agent. ProductError `agent_unknown`."""
+    """Return the tenant's agent. ProductError `agent_unknown`."""
     agent = session.get(Agent, agent_id)
     if agent is None:
         raise NotFound("agent")

@@ -27,14 +27,14 @@ class ReportNote:
 
 
 def zone_named(session: Session, provider: str, region: str, name: str) -> Zone | None:
-    """The tenant's zone of this name."""
+    """Return the tenant's zone of this name."""
     return session.scalars(
         select(Zone).where(Zone.provider == provider, Zone.region == region, Zone.name == name)
     ).one_or_none()
 
 
 def ensure_zone(session: Session, provider: str, region: str, name: str, physical_id: str | None = None) -> Zone:
-    """The tenant's zone of this name, made when missing; safe when many enrol at once.
+    """Return the tenant's zone of this name, made when missing; safe when many enrol at once.
 
     Where the provider names the place itself, that name decides: the accounts of one customer may call one place
     differently, and two places alike. The one that comes second then stands with its physical id behind its name.
@@ -74,7 +74,7 @@ def _zone_of_name(session: Session, provider: str, region: str, name: str, physi
 
 
 def ensure_vm(session: Session, name: str, zone: Zone, event_port: int, general_port: int) -> Vm:
-    """The tenant's VM of this name, made when missing, locked until the transaction ends."""
+    """Return the tenant's VM of this name, made when missing, locked until the transaction ends."""
     session.execute(
         insert(Vm)
         .values(
@@ -92,12 +92,12 @@ def ensure_vm(session: Session, name: str, zone: Zone, event_port: int, general_
 
 
 def zone_in_use(session: Session, zone_id: UUID) -> bool:
-    """Whether a VM is in the zone."""
+    """Return whether a VM is in the zone."""
     return session.scalars(select(Vm.id).where(Vm.zone_id == zone_id).limit(1)).first() is not None
 
 
 def vm_named(session: Session, name: str) -> Vm | None:
-    """The tenant's VM of this name."""
+    """Return the tenant's VM of this name."""
     return session.scalars(select(Vm).where(Vm.name == name)).one_or_none()
 
 
@@ -112,7 +112,7 @@ def vms_where(zone_id: UUID | None, name: str | None) -> Select[Vm]:
 
 
 def living_agent(session: Session, vm_id: UUID) -> Agent | None:
-    """The VM's agent that is not revoked."""
+    """Return the VM's agent that is not revoked."""
     return session.scalars(select(Agent).where(Agent.vm_id == vm_id, Agent.revoked_at.is_(None))).one_or_none()
 
 

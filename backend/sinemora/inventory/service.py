@@ -16,7 +16,7 @@ from sinemora.tenants.quotas import Resource
 
 
 def get_zone(session: Session, zone_id: UUID) -> Zone:
-    """The tenant's zone. ProductError `zone_unknown`."""
+    """Return the tenant's zone. ProductError `zone_unknown`."""
     zone = session.get(Zone, zone_id)
     if zone is None:
         raise NotFound("zone")
@@ -24,7 +24,7 @@ def get_zone(session: Session, zone_id: UUID) -> Zone:
 
 
 def get_vm(session: Session, vm_id: UUID) -> Vm:
-    """The tenant's VM. ProductError `vm_unknown`."""
+    """Return the tenant's VM. ProductError `vm_unknown`."""
     vm = session.get(Vm, vm_id)
     if vm is None:
         raise NotFound("vm")
@@ -32,7 +32,7 @@ def get_vm(session: Session, vm_id: UUID) -> Vm:
 
 
 def create_zone(session: Session, actor: Actor, body: ZoneCreate) -> Zone:
-    """A new zone. ProductError `zone_name_taken`."""
+    """Return a new zone. ProductError `zone_name_taken`."""
     _zone_name_free(session, body.provider, body.region, body.name)
     zone = Zone(**body.model_dump())
     audit.created(session, actor, "zone", zone)
@@ -65,7 +65,7 @@ def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfM
 
 
 def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
-    """A new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`, `quota_exceeded`."""
+    """Return a new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`, `quota_exceeded`."""
     zone = get_zone(session, body.zone_id)
     _vm_name_free(session, body.name)
     _room_for_a_vm(session)
@@ -107,7 +107,7 @@ def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch
 
 
 def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
-    """The VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now.
+    """Return the VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now.
 
     ProductError `quota_exceeded`.
     """

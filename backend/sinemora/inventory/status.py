@@ -28,7 +28,7 @@ def status_of(
     now: datetime,
     stale_windows: int,
 ) -> AgentStatus:
-    """The status at `now` of an agent that owes a report every `report_every_s` seconds."""
+    """Return the status at `now` of an agent that owes a report every `report_every_s` seconds."""
     if revoked_at is not None:
         return AgentStatus.revoked
     if last_report_at is None:

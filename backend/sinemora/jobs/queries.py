@@ -12,7 +12,7 @@ from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
 
 
 def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job | None:
-    """The newest job that answers the same question and was asked since then; not one that failed."""
+    """Return the newest job that answers the same question and was asked since then; not one that failed."""
     return session.scalars(
         select(Job)
         .where(
@@ -28,12 +28,12 @@ def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job
 
 
 def count_open(session: Session) -> int:
-    """How many jobs of the tenant are not over."""
+    """Return the number of jobs of the tenant are not over."""
     return session.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(FINAL))) or 0
 
 
 def job_locked(session: Session, job_id: UUID) -> Job | None:
-    """A job, locked against its worker and other requests."""
+    """Return a job, locked against its worker and other requests."""
     return session.scalars(select(Job).where(Job.id == job_id).with_for_update()).one_or_none()
 
 
@@ -77,13 +77,13 @@ def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) 
 
 
 def is_held(session: Session, job_id: UUID, attempt: int) -> bool:
-    """Whether a worker still holds its job; if so, nobody takes it away before this transaction ends."""
+    """Return whether a worker still holds its job; if so, nobody takes it away before this transaction ends."""
     held = select(Job.id).where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
     return session.scalar(held.with_for_update(key_share=True)) is not None
 
 
 def chunks(session: Session, job_id: UUID, side: Side) -> Iterator[bytes]:
-    """The bytes of a job, a piece at a time."""
+    """Yield the bytes of a job, a piece at a time."""
     number = 0
     while True:
         data = session.scalar(

@@ -48,7 +48,7 @@ class Client:
         media_type: str = "application/json",
         **headers: str,
     ) -> IO[bytes]:
-        """The answer to GET, or to POST (or `method`) with a body. Raises `RequestRefused`."""
+        """Return the answer to GET, or to POST (or `method`) with a body. Raises `RequestRefused`."""
         sent = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         method = method or ("GET" if body is None else "POST")
         said = {"Authorization": f"Bearer {self.key}"} | {
@@ -68,18 +68,18 @@ class Client:
         return answer
 
     def get(self, path: str, **query: Any) -> Any:
-        """The JSON a GET answers; lists in `query` are sent as repeated parameters, None is left out."""
+        """Return the JSON a GET answers; lists in `query` are sent as repeated parameters, None is left out."""
         asked = urllib.parse.urlencode({name: value for name, value in query.items() if value is not None}, doseq=True)
         return self.read(f"{path}?{asked}" if asked else path)
 
     def read(self, path: str, body: Any = None, **options: Any) -> Any:
-        """The JSON `open` answers; None where there is none."""
+        """Return the JSON `open` answers; None where there is none."""
         with self.open(path, body, **options) as answer:
             text = answer.read()
         return json.loads(text) if text else None
 
     def items(self, path: str, **query: Any) -> Iterator[Any]:
-        """Every item of a list, page by page."""
+        """Yield every item of a list, page by page."""
         cursor = None
         while True:
             page = self.get(path, limit=500, cursor=cursor, **query)
@@ -89,14 +89,14 @@ class Client:
                 return
 
     def named(self, path: str, name: str, what: str) -> Any:
-        """The item of a list with this name or id. Raises `RequestRefused`."""
+        """Return the item of a list with this name or id. Raises `RequestRefused`."""
         for item in self.items(path):
             if name in (item["id"], item["name"]):
                 return item
         raise RequestRefused(f"There is no {what} {name}.", f"{what}_unknown")
 
     def mesh_id(self, name: str) -> str:
-        """The id of a mesh by name or id. Raises `RequestRefused`."""
+        """Return the id of a mesh by name or id. Raises `RequestRefused`."""
         return str(self.named("/v1/meshes", name, "mesh")["id"])
 
     def finished(self, job: dict[str, Any]) -> dict[str, Any]:

@@ -48,12 +48,12 @@ def print_line(options: argparse.Namespace, words: str) -> None:
 
 
 def percent(value: float | None) -> str:
-    """A ratio as a percentage."""
+    """Return a ratio as a percentage."""
     return "-" if value is None else f"{value:.1%}"
 
 
 def signed_percent(value: float | None) -> str:
-    """A difference of ratios, with its sign."""
+    """Return a difference of ratios, with its sign."""
     return "-" if value is None else f"{value:+.1%}"
 
 

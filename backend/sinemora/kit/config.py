@@ -114,7 +114,7 @@ class Settings(BaseSettings):
 
 @lru_cache
 def settings() -> Settings:
-    """The settings of this process; read at first use."""
+    """Return the settings of this process; read at first use."""
     return Settings()
 
 

@@ -74,7 +74,7 @@ SessionMaker = sessionmaker(expire_on_commit=False)
 
 @lru_cache
 def engine() -> Engine:
-    """The connections of this process as the application's role."""
+    """Return the connections of this process as the application's role."""
     made = create_engine(
         settings().database_url,
         pool_size=settings().database_pool_size,
@@ -95,7 +95,7 @@ def engine() -> Engine:
 
 
 def unconfined_role(connection: Any) -> str | None:
-    """The role of a database connection (DB-API) if row-level security does not bind it, else None."""
+    """Return the role of a database connection (DB-API) if row-level security does not bind it, else None."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)")
         found = cursor.fetchone()
@@ -110,7 +110,7 @@ def _refuse_unconfined(connection: Any, _: Any) -> None:
 
 @lru_cache(maxsize=4096)
 def _tenant_key(tenant_id: UUID) -> int:
-    """The small integer of a tenant; it never changes, so it is asked for once per process."""
+    """Return the small integer of a tenant; it never changes, so it is asked for once per process."""
     with system_session() as session:
         key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": tenant_id})
     if key is None:
@@ -141,7 +141,8 @@ def system_session() -> Iterator[Session]:
 
 
 async def open_session(request: Request) -> AsyncIterator[Session]:
-    """The transaction of a request, as the tenant that authentication left in its state: `tenant_id`, `tenant_key`.
+    """Yield the transaction of a request, as the tenant that authentication left in its state: `tenant_id`,
+    `tenant_key`.
 
     A route nobody signs in to has none and fails here: it cannot run without a tenant.
     """

@@ -23,5 +23,5 @@ def serve_packages(app: FastAPI, folder: Path) -> None:
 
 
 def installs(folder: Path | None) -> bool:
-    """Whether there is something to install from."""
+    """Return whether there is something to install from."""
     return folder is not None and (folder / INSTALL_SCRIPT).is_file()

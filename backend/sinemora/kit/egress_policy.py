@@ -70,7 +70,7 @@ def request(
 
 
 def resolved(host: str, port: int, networks: str) -> str:
-    """The address of a host, all of whose addresses may be asked. Raises `EgressError`, `EgressRefused`."""
+    """Return the address of a host, all of whose addresses may be asked. Raises `EgressError`, `EgressRefused`."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
@@ -83,7 +83,7 @@ def resolved(host: str, port: int, networks: str) -> str:
 
 
 def allowed(address: str, networks: str) -> bool:
-    """Whether an IP address may be asked. Link-local ones, where clouds keep their metadata, never may."""
+    """Return whether an IP address may be asked. Link-local ones, where clouds keep their metadata, never may."""
     ip = ipaddress.ip_address(address)
     ip = getattr(ip, "ipv4_mapped", None) or ip
     if ip.is_loopback:

@@ -16,12 +16,12 @@ from sinemora.kit.errors import ProductError
 
 
 def encrypt(secret: dict[str, Any]) -> bytes:
-    """The secret as bytes for the database. ProductError `secret_key_missing`."""
+    """Return the secret as bytes for the database. ProductError `secret_key_missing`."""
     return _fernet().encrypt(json.dumps(secret).encode())
 
 
 def decrypt(sealed: bytes | None) -> dict[str, Any]:
-    """The secret of `seal`; nothing for None. ProductError `secret_key_missing`, `secret_unreadable`."""
+    """Return the secret of `seal`; nothing for None. ProductError `secret_key_missing`, `secret_unreadable`."""
     if sealed is None:
         return {}
     try:

@@ -148,14 +148,14 @@ def _pointer(location: tuple[int | str, ...]) -> str:
 
 
 def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
-    """One complaint of the framework, as a `FieldError`."""
+    """Return one complaint of the framework, as a `FieldError`."""
     if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
         return {"pointer": "#", "message": f"no JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
     return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
 
 
 def _is_unparsed(error: Mapping[str, Any]) -> bool:
-    """Whether the framework complains of a body that it did not even try to read as JSON, for its media type."""
+    """Return whether the framework complains of a body that it did not even try to read as JSON, for its media type."""
     return tuple(error["loc"]) == ("body",) and error["type"] in {"model_attributes_type", "dict_type", "list_type"}
 
 

@@ -45,7 +45,7 @@ class IfMatch:
 
 
 def etag(row: Versioned) -> str:
-    """The entity tag of this version of `row`."""
+    """Return the entity tag of this version of `row`."""
     return f'"{row.version}"'
 
 

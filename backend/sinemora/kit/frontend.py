@@ -14,7 +14,7 @@ _RESERVED = ("v1/", "assets/", "packages/", "healthz", "readyz", "metrics")
 
 
 def content_policy(page: str) -> str:
-    """The Content-Security-Policy of `page` (HTML): own files, and the inline scripts it holds, by their hash."""
+    """Return the Content-Security-Policy of `page` (HTML): own files, and its inline scripts by their hash."""
     inline = [
         "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
         for script in _INLINE_SCRIPT.findall(page)

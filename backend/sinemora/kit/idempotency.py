@@ -110,7 +110,7 @@ class ProductRoute(APIRoute):
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """The handler, within the request's transaction: replay before it, keep the answer after it."""
+        """Return the handler, within the request's transaction: replay before it, keep the answer after it."""
         handler = super().get_route_handler()
         secret = getattr(self.endpoint, "secret_once", False)
 

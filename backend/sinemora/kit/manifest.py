@@ -11,7 +11,7 @@ Declared = TypeVar("Declared", bound=BaseModel)
 
 
 def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[Declared]:
-    """The list under `key`; `each` says in words what one of it has.
+    """Return the list under `key`; `each` says in words what one of it has.
 
     ProductError `manifest_invalid`, with pointers to everything that is wrong.
     """

@@ -55,13 +55,15 @@ Paging = Annotated[PageQuery, Depends(_page_query)]
 
 
 def encode_cursor(values: Sequence[Any]) -> str:
-    """An opaque word for the position after a row with these sort values."""
+    """Return an opaque word for the position after a row with these sort values."""
     packed = json.dumps([value.isoformat() if isinstance(value, datetime) else str(value) for value in values])
     return base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
 
 
 def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
-    """The sort values of `encode_cursor`, as `kinds` (str, int, UUID or datetime). ProductError `cursor_invalid`."""
+    """Return the sort values of `encode_cursor`, as `kinds` (str, int, UUID or datetime). ProductError
+    `cursor_invalid`.
+    """
     try:
         raw = json.loads(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         if not isinstance(raw, list) or len(raw) != len(kinds):
@@ -79,7 +81,7 @@ def paginate(
     *by: InstrumentedAttribute[Any],
     descending: bool = False,
 ) -> Slice[T]:
-    """The page of `statement` (one entity) ordered by the columns `by`, which together must be unique."""
+    """Return the page of `statement` (one entity) ordered by the columns `by`, which together must be unique."""
     if page.cursor is not None:
         after = decode_cursor(page.cursor, [column.type.python_type for column in by])
         statement = statement.where(tuple_(*by) < tuple_(*after) if descending else tuple_(*by) > tuple_(*after))

@@ -13,7 +13,7 @@ _PATIENCE_S = 0.5
 
 @lru_cache
 def client() -> redis.Redis:
-    """The blocking client of this process, answering text."""
+    """Return the blocking client of this process, answering text."""
     return redis.Redis.from_url(
         settings().redis_url,
         decode_responses=True,
@@ -24,12 +24,14 @@ def client() -> redis.Redis:
 
 
 def async_client() -> redis.asyncio.Redis:
-    """A client for the running event loop, answering bytes; the caller closes it."""
+    """Return a client for the running event loop, answering bytes; the caller closes it."""
     return redis.asyncio.Redis.from_url(settings().redis_url, socket_connect_timeout=_PATIENCE_S)
 
 
 def broker_url(url: str) -> str:
-    """The same server as Celery's transport names it: `unix:///path?db=1` is `redis+socket:///path?virtual_host=1`."""
+    """Return the same server as Celery's transport names it: `unix:///path?db=1` is
+    `redis+socket:///path?virtual_host=1`.
+    """
     if not url.startswith("unix://"):
         return url
     return "redis+socket://" + url.removeprefix("unix://").replace("db=", "virtual_host=")

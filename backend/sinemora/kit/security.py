@@ -16,7 +16,7 @@ _nobody = _hasher.hash(secrets.token_urlsafe(16))
 
 
 def new_secret(prefix: str) -> str:
-    """A token of 256 random bits, e.g. `sm_…`; the prefix lets people and scanners recognise it."""
+    """Return a token of 256 random bits, e.g. `sm_…`; the prefix lets people and scanners recognise it."""
     return prefix + secrets.token_urlsafe(32)
 
 
@@ -26,12 +26,12 @@ def digest(secret: str) -> bytes:
 
 
 def shown_prefix(secret: str) -> str:
-    """The first characters of a token, enough to tell tokens apart in a list and too few to help a thief."""
+    """Return the first characters of a token, enough to tell tokens apart in a list and too few to help a thief."""
     return secret[:10]
 
 
 def csrf_token(session_secret: str) -> str:
-    """The token a page sends back with unsafe requests; derived from the session, so there is nothing to store."""
+    """Return the token a page sends back with unsafe requests; derived from the session, never stored."""
     mac = hmac.digest(session_secret.encode(), b"sinemora csrf", "sha256")
     return urlsafe_b64encode(mac).decode().rstrip("=")
 
@@ -48,7 +48,7 @@ def hash_password(password: str) -> str:
 
 
 def check_password(password_hash: str | None, password: str) -> bool:
-    """Whether the password fits. `None` (no such user) takes as long and never fits."""
+    """Return whether the password fits. `None` (no such user) takes as long and never fits."""
     with _gate:
         try:
             return _hasher.verify(password_hash or _nobody, password) and password_hash is not None

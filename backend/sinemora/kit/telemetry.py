@@ -55,7 +55,7 @@ class _AtScrape(Collector):
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """The families."""
+        """Yield the families."""
         if time.monotonic() >= self._until_s:
             try:
                 self._found = list(self._find())

@@ -46,7 +46,7 @@ def start(service: str) -> bool:
 
 
 def is_on() -> bool:
-    """Whether this process is traced."""
+    """Return whether this process is traced."""
     return _provider is not None
 
 
@@ -118,7 +118,7 @@ def _statement_failed(failure: ExceptionContext) -> None:
 
 
 def span(name: str, **attributes: Any) -> AbstractContextManager[Any]:
-    """A span around a piece of work that no request or task is behind."""
+    """Return a span around a piece of work that no request or task is behind."""
     if _provider is None:
         return nullcontext()
     return _provider.get_tracer("sinemora").start_as_current_span(name, attributes=attributes)

@@ -21,14 +21,14 @@ class Upload:
     sha256: bytes
 
     def pieces(self) -> Iterator[bytes]:
-        """The bytes, at most a MiB at a time."""
+        """Yield the bytes, at most a MiB at a time."""
         self.file.seek(0)
         while piece := self.file.read(_PIECE_BYTES):
             yield piece
 
 
 async def uploaded(request: Request) -> AsyncIterator[Upload]:
-    """The body of a request, for as long as it is answered. Put before what claims an `Idempotency-Key`."""
+    """Yield the body of a request, for as long as it is answered. Put before what claims an `Idempotency-Key`."""
     digest, size = hashlib.sha256(), 0
     with SpooledTemporaryFile(_IN_MEMORY_BYTES) as file:
         async for part in request.stream():

@@ -44,7 +44,7 @@ def publish(redis: "Redis") -> None:
 
 
 def collect() -> Iterator[Metric]:
-    """The counts of all workers. RedisError."""
+    """Yield the counts of all workers. RedisError."""
     found: Any = client().hgetall(KEY)
     samples: dict[str, list[Sample]] = {}
     for field, value in found.items():

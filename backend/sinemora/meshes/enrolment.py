@@ -34,7 +34,9 @@ def command(backend_url: str, token: str) -> str:
 
 
 def install_command(backend_url: str, token: str) -> str | None:
-    """The line that brings the agent to a VM and makes it a member, as a service; None without packages to bring."""
+    """Return the line that brings the agent to a VM and makes it a member, as a service; None without packages to
+    bring.
+    """
     if not installs(settings().packages_dir):
         return None
     arguments = command(backend_url, token).removeprefix("sinemora-agent run ")
@@ -52,7 +54,7 @@ def _is_loopback(url: str) -> bool:
 
 
 def create_token(session: Session, actor: Actor | None, body: EnrolmentTokenCreate) -> tuple[EnrolmentToken, str]:
-    """A new token and its secret. ProductError `mesh_unknown`."""
+    """Return a new token and its secret. ProductError `mesh_unknown`."""
     mesh = get_mesh(session, body.mesh_id)
     secret = new_secret(TOKEN_PREFIX)
     token = EnrolmentToken(

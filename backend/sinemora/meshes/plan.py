@@ -69,7 +69,7 @@ class MeshState:
 
 
 def is_client(key: int, peer_key: int) -> bool:
-    """Whether the VM `key` asks and `peer_key` answers. Exactly one of two different 32-bit keys does."""
+    """Return whether the VM `key` asks and `peer_key` answers. Exactly one of two different 32-bit keys does."""
     ahead = (peer_key - key) * _GOLDEN % _CIRCLE
     return 0 < ahead < _CIRCLE // 2
 
@@ -94,14 +94,14 @@ def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
 
 
 def plan_revision(agent_id: UUID, meshes: Sequence[MeshState]) -> str:
-    """A name for the plan of an agent in these meshes: the same plan, the same name, whatever the time."""
+    """Return a name for the plan of an agent in these meshes: the same plan, the same name, whatever the time."""
     words = [str(agent_id), *sorted(f"{mesh.id}:{mesh.revision}" for mesh in meshes)]
     limits = [*_CAPS.values(), SPIKE_THRESHOLD_NS, LOSS_DEADLINE_MS]
     return hashlib.sha256("\n".join([*words, *map(str, limits)]).encode()).hexdigest()[:16]
 
 
 def plan_for(agent_id: UUID, vm_key: int, meshes: Sequence[MeshState], server_time_ns: int) -> dict[str, object]:
-    """The plan of one agent (JSON), given the meshes its VM is in."""
+    """Return the plan of one agent (JSON), given the meshes its VM is in."""
     return {
         "revision": plan_revision(agent_id, meshes),
         "agent_id": str(agent_id),

@@ -14,7 +14,7 @@ from sinemora.meshes.plan import Member, MeshState
 
 
 def mesh_named(session: Session, name: str) -> Mesh | None:
-    """The tenant's mesh of this name."""
+    """Return the tenant's mesh of this name."""
     return session.scalars(select(Mesh).where(Mesh.name == name)).one_or_none()
 
 
@@ -30,7 +30,7 @@ def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
 
 
 def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState]:
-    """The tenant's meshes with their members in the order of matrices; only one if `mesh_id` is given.
+    """Return the tenant's meshes with their members in the order of matrices; only one if `mesh_id` is given.
 
     Sorted here and not by the database, whose collation differs from server to server.
     """
@@ -75,7 +75,7 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
 
 
 def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, int]:
-    """A number per tenant that changes with any revision of its meshes; none for a tenant without meshes."""
+    """Return a number per tenant that changes with any revision of its meshes; none for a tenant without meshes."""
     rows = session.execute(
         text(
             "SELECT tenant_id, hashtextextended(string_agg(id || ':' || revision, ',' ORDER BY id), 0)"
@@ -87,6 +87,6 @@ def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, i
 
 
 def token_with(session: Session, digest: bytes, *, lock: bool = False) -> EnrolmentToken | None:
-    """The enrolment token with this digest; `lock` makes others who use it wait."""
+    """Return the enrolment token with this digest; `lock` makes others who use it wait."""
     statement = select(EnrolmentToken).where(EnrolmentToken.secret_digest == digest)
     return session.scalars(statement.with_for_update() if lock else statement).one_or_none()

@@ -18,7 +18,7 @@ from sinemora.tenants.access import Actor
 
 
 def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
-    """The tenant's mesh. ProductError `mesh_unknown`."""
+    """Return the tenant's mesh. ProductError `mesh_unknown`."""
     mesh = session.get(Mesh, mesh_id)
     if mesh is None:
         raise NotFound("mesh")
@@ -26,7 +26,7 @@ def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
 
 
 def mesh_state(session: Session, mesh_id: UUID) -> MeshState:
-    """The mesh with its key, window, revision and members in the order of matrices. ProductError `mesh_unknown`.
+    """Return the mesh with its key, window, revision and members in the order of matrices. ProductError `mesh_unknown`.
 
     `plan.planned(state.members)` says which paths are measured, `plan.clients(keys)` by whom.
     """
@@ -37,7 +37,7 @@ def mesh_state(session: Session, mesh_id: UUID) -> MeshState:
 
 
 def create_mesh(session: Session, actor: Actor | None, body: MeshCreate) -> Mesh:
-    """A new mesh without members. ProductError `mesh_name_taken`."""
+    """Return a new mesh without members. ProductError `mesh_name_taken`."""
     _name_free(session, body.name)
     mesh = Mesh(**body.model_dump())
     audit.created(session, actor, "mesh", mesh)
@@ -99,7 +99,7 @@ class ZoneRun:
 
 
 def zone_runs(state: MeshState) -> list[ZoneRun]:
-    """The zones of a mesh in order, each with where its members stand in the roster."""
+    """Return the zones of a mesh in order, each with where its members stand in the roster."""
     runs: list[ZoneRun] = []
     first = 0
     for (zone_id, name), group in groupby(state.members, key=lambda member: (member.zone_id, member.zone_name)):
@@ -110,7 +110,7 @@ def zone_runs(state: MeshState) -> list[ZoneRun]:
 
 
 def roster(session: Session, mesh_id: UUID) -> RosterRead:
-    """The axes of the mesh's matrices. ProductError `mesh_unknown`."""
+    """Return the axes of the mesh's matrices. ProductError `mesh_unknown`."""
     state = mesh_state(session, mesh_id)
     return RosterRead(
         revision=state.revision,

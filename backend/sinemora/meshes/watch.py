@@ -44,7 +44,7 @@ class PlanWatch:
         self._closed = False
 
     async def meshes_of(self, tenant_id: UUID) -> TenantMeshes:
-        """The tenant's meshes, not older than this call."""
+        """Return the tenant's meshes, not older than this call."""
         called_s = time.monotonic()
         async with self._reading.setdefault(tenant_id, asyncio.Lock()):
             began_s, kept = self._kept.get(tenant_id, (0.0, None))

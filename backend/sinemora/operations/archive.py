@@ -108,7 +108,7 @@ class Reader:
         self._streams: dict[str, Stream] = {}
 
     def tables(self) -> Iterator[tuple[str, Iterator[bytes]]]:
-        """Each table's name and its stream in pieces."""
+        """Yield each table's name and its stream in pieces."""
         self._next()
         while self._entry is not None and self._entry.name.startswith("tables/"):
             name = self._entry.name.split("/")[1]
@@ -116,7 +116,7 @@ class Reader:
             yield name, self._pieces(stream)
 
     def manifest(self) -> dict[str, Any]:
-        """The manifest, once all tables were read. Raises ArchiveError where a stream is not what it says."""
+        """Return the manifest, once all tables were read. Raises ArchiveError where a stream is not what it says."""
         found = self._json("manifest.json")
         for name, said in found["tables"].items():
             read = self._streams.get(name, Stream(name))

@@ -32,12 +32,12 @@ class Table:
         return {"stats", "sketch", "roster_key"} <= set(self.columns)
 
     def selected(self, *columns: str) -> sql.Composed:
-        """The named columns (all by default) as SQL."""
+        """Return the named columns (all by default) as SQL."""
         return sql.SQL(", ").join(map(sql.Identifier, columns or self.columns))
 
 
 def connect() -> psycopg.Connection:
-    """A connection as the owner of the schema, that sees every tenant; not in a transaction yet."""
+    """Return a connection as the owner of the schema, that sees every tenant; not in a transaction yet."""
     dsn = settings().database_owner_url.replace("postgresql+psycopg://", "postgresql://", 1)
     connection = psycopg.connect(dsn, autocommit=True, options="-c timezone=UTC -c lock_timeout=10s")
     connection.execute(
@@ -47,7 +47,7 @@ def connect() -> psycopg.Connection:
 
 
 def revision(connection: psycopg.Connection) -> str | None:
-    """The version of the schema; None where there is none."""
+    """Return the version of the schema; None where there is none."""
     if connection.execute("SELECT to_regclass('public.alembic_version')").fetchone() == (None,):
         return None
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -55,7 +55,7 @@ def revision(connection: psycopg.Connection) -> str | None:
 
 
 def tables(connection: psycopg.Connection) -> list[Table]:
-    """All tables with content, those that others refer to first."""
+    """Return all tables with content, those that others refer to first."""
     rows = connection.execute(
         """
         SELECT c.relname, c.relpersistence <> 'u',

@@ -90,7 +90,7 @@ def take(state: State, fixed: Fixed, task: int) -> None:
 
 @compiled
 def fits(state: State, fixed: Fixed, task: int, machine: int) -> bool:
-    """Whether a task that runs nowhere may be put on a machine."""
+    """Return whether a task that runs nowhere may be put on a machine."""
     job = fixed.owner[task]
     if machine < 0:
         return bool(state.home[task] < 0)
@@ -163,7 +163,7 @@ def _note(state: State, task: int, away: Ints, place_of: Ints, moved: int) -> in
 
 @compiled
 def annealed(state: State, fixed: Fixed, movers: Ints, most_moves: int, proposals: int, seed: int) -> Ints:
-    """The best placement seen in so many proposals: tasks go where there is room, or change places with another."""
+    """Return the best placement seen in `proposals` proposals: a task moves to a free slot or swaps with another."""
     np.random.seed(seed)
     machines = len(state.first)
     may_move = np.zeros(len(state.at), np.bool_)

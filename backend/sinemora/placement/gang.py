@@ -104,7 +104,7 @@ def best_for_one(
 
 
 def _better_roots(problem: Problem, plan: Plan, objective: Objective) -> Ints:
-    """Each root moved to that of its own tasks' machines which is best for them, the task there taking its slot."""
+    """Return each root moved to the best machine among those of its tasks; the task there takes its slot."""
     root = problem.jobs.root.copy()
     tables = points.table(problem.curves, objective)[problem.jobs.curve]
     step = points.step_ns(problem.curves)

@@ -163,7 +163,9 @@ def _of_problem(problem: Problem, waits: np.ndarray, words: Mapping[str, str]) -
 def _of_question(
     question: SearchProblem, waits: np.ndarray, waiting_jobs: np.ndarray, jobs: Sequence[str], words: Mapping[str, str]
 ) -> Iterator[tuple[str, SearchProblem]]:
-    """Each limit in words, and the question without it; of jobs that do not wait only what they share with others."""
+    """Yield each limit in words, and the question without it; of jobs that do not wait only what they share with
+    others.
+    """
     machine = words["machine"]
     for column, what in enumerate(("slots", "CPU", "memory")):
         if 0 < column < question.need.shape[1] and question.need[waits, column].any():

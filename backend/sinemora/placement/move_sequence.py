@@ -114,7 +114,7 @@ def _whoever_fits(waiting: deque[TaskMove], parked: list[tuple[TaskMove, int]], 
 
 
 def _lender(waiting: deque[TaskMove], free: Ints) -> int | None:
-    """The machine with most free slots of those that can take the next task that makes room; else None.
+    """Return the machine with most free slots of those that can take the next task that makes room; else None.
 
     Who comes from nowhere makes none: such moves go to the end.
     """

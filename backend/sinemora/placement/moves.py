@@ -63,7 +63,7 @@ def pareto_front(
 
 
 def within_budget(problem: Problem, most: int, objective: Objective = Objective.slowdown) -> Plan:
-    """The best plan found with at most `most` moves; its certificate tells how far from the best it can be.
+    """Return the best plan found with at most `most` moves; its certificate tells how far from the best it can be.
 
     Prices are halved in on until two neighbours enclose the budget. What they differ in falls into cycles that each
     change the cost by as much as their moves are worth; as many as fit are applied to the plan with fewer moves.
@@ -128,7 +128,9 @@ def cost_of(transport: Transport, placed: Assignment) -> int:
 
 
 def _bound(transport: Transport, price: int, running: int, most: int) -> int:
-    """No placement with at most `most` moves costs less: the discounted optimum, less what the moves may be worth."""
+    """Return no placement with at most `most` moves costs less: the discounted optimum, less what the moves may be
+    worth.
+    """
     return transport.certificate().dual + price * (running - most)
 
 

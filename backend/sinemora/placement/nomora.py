@@ -81,7 +81,7 @@ class Built:
 
 
 def solve(problem: Problem, parameters: Parameters | None = None) -> Plan:
-    """One round of the published policy: roots that have no place first, anywhere; then the other tasks."""
+    """Return one round of the published policy: roots that have no place first, anywhere; then the other tasks."""
     started = time.perf_counter()
     parameters = parameters or Parameters()
     problem.check()

@@ -15,7 +15,7 @@ _ROUNDS = 8
 
 
 def worst_first(problem: Problem, solve: Callable[[Problem], Plan]) -> Plan:
-    """The plan of `solve` (which minimises the weighted loss of jobs) whose worst job fares best.
+    """Return the plan of `solve` (which minimises the weighted loss of jobs) whose worst job fares best.
 
     A search: the weight of jobs that stay below the median of the others is doubled, round by round, and the plan with
     the best worst job is kept. Its certificate proves the last weights' plan, not the search.

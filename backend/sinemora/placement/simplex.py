@@ -31,7 +31,7 @@ _BLOCK, _LIST = 128, 64
 
 @compiled
 def _lowest(tail: Int32s, head: Int32s, cost: Int64s, state: Int8s, potential: Int64s) -> int:
-    """The lowest reduced cost of a block of arcs, those at their upper bound with the sign turned; at most 0.
+    """Return the lowest reduced cost of a block of arcs, those at their upper bound with the sign turned; at most 0.
 
     A loop of its own over slices, so that the compiler makes vector instructions of it: four times as fast.
     """

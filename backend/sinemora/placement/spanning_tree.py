@@ -99,7 +99,7 @@ def no_tree(nodes: int) -> Tree:
 
 
 def potentials(tree: Tree) -> Int64s:
-    """The potential of every node."""
+    """Return the potential of every node."""
     found: Int64s = tree.potential[tree.anchor] + tree.offset
     return found
 

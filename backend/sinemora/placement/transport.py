@@ -107,7 +107,7 @@ class Transport:
         self._add_columns(job[:found] + np.int32(first), machine[:found])
 
     def _slot_values(self) -> Ints:
-        """The potential of each machine, `CLOSED` where it has no slots."""
+        """Return the potential of each machine, `CLOSED` where it has no slots."""
         found: Ints = np.where(self._open, potentials(self._tree)[: self.machines], CLOSED)
         return found
 

@@ -125,7 +125,7 @@ class Netem:
 
 
 def kernel_has_netem() -> bool:
-    """Whether `tc` can make a NetEm queue here, tried in a namespace that vanishes at once."""
+    """Return whether `tc` can make a NetEm queue here, tried in a namespace that vanishes at once."""
     command = ["unshare", "--net", "tc", "qdisc", "add", "dev", "lo", "root", "netem", "delay", "1ms"]
     try:
         return subprocess.run(command, capture_output=True, check=False).returncode == 0
@@ -181,7 +181,7 @@ def _delaybox() -> Path:
 
 
 def _holder() -> "subprocess.Popen[bytes]":
-    """A process in a network namespace of its own, which lasts as long as we do."""
+    """Return a process in a network namespace of its own, which lasts as long as we do."""
     try:
         holder = kept.start(
             ["sh", "-c", "echo; exec sleep infinity"], inside=["unshare", "--net"], stdout=subprocess.PIPE

@@ -67,7 +67,7 @@ def make(recipe: Recipe, plan: Plan, settings: Settings, network: Network, journ
 
 
 def finished(recipe: Recipe, plan: Plan, runs: Sequence[Run]) -> Profile:
-    """The profile of these runs."""
+    """Return the profile of these runs."""
     swept = [run for run in runs if run.phase == "sweep"]
     load = sweep.saturating_load(plan, runs)
     assert load is not None

@@ -35,7 +35,7 @@ class Patience:
         self._left_s, self._say = left_s, say
 
     def again(self, others: float, took_s: float) -> bool:
-        """Whether a run beside `others` is to be done again; waits until it makes sense."""
+        """Return whether a run beside `others` is to be done again; waits until it makes sense."""
         if others <= QUIET_BELOW or self._left_s <= 0:
             return False
         self._say(f"other work uses {others:.1f} processors: this run is done again when the machine is quiet")

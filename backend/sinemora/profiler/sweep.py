@@ -90,7 +90,7 @@ def next_step(plan: Plan, runs: Sequence[Run]) -> Step | None:
 
 
 def saturating_load(plan: Plan, runs: Sequence[Run]) -> int | None:
-    """The smallest load that reaches the most; None while that is not known."""
+    """Return the smallest load that reaches the most; None while that is not known."""
     if len(plan.loads) == 1:
         return plan.loads[0]
     if any(run.phase == "sweep" for run in runs):
@@ -116,7 +116,7 @@ def mean_of(values: Iterable[float]) -> Mean:
 
 
 def means(runs: Sequence[Run]) -> dict[float, Mean]:
-    """The sweep so far, by added latency."""
+    """Return the sweep so far, by added latency."""
     at = sorted({run.added_us for run in runs if run.phase == "sweep"})
     return {us: mean_of(run.value for run in runs if run.phase == "sweep" and run.added_us == us) for us in at}
 

@@ -12,7 +12,7 @@ from sinemora.tenants.access import Actor
 
 
 def get_simulation(session: Session, simulation_id: UUID) -> Simulation:
-    """The tenant's simulation. ProductError `simulation_unknown`."""
+    """Return the tenant's simulation. ProductError `simulation_unknown`."""
     found = session.get(Simulation, simulation_id)
     if found is None:
         raise NotFound("simulation")

@@ -52,7 +52,7 @@ def signed_in(
     session: Annotated[str | None, Security(_cookie)],
     key: Annotated[HTTPAuthorizationCredentials | None, Security(_key)],
 ) -> Actor:
-    """The actor of this request, whose tenant the request's transaction will be opened for.
+    """Return the actor of this request, whose tenant the request's transaction will be opened for.
 
     ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
     """

@@ -10,24 +10,24 @@ from sinemora.tenants.models import ApiKey, BrowserSession, Membership, Tenant, 
 
 
 def tenant_by_name(session: Session, name: str) -> Tenant | None:
-    """The tenant of this name."""
+    """Return the tenant of this name."""
     return session.scalars(select(Tenant).where(Tenant.name == name)).one_or_none()
 
 
 def user_by_email(session: Session, email: str) -> User | None:
-    """The user of this address, whatever its case."""
+    """Return the user of this address, whatever its case."""
     return session.scalars(select(User).where(User.email == email.lower())).one_or_none()
 
 
 def first_membership(session: Session, user_id: UUID) -> Membership | None:
-    """The user's oldest membership: the tenant a sign-in opens."""
+    """Return the user's oldest membership: the tenant a sign-in opens."""
     return session.scalars(
         select(Membership).where(Membership.user_id == user_id).order_by(Membership.created_at, Membership.tenant_id)
     ).first()
 
 
 def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSession, Membership, Tenant] | None:
-    """The living browser session with this digest, whose it is, and where."""
+    """Return the living browser session with this digest, whose it is, and where."""
     row = session.execute(
         select(BrowserSession, Membership, Tenant)
         .join(
@@ -41,7 +41,7 @@ def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSe
 
 
 def living_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:
-    """The API key with this digest, unless it has expired, and its tenant."""
+    """Return the API key with this digest, unless it has expired, and its tenant."""
     row = session.execute(
         select(ApiKey, Tenant)
         .join(Tenant, Tenant.id == ApiKey.tenant_id)
@@ -63,5 +63,5 @@ def delete_expired_sessions(session: Session, now: datetime) -> int:
 
 
 def api_key_by_name(session: Session, name: str) -> ApiKey | None:
-    """The tenant's key of this name."""
+    """Return the tenant's key of this name."""
     return session.scalars(select(ApiKey).where(ApiKey.name == name)).one_or_none()

@@ -48,7 +48,7 @@ class Limits:
 
 
 def limits(session: Session) -> Limits:
-    """The limits of the session's tenant. Nothing is kept longer than the installation keeps it for anybody."""
+    """Return the limits of the session's tenant. Nothing is kept longer than the installation keeps it for anybody."""
     tenant_id = session.info["tenant_id"]
     found = session.get(TenantQuota, tenant_id) if tenant_id else None
     return effective(found)

@@ -105,7 +105,7 @@ def sign_out(secret: str) -> None:
 
 
 def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[ApiKey, str]:
-    """A new key and its secret. ProductError `api_key_name_taken`, `api_key_life_invalid` (409)."""
+    """Return a new key and its secret. ProductError `api_key_name_taken`, `api_key_life_invalid` (409)."""
     now = datetime.now(UTC)
     if not now < body.expires_at <= now + _KEY_LIFE:
         raise ProductError("api_key_life_invalid", 409, "A key ends in the future and within a year.")

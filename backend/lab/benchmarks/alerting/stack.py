@@ -115,17 +115,17 @@ class Agents:
         ]
 
     def quiet(self, vm: int) -> Report:
-        """A window of one agent."""
+        """Return a window of one agent."""
         return self._report(vm, self._delays(vm))
 
     def slow(self, vm: int, target: int) -> Report:
-        """A window in which the way from one agent to a peer is slow."""
+        """Return a window in which the way from one agent to a peer is slow."""
         delays = self._delays(vm)
         delays[0, self.targets[vm] == target] += SLOW_NS
         return self._report(vm, delays)
 
     def deaf(self, vm: int, dead: np.ndarray) -> Report:
-        """A window in which some peers answered nothing."""
+        """Return a window in which some peers answered nothing."""
         return self._report(vm, self._delays(vm), dead[self.targets[vm]])
 
     def request(self, vm: int, message: Report, started_at_s: int) -> Timed:
@@ -149,7 +149,7 @@ class Agents:
 
 
 def _unanswered(whole: frame.Frame, dead: np.ndarray) -> frame.Frame:
-    """The frame without an answer of these peers: what was sent is known, and that nothing came back."""
+    """Return the frame without an answer of these peers: what was sent is known, and that nothing came back."""
     columns, lengths = whole.stats.columns.copy(), whole.sketches.lengths.copy()
     kept = np.repeat(np.tile(~dead, 3), lengths.reshape(-1))
     columns[:, :, dead] = 0
@@ -241,8 +241,8 @@ def seconds_to_webhook(found: Product, listener: Listener, vms: int, windows: in
 
 
 def storm(found: Product, listener: Listener, vms: int, seed: int) -> tuple[list[float], int]:
-    """One zone of three dies: for each notification the seconds since the end of the window that made rules fire, and
-    how many paths that is. Some windows more are waited for, so that a second notification would be seen.
+    """Return one zone of three dies: for each notification the seconds since the end of the window that made rules
+    fire, and how many paths that is. Some windows more are waited for, so that a second notification would be seen.
     """
     world = found.world("storm", vms, zones=3)
     dead = np.arange(vms) % 3 == 1

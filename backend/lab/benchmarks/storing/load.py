@@ -41,7 +41,7 @@ class Load:
         return self.wait()
 
     def wait(self) -> Outcome:
-        """Its outcome once it has ended."""
+        """Return its outcome once it has ended."""
         while True:
             try:
                 found = self._outcome.get(timeout=1)
@@ -53,7 +53,7 @@ class Load:
 
 
 def request_of(credential: str, body: bytes) -> bytes:
-    """A report as the bytes of an HTTP request."""
+    """Return a report as the bytes of an HTTP request."""
     head = (
         "POST /v1/agents/self/reports HTTP/1.1\r\nHost: 127.0.0.1\r\n"
         f"Authorization: Bearer {credential}\r\nContent-Type: application/x-protobuf\r\n"

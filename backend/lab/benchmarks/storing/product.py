@@ -57,11 +57,11 @@ class Product:
     api: subprocess.Popen[bytes]
 
     def url(self, path: str) -> str:
-        """An address of the API."""
+        """Return an address of the API."""
         return f"http://127.0.0.1:{self.port}{path}"
 
     def get(self, path: str, accept: str = "application/octet-stream") -> bytes:
-        """The body of a GET; raises on anything but success."""
+        """Return the body of a GET; raises on anything but success."""
         request = urllib.request.Request(
             self.url(path), headers={"Authorization": f"Bearer {self.secret}", "Accept": accept}
         )
@@ -89,7 +89,7 @@ class Product:
         return own + sum(one.cpu_times().user + one.cpu_times().system for one in server.children())
 
     def world(self, name: str, vms: int, zones: int = ZONES) -> World:
-        """A mesh of `vms` VMs, every `zones`-th in the same zone."""
+        """Return a mesh of `vms` VMs, every `zones`-th in the same zone."""
         words = [f"sma_{secrets.token_urlsafe(24)}" for _ in range(vms)]
         with tenant_session(self.tenant_id) as session:
             places = [Zone(provider="bench", region="r", name=f"{name}-z{i}") for i in range(zones)]

@@ -18,7 +18,7 @@ SAMPLES = 10
 
 
 def delays(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
-    """One-way delays, ns; the last axis is the values of one distribution."""
+    """Return one-way delays, ns; the last axis is the values of one distribution."""
     base = rng.uniform(45e3, 900e3, (*shape[:-1], 1))
     values = base * rng.gamma(40, 1 / 40, shape)
     spiking = rng.random(shape) < 0.003
@@ -27,7 +27,7 @@ def delays(rng: np.random.Generator, shape: tuple[int, ...]) -> Ints:
 
 
 def window(rng: np.random.Generator, vm_key: int, targets: npt.ArrayLike, samples: int = SAMPLES) -> Frame:
-    """A frame of `samples` exchanges with each target."""
+    """Return a frame of `samples` exchanges with each target."""
     keys = np.asarray(targets, np.int64)
     values, lost = delays(rng, (2, keys.size, samples)), rng.random((3, keys.size)) < 0.1
     return frame_of(vm_key, keys, values, lost, rng.integers(400, 900, (2, keys.size)))
@@ -36,7 +36,7 @@ def window(rng: np.random.Generator, vm_key: int, targets: npt.ArrayLike, sample
 def frame_of(
     vm_key: int, targets: npt.ArrayLike, values: Ints, lost: npt.ArrayLike = 0, clock_error_ns: npt.ArrayLike = 500
 ) -> Frame:
-    """A frame of these delays [direction][target][exchange]; `lost`: how many exchanges more were."""
+    """Return a frame of these delays [direction][target][exchange]; `lost`: how many exchanges more were."""
     keys = np.asarray(targets, np.int64)
     n, samples = values.shape[1:]
     every = np.concatenate((values, values.sum(axis=0, keepdims=True)))
@@ -64,7 +64,7 @@ def frame_of(
 
 
 def report(whole: Frame, mesh_key: int) -> Report:
-    """The report of a frame; its window's start is still to be set."""
+    """Return the report of a frame; its window's start is still to be set."""
     message = Report(sequence=1, agent_version="0.1.0")
     part = message.windows.add(mesh_key=mesh_key, window_s=10)
     part.peer_keys.extend(whole.targets.tolist())

@@ -47,7 +47,9 @@ class Curve:
         return float(self.ends[-1])
 
     def covers(self, added_us: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Whether each latency lies in the fitted domain; where it does not, the value is the smallest one inside."""
+        """Return whether each latency lies in the fitted domain; where it does not, the value is the smallest one
+        inside.
+        """
         x = np.asarray(added_us, np.float64)
         return (x >= 0) & (x <= self.end_us)
 

@@ -32,7 +32,7 @@ class Family:
     has_threshold: bool = True
 
     def at(self, z: Floats, u: Floats) -> Floats:
-        """The members' performance (m, n) at latencies u (n,), never below `FLOOR`."""
+        """Return the members' performance (m, n) at latencies u (n,), never below `FLOOR`."""
         return np.maximum(self.curve(z, u), FLOOR)
 
 

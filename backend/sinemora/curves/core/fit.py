@@ -115,7 +115,7 @@ class Fit:
 
 
 def fit(samples: Samples, among: Sequence[str] = FAMILIES) -> Fit:
-    """The curve of the samples. `among` limits the families (names of `FAMILIES`).
+    """Return the curve of the samples. `among` limits the families (names of `FAMILIES`).
 
     The same samples give the same fit. Raises `ObservationError` when the samples reach no latency above 0 or a family
     is unknown.

@@ -5,7 +5,7 @@ from sinemora.curves.core.families import Family, Parameters
 
 
 def formula(family: Family, z: Floats, scale_us: float) -> str:
-    """The member z (dimensions,) as text; `scale_us` is the latency the family counts in."""
+    """Return the member z (dimensions,) as text; `scale_us` is the latency the family counts in."""
     p = family.parameters(z[None, :])
     writer = {
         "hyperbolic": _hyperbolic,

@@ -208,7 +208,7 @@ LIBRARY: tuple[Published, ...] = (
 
 
 def published(key: str) -> Published:
-    """The published curve of that key. Raises `KeyError`."""
+    """Return the published curve of that key. Raises `KeyError`."""
     for entry in LIBRARY:
         if entry.key == key:
             return entry

@@ -21,7 +21,7 @@ def log_likelihood(samples: Samples, p: Floats) -> Floats:
 
 
 def log_without_each(samples: Samples, p: Floats) -> Floats:
-    """The same without the first, the second … sample, shape (m, n)."""
+    """Return the same without the first, the second … sample, shape (m, n)."""
     return _log(samples, p, each=True)[:, 1:]
 
 

@@ -74,7 +74,7 @@ class Search:
         return float(weights.max() + np.log(np.exp(weights - weights.max()).sum()))
 
     def refined(self) -> Posterior:
-        """The posterior after some more rounds of draws, each where the ones before it were likely."""
+        """Return the posterior after some more rounds of draws, each where the ones before it were likely."""
         for done in range(_ROUNDS_MAX):
             weights = _normalised(self._log_weights())
             if done >= _ROUNDS and (weights**2).sum() * _EFFECTIVE < 1:
@@ -108,7 +108,7 @@ class Search:
         self._counts.append(count)
 
     def _modes(self) -> "list[_Bumps]":
-        """One bump at each member of least squares, as wide as its covariance, the best one first."""
+        """Return one bump at each member of least squares, as wide as its covariance, the best one first."""
         found: dict[tuple[float, ...], tuple[float, _Bumps]] = {}
         for start in _apart(self._z, self._log + _log_normal(self._z)):
             z = self._z[start]
@@ -143,7 +143,9 @@ class Search:
         return z, covariance, float((info["fvec"] ** 2).sum())
 
     def _moved(self, z: Floats) -> Floats:
-        """The member with the most likely threshold, all else equal: past a sample the slopes of a step say nothing."""
+        """Return the member with the most likely threshold, all else equal: past a sample the slopes of a step say
+        nothing.
+        """
         if not self.family.has_threshold:
             return z
         tried = np.tile(z, (len(_THRESHOLDS) + 1, 1))

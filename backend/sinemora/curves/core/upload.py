@@ -45,13 +45,15 @@ class Table:
 
 
 def parse(content: bytes) -> Table:
-    """The table in a file, JSON when it begins like it. Raises `ObservationError` with the place of the first fault."""
+    """Return the table in a file, JSON when it begins like it. Raises `ObservationError` with the place of the first
+    fault.
+    """
     text = text_of(content)
     return parse_json(text) if _is_json(text) else parse_csv(text)
 
 
 def text_of(content: bytes) -> str:
-    """The text of a file. Raises `ObservationError` when it is not UTF-8."""
+    """Return the text of a file. Raises `ObservationError` when it is not UTF-8."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -69,7 +71,7 @@ def line_of(text: str, pointer: str) -> int | None:
 def of_rows(
     rows: list[dict[str, float]], metric: Metric = "rate", latency: LatencyKind = "added", baseline: float | None = None
 ) -> Table:
-    """The table of rows as in JSON. Raises `ObservationError` when one lacks what the first one has."""
+    """Return the table of rows as in JSON. Raises `ObservationError` when one lacks what the first one has."""
     return _of_rows(cast(list[object], rows), metric, latency, baseline)
 
 
@@ -83,7 +85,7 @@ def _lines(text: str) -> list[tuple[int, str]]:
 
 
 def parse_csv(text: str, baseline: float | None = None) -> Table:
-    """The table of a CSV file. Raises `ObservationError`; its message tells the line."""
+    """Return the table of a CSV file. Raises `ObservationError`; its message tells the line."""
     lines = _lines(text)
     if not lines:
         raise ObservationError("", "the file is empty; begin with a header: added_us,rate")
@@ -143,7 +145,7 @@ def _columns(header: list[str]) -> tuple[dict[str, int], str, Metric, LatencyKin
 
 
 def parse_json(text: str) -> Table:
-    """The table of a JSON document. Raises `ObservationError`."""
+    """Return the table of a JSON document. Raises `ObservationError`."""
     try:
         document = json.loads(text)
     except json.JSONDecodeError as error:

@@ -102,7 +102,7 @@ def under_variance(curve: Curve, median_added_us: float, round_trips_us: npt.Arr
 
 
 def _quantiles(shape: Shape, p: Floats) -> Floats:
-    """One direction's deviation from its median at probabilities p, in units of V."""
+    """Return one direction's deviation from its median at probabilities p, in units of V."""
     normal = ndtri(p) / 3
     pareto = (1 - p) ** (-1 / 3) - 0.5 ** (-1 / 3)
     pareto /= (1 - _TAIL) ** (-1 / 3) - 0.5 ** (-1 / 3)

@@ -122,7 +122,7 @@ def compute_shifts(told: Sequence[ClockReport]) -> tuple[Records, symmetry.Float
 
 
 def agrees(one: Records, other: Records) -> bool:
-    """Whether corrections are still what they were: the same pairs, none moved by more than matters."""
+    """Return whether corrections are still what they were: the same pairs, none moved by more than matters."""
     if one.size != other.size or (_keys(one) != _keys(other)).any():
         return False
     moved = np.maximum(_MOVED_NS, _MOVED_SHARE * one["bound_ns"])
@@ -158,7 +158,7 @@ class Shifting:
     found: npt.NDArray[np.bool_]
 
     def by(self, stats: Stats) -> Ints:
-        """The shift of each pair of these stats: none with hardware clocks."""
+        """Return the shift of each pair of these stats: none with hardware clocks."""
         return np.where(self.found & (stats.asymmetry_source == ASSUMED), self.shift_ns, 0)
 
 

@@ -32,19 +32,19 @@ class Values:
     words: Words
 
     def of(self, windows: npt.NDArray[np.bool_]) -> "Values":
-        """The same for some of the windows."""
+        """Return the same for some of the windows."""
         return replace(self, starts=self.starts[windows], lengths=self.lengths[windows])
 
     def knows(self, source: int) -> bool:
-        """Whether round trips from this VM are told."""
+        """Return whether round trips from this VM are told."""
         return bool((self.sources == source).any())
 
     def windows_of(self, source: int, target: int) -> Counted:
-        """The round trips between two VMs, `owner` being the window."""
+        """Return the round trips between two VMs, `owner` being the window."""
         return self._counted(self._place(source), slice(target, target + 1), by_window=True)
 
     def targets_of(self, source: int) -> Counted:
-        """The round trips from a VM in all windows, `owner` being the VM at the other end."""
+        """Return the round trips from a VM in all windows, `owner` being the VM at the other end."""
         return self._counted(self._place(source), slice(None), by_window=False)
 
     def _place(self, source: int) -> int:

@@ -44,7 +44,7 @@ class PathDistributions:
     started_at_s: Ints
 
     def oldest_first(self) -> "PathDistributions":
-        """The same by time; of one time `at` ascends."""
+        """Return the same by time; of one time `at` ascends."""
         order = np.argsort(self.started_at_s, kind="stable")
         return PathDistributions(self.at[order], self.sources[order], self.targets[order], self.started_at_s[order])
 
@@ -66,7 +66,7 @@ class GroupedDistributions:
         return Table(self.columns, codes)
 
     def spread(self, size: int) -> Table:
-        """The table of all keys 0 … size-1; those without a distribution have count 0 and nothing known."""
+        """Return the table of all keys 0 … size-1; those without a distribution have count 0 and nothing known."""
         found, whole = self.table(), frame.nothing(size)
         columns, codes = whole.columns[:, 0], whole.quantiles[:, 0]
         columns[:, self.keys] = found.columns
@@ -113,7 +113,7 @@ def with_keys(windows: DecodedWindows, found: PathDistributions, keys: Ints) -> 
 
 
 def merge_by_key(parts: Iterable[GroupedDistributions]) -> GroupedDistributions:
-    """All parts merged: each key once."""
+    """Return all parts merged: each key once."""
     pieces: list[GroupedDistributions] = []
     for part in parts:
         pieces.append(_merge([part]))
@@ -148,7 +148,7 @@ class Bins:
 
 
 def bins_of(words: Words) -> Bins:
-    """The bins of one sketch."""
+    """Return the bins of one sketch."""
     counts = np.bincount(words >> 5, weights=llq16.COUNT_OF_CODE[words & 31], minlength=1).astype(np.int64)
     present = np.flatnonzero(counts)
     low, high = edges(present)

@@ -149,7 +149,7 @@ class Matrix:
         return np.where(self.valued, codes, 0).astype(np.uint16)
 
     def binary(self, revision: int, ended_at_ms: int) -> bytes:
-        """The matrix as bytes.
+        """Return the matrix as bytes.
 
         0 4 "SNM1" · 4 4 rows · 8 4 columns · 12 4 revision of the mesh · 16 8 end of the newest window, Unix ms ·
         24 codes, 16 bits each, row by row · then states, 8 bits each. Little-endian.
@@ -247,7 +247,7 @@ def _tables(stats: Stats) -> tuple[Table, Table]:
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
-    """The matrix of one metric and statistic."""
+    """Return the matrix of one metric and statistic."""
     plain = _measured(cells, metric, statistic)
     if metric is Metric.LOSS:
         return _losses(cells, plain.states)
@@ -328,7 +328,7 @@ def worse(one: npt.NDArray[np.uint8], other: npt.NDArray[np.uint8]) -> npt.NDArr
 
 
 def statistic_of(table: Table, statistic: Statistic) -> Ints:
-    """The statistic of every distribution of a table in ns; meaningless where the count is 0.
+    """Return the statistic of every distribution of a table in ns; meaningless where the count is 0.
 
     A quantile is the middle of its bin, but never outside the smallest and largest delay, which are known exactly.
     Those lie in bins of their own, so the bin of the quantile stays what it was.

@@ -40,7 +40,9 @@ class Piece:
 def newest(
     stored: Sequence[StoredFrame], *, corrections: Sequence[Corrections] = (), sketches_of: Collection[int] = ()
 ) -> tuple[Pairs, Sketches | None]:
-    """Every pair of every block, with the sketches of some directions; a pair that stands in two stands here twice."""
+    """Return every pair of every block, with the sketches of some directions; a pair that stands in two stands here
+    twice.
+    """
     piece = gathered(stored, corrections, sketches_of)
     sizes = [one.targets.size for one in stored]
     window = np.repeat(np.array([one.window_s for one in stored], np.int64), sizes)
@@ -56,7 +58,7 @@ def merged(
     quantiles_of: Collection[int] = (),
     words_too: bool = False,
 ) -> tuple[Pairs, Sketches | None]:
-    """Each pair once, with all its windows merged; they count as one that ended at `ended_at_s`.
+    """Return each pair once, with all its windows merged; they count as one that ended at `ended_at_s`.
 
     Frames come by client. Sketches are merged of the directions `quantiles_of` only, and kept with `words_too`.
     """
@@ -118,13 +120,13 @@ def whole(
     corrections: Sequence[Corrections] = (),
     sketches_of: Collection[int] = (),
 ) -> tuple[Pairs, Sketches | None]:
-    """The same for frames of one step, each pair in one of them: nothing to merge, their own quantiles stand."""
+    """Return the same for frames of one step, each pair in one of them: nothing to merge, their own quantiles stand."""
     stored = [one for chunk in chunks for one in chunk]
     return _as_one([gathered(stored, corrections, sketches_of)], ended_at_s, words_too=bool(sketches_of))
 
 
 def merged_zones(pieces: Sequence[Piece], between: Sequence[Frame], directions: Collection[int]) -> Piece:
-    """Each pair of zones once: merged pieces and frames, as they are, merged."""
+    """Return each pair of zones once: merged pieces and frames, as they are, merged."""
     found = [
         *pieces,
         *(
@@ -172,7 +174,7 @@ def of_path(
 
 
 def merged_frames(stored: Sequence[StoredFrame]) -> list[Frame]:
-    """One frame per VM (or zone) of these, as they were reported: what the next tier keeps."""
+    """Return one frame per VM (or zone) of these, as they were reported: what the next tier keeps."""
     if not stored:
         return []
     piece = _merge([gathered(stored, (), DIRECTIONS)], words_too=True)
@@ -203,7 +205,7 @@ def gathered(
 
 
 def _until_last_client(stored: list[StoredFrame]) -> tuple[list[StoredFrame], list[StoredFrame]]:
-    """The frames of all clients but the last, and those of the last."""
+    """Return the frames of all clients but the last, and those of the last."""
     cut = len(stored)
     while cut and stored[cut - 1].vm_key == stored[-1].vm_key:
         cut -= 1
@@ -223,7 +225,7 @@ def _as_one(pieces: Sequence[Piece], ended_at_s: int, *, words_too: bool) -> tup
 
 
 def corrected(plain: Frame, started_at_s: int, corrections: Sequence[Corrections]) -> Frame:
-    """A frame of the window or step that starts at a time, with its one-way delays corrected."""
+    """Return a frame of the window or step that starts at a time, with its one-way delays corrected."""
     size = plain.targets.size
     shifts = clock_corrections.shifting(corrections, [started_at_s], [size], np.full(size, plain.vm_key), plain.targets)
     if shifts is None:
@@ -242,7 +244,7 @@ def _merge(pieces: Sequence[Piece], *, words_too: bool) -> Piece:
 
 
 def _grouped(pairs: Sequence[Ints]) -> tuple[Ints, Ints]:
-    """All different pairs, ascending, and which of them each is."""
+    """Return all different pairs, ascending, and which of them each is."""
     first = pairs[0]
     # Merged pieces of one mesh nearly always have the same pairs, in order.
     if len(pairs) > 1 and all(np.array_equal(first, other) for other in pairs[1:]) and (np.diff(first) > 0).all():

@@ -48,7 +48,7 @@ def merge(frames: Sequence[Frame]) -> list[Frame]:
 
 
 def merge_zones(frames: Sequence[Frame], vm_keys: Ints, zone_keys: Ints) -> list[Frame]:
-    """One frame per zone, towards itself and the zones of larger keys, of all paths between their VMs.
+    """Return one frame per zone, towards itself and the zones of larger keys, of all paths between their VMs.
 
     `zone_keys` are the zones of `vm_keys` (ascending); VMs that are not among them are left out. Outbound leads from
     the frame's zone to the target; within one zone both directions hold all its paths.
@@ -79,7 +79,7 @@ def merge_zones(frames: Sequence[Frame], vm_keys: Ints, zone_keys: Ints) -> list
 
 
 def _without_round_trips(stats: Stats, sketches: Sketches, those: npt.NDArray[np.bool_]) -> tuple[Stats, Sketches]:
-    """The same, with nothing known of the round trips of `those`: they have been counted before."""
+    """Return the same, with nothing known of the round trips of `those`: they have been counted before."""
     stats.columns[:, ROUND_TRIP, those] = 0
     stats.columns[SENT : LOST + 1, ROUND_TRIP, those] = -1
     kept = np.ones(sketches.lengths.shape, bool)
@@ -89,7 +89,7 @@ def _without_round_trips(stats: Stats, sketches: Sketches, those: npt.NDArray[np
 
 
 def _merge_pairs(pairs: Ints, stats: Sequence[Stats], sketches: Sequence[Sketches]) -> list[Frame]:
-    """One frame per source; `pairs` are source << 32 | target of every entry of all parts."""
+    """Return one frame per source; `pairs` are source << 32 | target of every entry of all parts."""
     keys, groups = np.unique(pairs, return_inverse=True)
     merged_stats, merged_sketches = merge_groups(stats, sketches, groups.reshape(-1), keys.size)
     assert merged_sketches is not None
@@ -97,7 +97,7 @@ def _merge_pairs(pairs: Ints, stats: Sequence[Stats], sketches: Sequence[Sketche
 
 
 def cut(keys: Ints, stats: Stats, sketches: Sketches) -> list[Frame]:
-    """One frame per source; `keys` are source << 32 | target of every entry, ascending."""
+    """Return one frame per source; `keys` are source << 32 | target of every entry, ascending."""
     vms, targets = keys >> 32, keys & 0xFFFFFFFF
     bounds = np.flatnonzero(np.concatenate(([True], vms[1:] != vms[:-1], [True])))
     merged = []

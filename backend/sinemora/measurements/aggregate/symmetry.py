@@ -87,7 +87,7 @@ def correct(pairs: OffsetEstimates) -> Corrections:
 
 
 def _components(pairs: OffsetEstimates) -> Ints:
-    """A label for each VM, equal for those that pairs connect."""
+    """Return a label for each VM, equal for those that pairs connect."""
     label = np.arange(pairs.vms, dtype=np.int64)
     while True:
         lower = np.minimum(label[pairs.clients], label[pairs.targets])

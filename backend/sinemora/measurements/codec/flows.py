@@ -20,7 +20,7 @@ class Flows(StrEnum):
 
 
 def slowest(stats: Stats) -> Stats:
-    """The same with percentiles no smaller than what the slowest flow of each pair takes at the median.
+    """Return the same with percentiles no smaller than what the slowest flow of each pair takes at the median.
 
     Of a round trip that is the slowest flow there and the slowest one back, since routing chooses each for itself.
     Pairs with one flow stay as they are, and so do all numbers but the percentiles and the largest delay.
@@ -42,7 +42,9 @@ def slowest(stats: Stats) -> Stats:
 
 
 def _medians(stats: Stats) -> Ints:
-    """The largest median of the flows of each target, ns, shape (2, n); `_UNKNOWN` where no flows are told apart."""
+    """Return the largest median of the flows of each target, ns, shape (2, n); `_UNKNOWN` where no flows are told
+    apart.
+    """
     widths = frame.widths_of(stats.flows)
     several = np.flatnonzero(widths)
     medians = np.where(stats.by_flow[FLOW_COUNT] > 0, stats.by_flow[FLOW_P50].astype(np.int64), _UNKNOWN)

@@ -95,7 +95,7 @@ class Stats:
         return bits.view(np.float32)
 
     def take(self, positions: npt.NDArray[np.integer] | slice) -> "Stats":
-        """The same for some of the targets."""
+        """Return the same for some of the targets."""
         by_flow = self.by_flow
         if by_flow.shape[2]:
             widths = widths_of(self.flows)
@@ -112,7 +112,7 @@ class Stats:
         )
 
     def reversed(self) -> "Stats":
-        """The same as the targets see it: outbound and inbound change places."""
+        """Return the same as the targets see it: outbound and inbound change places."""
         return Stats(
             self.columns[:, _REVERSED],
             self.quantiles[:, _REVERSED],
@@ -130,13 +130,13 @@ class Sketches:
     words: Words
 
     def take(self, positions: npt.NDArray[np.integer] | slice) -> "Sketches":
-        """The same for some of the targets."""
+        """Return the same for some of the targets."""
         kept = np.zeros(self.lengths.shape, bool)
         kept[:, positions] = True
         return Sketches(self.lengths[:, positions], self.words[np.repeat(kept.ravel(), self.lengths.ravel())])
 
     def reversed(self) -> "Sketches":
-        """The same as the targets see it: outbound and inbound change places."""
+        """Return the same as the targets see it: outbound and inbound change places."""
         cut = np.cumsum(self.lengths.sum(axis=1)).tolist()
         words = (self.words[cut[0] : cut[1]], self.words[: cut[0]], self.words[cut[1] :])
         return Sketches(self.lengths[_REVERSED], np.concatenate(words))
@@ -152,7 +152,7 @@ class Frame:
     sketches: Sketches
 
     def blocks(self) -> "Iterable[Frame]":
-        """The same in pieces of at most `TARGETS_MAX` targets."""
+        """Return the same in pieces of at most `TARGETS_MAX` targets."""
         if self.targets.size <= TARGETS_MAX:
             yield self
             return

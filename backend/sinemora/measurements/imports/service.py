@@ -109,7 +109,7 @@ IMPORT = register(JobKind("measurements.import", Queue.bulk, import_job))
 
 
 def _text_lines(job: JobContext) -> Iterator[str]:
-    """The lines of a trace, decoded as they are needed; tells how far reading is."""
+    """Yield the lines of a trace, decoded as they are needed; tells how far reading is."""
     pending, decoder, taken = "", codecs.getincrementaldecoder("utf-8-sig")("replace"), 0
     for piece in job.input():
         taken += len(piece)

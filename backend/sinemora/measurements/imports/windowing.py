@@ -35,7 +35,8 @@ class WindowFrame:
 
 
 def windows(exchanges: Sequence[Exchange], keys: dict[str, int], window_s: int, shift_s: int = 0) -> list[WindowFrame]:
-    """The windows of exchanges in any order, the source being client; `keys` of VMs by name; `shift_s` moves them all.
+    """Return the windows of exchanges in any order, the source being client; `keys` of VMs by name; `shift_s` moves
+    them all.
 
     An exchange without a delay counts as lost in the round trip; which direction lost it nobody knows.
     """

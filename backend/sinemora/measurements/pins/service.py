@@ -50,7 +50,7 @@ def create_pin(session: Session, actor: Actor, body: PinCreate) -> Pin:
 
 
 def get_pin(session: Session, pin_id: UUID) -> Pin:
-    """The tenant's kept range. ProductError `pin_unknown`."""
+    """Return the tenant's kept range. ProductError `pin_unknown`."""
     pin = session.get(Pin, pin_id)
     if pin is None:
         raise NotFound("pin")
@@ -65,7 +65,7 @@ def delete_pin(session: Session, actor: Actor, pin_id: UUID) -> None:
 
 
 def shown(pin: Pin) -> PinRead:
-    """A kept range on the wire."""
+    """Return a kept range on the wire."""
     return PinRead(
         id=pin.id,
         mesh_id=pin.mesh_id,

@@ -30,7 +30,7 @@ class Matcher:
     value: str
 
     def fits(self, labels: Mapping[str, str]) -> bool:
-        """Whether these labels pass; a label that is not there is empty, as in Prometheus."""
+        """Return whether these labels pass; a label that is not there is empty, as in Prometheus."""
         given = labels.get(self.label, "")
         if self.operator in ("=", "!="):
             return (given == self.value) == (self.operator == "=")
@@ -44,7 +44,7 @@ class Selector:
     matchers: tuple[Matcher, ...]
 
     def fits(self, labels: Mapping[str, str]) -> bool:
-        """Whether a series is meant."""
+        """Return whether a series is meant."""
         return all(matcher.fits(labels) for matcher in self.matchers)
 
     def value_of(self, label: str) -> str | None:
@@ -98,12 +98,12 @@ _TOKEN = re.compile(
 
 
 def parse(expression: str) -> Expression:
-    """The meaning of an expression. Raises PromQlError."""
+    """Return the meaning of an expression. Raises PromQlError."""
     return _Parser(expression).whole()
 
 
 def selectors(expression: Expression) -> Iterator[Selector]:
-    """All selectors in an expression."""
+    """Yield all selectors in an expression."""
     match expression:
         case Selector():
             yield expression
@@ -115,7 +115,7 @@ def selectors(expression: Expression) -> Iterator[Selector]:
 
 
 def evaluate(expression: Expression, fetch: Fetch) -> Vector | float:
-    """The value of an expression at the time `fetch` stands for. Raises PromQlError."""
+    """Return the value of an expression at the time `fetch` stands for. Raises PromQlError."""
     match expression:
         case Number(value=value):
             return value

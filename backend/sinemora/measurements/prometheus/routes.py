@@ -178,7 +178,7 @@ def _check_cost(session: Session, expression: Expression, points: int) -> None:
 
 
 def _series(session: Session, given: dict[str, list[str]]) -> list[Labels]:
-    """The series of `match[]` (all by default) that have a value in the newest windows."""
+    """Return the series of `match[]` (all by default) that have a value in the newest windows."""
     asked = [_selector(text) for text in given.get("match[]", [])] or [Selector(())]
     found = samples.meshes(session)
     known: dict[Labels, None] = {}

@@ -81,12 +81,12 @@ class SampleQuery(NamedTuple):
 
 
 def meshes(session: Session) -> list[Mesh]:
-    """The tenant's meshes by name."""
+    """Return the tenant's meshes by name."""
     return list(session.scalars(select(Mesh).order_by(Mesh.name)))
 
 
 def queries_of(found: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
-    """The matrices a selector needs; those its name, mesh and quantile rule out are never read."""
+    """Yield the matrices a selector needs; those its name, mesh and quantile rule out are never read."""
     for mesh in found:
         for family in FAMILIES:
             for quantile in _QUANTILES if family.quantiles else (None,):
@@ -96,7 +96,7 @@ def queries_of(found: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
 
 
 def values(session: Session, one: SampleQuery, start: datetime | None, end: datetime | None) -> Vector:
-    """The samples of one matrix: of the newest windows, or of those begun from `start` to `end`."""
+    """Return the samples of one matrix: of the newest windows, or of those begun from `start` to `end`."""
     statistic = _QUANTILES[one.quantile] if one.quantile else Statistic.P50
     picture = matrix_query.read_matrix(
         session, one.mesh.id, MatrixQuery(By.ZONE, one.family.metric, statistic, start, end)
@@ -111,6 +111,6 @@ def values(session: Session, one: SampleQuery, start: datetime | None, end: date
 
 
 def labels(one: SampleQuery, source: str, target: str) -> Labels:
-    """The labels of a sample, sorted by name."""
+    """Return the labels of a sample, sorted by name."""
     given = {NAME: one.family.name, "mesh": one.mesh.name, "source_zone": source, "target_zone": target}
     return tuple(sorted((given | ({"quantile": one.quantile} if one.quantile else {})).items()))

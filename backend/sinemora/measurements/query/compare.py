@@ -66,7 +66,7 @@ def codes_of(found: Difference, metric: Metric, order: Order) -> Codes:
 
 
 def matrix_of(session: Session, mesh: MeshState, asked: MatrixRequest, budget: Budget) -> QueryResponse:
-    """A matrix as an answer. ProductError `range_invalid`, `range_too_large`."""
+    """Return a matrix as an answer. ProductError `range_invalid`, `range_too_large`."""
     if (asked.from_ is None) != (asked.to is None):
         raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
     wanted = MatrixQuery(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more), asked.flows)
@@ -75,7 +75,7 @@ def matrix_of(session: Session, mesh: MeshState, asked: MatrixRequest, budget: B
 
 
 def _sheet(picture: MatrixResult, asked: MatrixRequest) -> ResultTable:
-    """A matrix as a table with a row per path."""
+    """Return a matrix as a table with a row per path."""
     found = picture.matrix
     sources, targets = _names(picture.axis)
     unit = unit_of(asked.metric)
@@ -147,7 +147,7 @@ def comparison(session: Session, mesh: MeshState, asked: ComparisonRequest, budg
 
 
 def movers(session: Session, mesh: MeshState, asked: MoversRequest, budget: Budget) -> QueryResponse:
-    """The paths that changed most, first. ProductError `range_invalid`, `range_too_large`."""
+    """Return the paths that changed most, first. ProductError `range_invalid`, `range_too_large`."""
     now, base, found = _compare(session, mesh, asked, budget)
     order = ranked(found, asked.order, asked.limit)
     size = len(now.axis)
@@ -213,7 +213,7 @@ def _compare(
 
 
 def base_of(asked: ComparisonRequest, wanted: Range) -> Range:
-    """The range compared with. ProductError `range_invalid`."""
+    """Return the range compared with. ProductError `range_invalid`."""
     if (asked.base_from is None) != (asked.base_to is None):
         raise ProductError("range_invalid", 422, "Give both `base_from` and `base_to`, or neither.")
     if asked.base_from is None or asked.base_to is None:

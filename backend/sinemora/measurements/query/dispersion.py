@@ -46,7 +46,7 @@ _PARTS = 100
 
 
 def distribution(session: Session, mesh: MeshState, asked: DistributionRequest, budget: Budget) -> QueryResponse:
-    """The distribution of each selection. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
+    """Return a distribution per selection. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
     found = paths_of(mesh, asked.selections)
     wanted = range_of(asked)
     windows = decode_windows(session, mesh, wanted, sketches=True, vm_keys=vm_keys_of(mesh, found), budget=budget)
@@ -173,7 +173,7 @@ def deviations(
 
 
 def _slices(whole: Range, step_s: int) -> Iterator[Range]:
-    """A range in at most `_PARTS` parts of whole steps."""
+    """Yield a range in at most `_PARTS` parts of whole steps."""
     _, steps = whole.steps(step_s)
     at, length = whole.start, timedelta(seconds=step_s * -(-steps // _PARTS))
     while at < whole.end:

@@ -85,7 +85,7 @@ def round_trips(
 
 
 def values(session: Session, mesh: MeshState, seen: History, sources: Positions) -> Values:
-    """Every round trip of the windows of a history between `sources` (positions among the members) and all VMs."""
+    """Return the round trips of a history's windows between `sources` (positions of members) and all VMs."""
     axis, starts = keys_of(mesh), seen.started_at_s
     place = np.full(axis.size, NONE, np.int64)
     place[sources] = np.arange(sources.size)

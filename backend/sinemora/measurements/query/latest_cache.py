@@ -35,7 +35,7 @@ class _Entry:
 
 
 def pairs(session: Session, mesh_key: int) -> Pairs:
-    """Every pair of every newest block, corrected; a pair that stands in two blocks stands here twice."""
+    """Return every pair of every newest block, corrected; a pair that stands in two blocks stands here twice."""
     key = ("newest", session.info["tenant_key"], mesh_key)
     blocks = _describe(session, mesh_key, latest.heads(session, mesh_key))
     known: _Entry | None = shared_cache().get(key)
@@ -54,7 +54,9 @@ def pairs(session: Session, mesh_key: int) -> Pairs:
 
 
 def _update(session: Session, mesh_key: int, known: _Entry, blocks: Ints) -> _Entry | None:
-    """The same pairs with those of blocks that changed read anew; None when other pairs are there, or most changed."""
+    """Return the same pairs with those of blocks that changed read anew; None when other pairs are there, or most
+    changed.
+    """
     if not np.array_equal(known.blocks[:, :_LAYOUT], blocks[:, :_LAYOUT]) or known.pairs.stats.by_flow.size:
         return None
     changed = (known.blocks != blocks).any(axis=1)

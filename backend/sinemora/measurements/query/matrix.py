@@ -84,7 +84,7 @@ class MatrixResult:
     more: tuple[Matrix, ...] = ()
 
     def binary(self) -> bytes:
-        """The octet-stream form: all matrices, one after the other."""
+        """Return the octet-stream form: all matrices, one after the other."""
         ended_at_ms = 0 if self.ended_at is None else round(self.ended_at.timestamp() * 1000)
         return b"".join(one.binary(self.mesh.revision, ended_at_ms) for one in (self.matrix, *self.more))
 
@@ -141,7 +141,8 @@ def read_windows(
     flows: Flows = Flows.ALL,
     budget: Budget = REQUEST,
 ) -> MeshWindows:
-    """The newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end` merged.
+    """Return the newest window of every pair of a mesh (or only of clients `vm_keys`), or all from `start` to `end`
+    merged.
 
     Merged windows have quantiles of the directions `quantiles_of` and `sketches_of` only, and sketches of the latter.
 

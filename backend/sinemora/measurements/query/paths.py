@@ -51,7 +51,7 @@ _SPAN = timedelta(hours=1)
 
 
 def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) -> PathRead:
-    """The newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
+    """Return the newest window of a path. ProductError `mesh_unknown`, `path_unknown`."""
     mesh = mesh_state(session, mesh_id)
     source, target = path_ends(mesh, source_id, target_id)
     stored = latest.blocks(session, mesh.key, vm_keys=(source.key, target.key))
@@ -133,7 +133,7 @@ def series(
     resolution: Resolution,
     statistic: Statistic,
 ) -> SeriesRead:
-    """The course of a path until `end` (now) from `start` (an hour before).
+    """Return the course of a path until `end` (now) from `start` (an hour before).
 
     ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
     """
@@ -200,7 +200,7 @@ def _part(
 
 
 def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:
-    """All of `size` steps from `first`, those without windows as count 0 with nothing known."""
+    """Return all of `size` steps from `first`, those without windows as count 0 with nothing known."""
     whole = frame.nothing(size)
     for steps, stats in parts:
         whole.columns[:, :, steps - first] = stats.columns

@@ -57,7 +57,8 @@ def read_frames(
     by_client: bool = False,
     by_time: bool = False,
 ) -> Iterator[list[StoredFrame]]:
-    """The frames of stretches, in pieces, within a budget that hears how far it is; in the orders of `queries.frames`.
+    """Yield the frames of stretches, in pieces, within a budget that hears how far it is; in the orders of
+    `queries.frames`.
 
     ProductError `range_too_large`.
     """

@@ -41,7 +41,7 @@ def pieces(
     zones: bool = False,
     budget: Budget,
 ) -> list[Piece] | None:
-    """The pairs of these stretches, each of one or more merged; with sketches of `directions`, if any.
+    """Return the pairs of these stretches, each of one or more merged; with sketches of `directions`, if any.
 
     None when they are too many to be held together: they are then read client by client. Of frames between `zones`
     there are none as reported, and their delays are corrected already. ProductError `range_too_large`.

@@ -72,7 +72,7 @@ def range_of(question: QueryRequest) -> Range:
 
 
 def step_of(window_s: int, asked: Range, points: int) -> int:
-    """The finest readable step with at most `points` of them: windows as they came, or whole minutes and more."""
+    """Return the finest step with at most `points` points: windows as reported, or whole minutes and more."""
     span_s = (asked.end - asked.start).total_seconds()
     if span_s <= points * window_s and asked.start >= kept_from_of(datetime.now(UTC))[Tier.RAW]:
         return window_s
@@ -90,7 +90,7 @@ def decode_windows(
     budget: Budget,
     step_s: int | None = None,
 ) -> Iterator[DecodedWindows]:
-    """All windows of a range, in pieces, from the coarsest tiers that serve.
+    """Yield all windows of a range, in pieces, from the coarsest tiers that serve.
 
     With a `step_s`, of which the range is a whole number, no window crosses the end of a step, nor of the range.
 

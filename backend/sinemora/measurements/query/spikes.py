@@ -31,7 +31,7 @@ _ROWS = 1_000
 
 
 def page(session: Session, mesh_id: UUID, asked: SpikesRequest, paging: PageQuery) -> Slice[SpikeRead]:
-    """Some of the spikes of a range, newest first. ProductError `mesh_unknown`, `vm_unknown`, `zone_unknown` …"""
+    """Return a page of spikes of a range, newest first. ProductError `mesh_unknown`, `vm_unknown`, `zone_unknown` …"""
     mesh = mesh_state(session, mesh_id)
     after = None if paging.cursor is None else decode_cursor(paging.cursor, (int, int, int))
     found = _find(session, mesh, asked, _range(asked), after, paging.limit + 1)
@@ -42,7 +42,7 @@ def page(session: Session, mesh_id: UUID, asked: SpikesRequest, paging: PageQuer
 
 
 def evidence(session: Session, mesh_id: UUID, spike_id: str) -> SpikeEvidence:
-    """One spike with the exchanges around it. ProductError `mesh_unknown`, `spike_unknown`."""
+    """Return one spike with the exchanges around it. ProductError `mesh_unknown`, `spike_unknown`."""
     mesh = mesh_state(session, mesh_id)
     parts = _ID.fullmatch(spike_id)
     key = tuple(map(int, parts.groups())) if parts else None
@@ -57,7 +57,7 @@ def evidence(session: Session, mesh_id: UUID, spike_id: str) -> SpikeEvidence:
 
 
 def export(session: Session, mesh: MeshState, asked: SpikesRequest, budget: Budget) -> QueryResponse:
-    """All spikes of a range as a table, read as it is written."""
+    """Return all spikes of a range as a table, read as it is written."""
     wanted, tenant_id = _range(asked), session.info["tenant_id"]
     _ends(mesh, asked)
     members = {member.key: member for member in mesh.members}

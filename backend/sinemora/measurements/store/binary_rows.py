@@ -56,7 +56,7 @@ def fetch(session: Session, sql: str, parameters: dict[str, Any]) -> list[tuple[
 
 
 def cursor_of(session: Session, name: str = "") -> Any:
-    """A cursor of the session's own connection that takes results as bytes; with a name, a few rows at a time."""
+    """Return a binary cursor of the session's connection; with a name, it fetches a few rows at a time."""
     return session.connection().connection.cursor(name, binary=True)
 
 

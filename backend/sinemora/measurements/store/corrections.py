@@ -134,7 +134,7 @@ def in_range(session: Session, mesh_key: int, start: datetime, end: datetime) ->
 
 
 def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
-    """The same in any session that sees the tenant."""
+    """Return the same in any session that sees the tenant."""
     rows = session.execute(
         text(
             "SELECT extract(epoch FROM started_at)::bigint AS started_at_s,"

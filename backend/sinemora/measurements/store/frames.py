@@ -22,7 +22,7 @@ _BY_TIME = " ORDER BY 2, 1, 7"
 
 
 def count_frames(session: Session, mesh_key: int, stretch: TierRange, vm_keys: Collection[int] | None = None) -> int:
-    """How many blocks of a mesh (or of some VMs in it) a stretch holds."""
+    """Return the number of blocks of a mesh (or of some VMs in it) a stretch holds."""
     found = session.scalar(
         text(
             f"SELECT count(*) FROM {stretch.tier} WHERE tenant_key = :tenant_key AND mesh_key = :mesh_key"
@@ -71,7 +71,7 @@ def frames(
     by_client: bool = False,
     by_time: bool = False,
 ) -> Iterator[list[StoredFrame]]:
-    """The blocks of a mesh (or of some VMs in it) in stretches, in pieces small enough to hold.
+    """Return the blocks of a mesh (or of some VMs in it) in stretches, in pieces small enough to hold.
 
     `by_client`: all those of one VM together; `by_time`: as they began, those of one time by VM and block.
     """
@@ -83,7 +83,7 @@ def frames(
 def zone_frames(
     session: Session, mesh_key: int, stretch: TierRange, *, sketches: bool, by_source: bool = False
 ) -> Iterator[list[StoredFrame]]:
-    """The blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones.
+    """Return the blocks between the zones of a mesh in a stretch of a merged tier; `vm_key` and `targets` are zones.
 
     `by_source`: all those of one zone together.
     """
@@ -235,7 +235,7 @@ def zone_keys(session: Session, zone_ids: Sequence[UUID]) -> Ints:
 def paths(
     session: Session, mesh_key: int, source_key: int, target_key: int, stretch: TierRange, *, sketches: bool
 ) -> list[StoredPath]:
-    """The windows of one pair in a stretch, whichever of the two was client, by time."""
+    """Return the windows of one pair in a stretch, whichever of the two was client, by time."""
     # Rosters that have one of the two, first: joined to so many frames they cost more than all the rest.
     rosters = fetch(
         session,

@@ -156,7 +156,7 @@ def _columns(rows: Sequence[FrameRow], roster_keys: list[int]) -> tuple[list[Any
 def _roster_keys(
     session: Session, rows: Sequence[FrameRow], known: RosterKeys
 ) -> tuple[list[int], dict[tuple[int, bytes], int]]:
-    """The key of each row's roster, and the rosters learnt on the way."""
+    """Return the key of each row's roster, and the rosters learnt on the way."""
     rosters = [(row.tenant_key, roster_digest(row.targets)) for row in rows]
     keys = {roster: known.get(roster) for roster in rosters}
     unknown = {roster: row.targets for roster, row in zip(rosters, rows, strict=True) if keys[roster] is None}
@@ -200,7 +200,7 @@ def store_merged(
 def store_merged_zones(
     session: Session, tier: Tier, merged: Sequence[FrameRow], frames: Mapping[int, int], known: RosterKeys
 ) -> dict[tuple[int, bytes], int]:
-    """The same for frames of zones, where `vm_key` of a row is the zone's and its targets are zones."""
+    """Return the same for frames of zones, where `vm_key` of a row is the zone's and its targets are zones."""
     return _store_merged(session, tier.zone_table, "zone_key", False, merged, frames, known)
 
 

@@ -18,7 +18,9 @@ _HEAD = "vm_key, block, roster_key, n, xmin::text::bigint, extract(epoch FROM st
 def blocks(
     session: Session, mesh_key: int, *, sketches: bool = False, vm_keys: Collection[int] | None = None
 ) -> list[StoredFrame]:
-    """The newest window of every block of a mesh (or of some VMs in it). A block without sketches left is left out."""
+    """Return the newest window of every block of a mesh (or of some VMs in it). A block without sketches left is left
+    out.
+    """
     ensure(session, mesh_key)
     rows = fetch(
         session,
@@ -61,7 +63,7 @@ def heads(session: Session, mesh_key: int) -> list[BlockHead]:
 def heads_and_blocks(
     session: Session, mesh_key: int, vm_keys: Collection[int] | None = None
 ) -> tuple[list[BlockHead], list[StoredFrame]]:
-    """The same (or those of some VMs) with what they hold, read at one time."""
+    """Return the same (or those of some VMs) with what they hold, read at one time."""
     rows = fetch(
         session,
         f"SELECT {_HEAD}, window_s, stats FROM path_latest WHERE tenant_key = %(tenant_key)s"

@@ -60,7 +60,7 @@ def spikes(
 
 
 def spike(session: Session, mesh_key: int, started_at_s: int, source_key: int, target_key: int) -> StoredSpike | None:
-    """One spike with its evidence."""
+    """Return one spike with its evidence."""
     rows = fetch(
         session,
         "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns, evidence"

@@ -90,7 +90,7 @@ def parts_of(stretch: TierRange) -> list[TierRange]:
 
 
 def choose(started_at: datetime, ended_at: datetime, points_max: int, window_s: int = WINDOW_S) -> Tier:
-    """The finest tier that covers a range in at most `points_max` steps; days when none does."""
+    """Return the finest tier that covers a range in at most `points_max` steps; days when none does."""
     span_s = (ended_at - started_at).total_seconds()
     for tier in Tier:
         if span_s <= points_max * (window_s if tier is Tier.RAW else tier.step_s):
@@ -99,12 +99,12 @@ def choose(started_at: datetime, ended_at: datetime, points_max: int, window_s: 
 
 
 def floor(at: datetime, step_s: int) -> datetime:
-    """The last whole step at or before a time; `step_s` divides a day."""
+    """Return the last whole step at or before a time; `step_s` divides a day."""
     return datetime.fromtimestamp(int(at.timestamp() // step_s) * step_s, UTC)
 
 
 def ceil(at: datetime, step_s: int) -> datetime:
-    """The first whole step at or after a time; `step_s` divides a day."""
+    """Return the first whole step at or after a time; `step_s` divides a day."""
     before = floor(at, step_s)
     return before if before == at else before + timedelta(seconds=step_s)
 

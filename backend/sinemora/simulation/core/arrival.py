@@ -33,14 +33,16 @@ def cheapest_slots(costs: Ints, free: Ints, tasks: int, rng: np.random.Generator
 
 
 def random_slots(free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
-    """How many tasks each machine takes when every free slot is as good as any other."""
+    """Return the number of tasks each machine takes when every free slot is as good as any other."""
     slots = np.repeat(np.arange(len(free)), free)
     chosen = rng.choice(slots, min(tasks, len(slots)), replace=False)
     return np.bincount(chosen, minlength=len(free))
 
 
 def emptiest(free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
-    """How many tasks each machine takes when the one with the fewest tasks is next (equal slots: most free slots)."""
+    """Return the number of tasks each machine takes when the one with the fewest tasks is next (equal slots: most free
+    slots).
+    """
     left = int(min(tasks, free.sum()))
     level = np.sort(free)[::-1]
     # The level to which the emptiest are filled: at it, at least `left` tasks have a place.
@@ -60,7 +62,7 @@ def emptiest(free: Ints, tasks: int, rng: np.random.Generator) -> Ints:
 
 
 def in_order(problem: Problem, matrix: CostMatrix, parameters: Parameters, rng: np.random.Generator) -> Assignment:
-    """All jobs of a problem placed one after the other as the published policy does without preemption."""
+    """Return all jobs of a problem placed one after the other as the published policy does without preemption."""
     free = problem.free_slots().copy()
     placed = []
     for job in range(len(problem.jobs)):

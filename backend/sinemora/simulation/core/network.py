@@ -60,7 +60,7 @@ class Series:
         return type(self)(np.roll(np.rint(smooth), (seconds + 1) // 2, axis=2).astype(np.int32))
 
     def high(self, seconds: int, percent: float = 99.0) -> Self:
-        """The same with a high percentile in place of the mean."""
+        """Return the same with a high percentile in place of the mean."""
         size = (1, 1, seconds)
         found = percentile_filter(self.delay_ns, percent, size=size, mode="wrap")
         return type(self)(np.roll(found, (seconds + 1) // 2, axis=2).astype(np.int32))

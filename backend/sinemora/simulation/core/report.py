@@ -46,7 +46,7 @@ def summary(outcome: Outcome) -> dict[str, Any]:
 
 
 def about(world: dict[str, Any]) -> str:
-    """The world in words."""
+    """Return the world in words."""
     jobs = "the Google trace of 2011 (CC-BY 4.0)" if world["trace"] else "jobs drawn with its statistics"
     noise = f", measurements off by up to {world['noise']:.0%}" if world["noise"] else ""
     return (
@@ -68,7 +68,7 @@ def write(report: dict[str, Any], folder: Path) -> list[Path]:
 
 
 def svg(lines: Sequence[dict[str, Any]]) -> str:
-    """The distribution of scores over jobs of every policy."""
+    """Return the distribution of scores over jobs of every policy."""
     right, bottom = _WIDTH - _LEGEND, _HEIGHT - _BOTTOM
 
     def x(score: float) -> float:

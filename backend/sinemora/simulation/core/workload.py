@@ -47,7 +47,7 @@ class Workload:
 
     @classmethod
     def of_trace(cls, jobs: list[TraceJob], rng: np.random.Generator) -> Self:
-        """The jobs of a trace; which has which curve is drawn."""
+        """Return the jobs of a trace; which has which curve is drawn."""
         comes = np.array([job.submitted_s for job in jobs])
         order = np.argsort(comes, kind="stable")
         jobs = [jobs[at] for at in order]
@@ -85,7 +85,7 @@ class Workload:
 
 
 def curves() -> CurveTable:
-    """The source's three applications: Memcached, STRADS, TensorFlow."""
+    """Return the source's three applications: Memcached, STRADS, TensorFlow."""
     return tabulate([published(key).curve for key in CURVES])
 
 
@@ -102,13 +102,13 @@ def kinds(jobs: int, rng: np.random.Generator) -> Ints:
 def _by_quantiles(
     count: int, quantiles: tuple[float, ...], values: tuple[float, ...], rng: np.random.Generator
 ) -> Ints:
-    """One draw from each of `count` equal parts of a distribution, so that few draws have its shape too."""
+    """Return one draw from each of `count` equal parts of a distribution, so that few draws have its shape too."""
     at = (rng.permutation(count) + rng.random(count)) / max(1, count)
     return np.rint(np.exp(np.interp(at, quantiles, np.log(values)))).astype(np.int64)
 
 
 def _shrunk(size: Ints, room: int) -> Ints:
-    """The largest cut until all fit: a small cluster has no room for the trace's largest jobs."""
+    """Return the largest cut until all fit: a small cluster has no room for the trace's largest jobs."""
     high = int(size.max(initial=2))
     while high > 2 and np.minimum(size, high).sum() > room:
         high = high * 9 // 10
