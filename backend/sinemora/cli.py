@@ -49,8 +49,10 @@ def _parser() -> argparse.ArgumentParser:
     command.add_argument("--check", type=Path, help="only compare with this file; exit code 1 when it is stale")
     command.set_defaults(run=_openapi)
 
-    owner = commands.add_parser("owner", help="owners of tenants").add_subparsers(required=True, metavar="COMMAND")
-    command = owner.add_parser("create", help="make sure that a tenant and its owner exist; safe to repeat")
+    owner = commands.add_parser("owner", help="manage owners of tenants").add_subparsers(
+        required=True, metavar="COMMAND"
+    )
+    command = owner.add_parser("create", help="create a tenant and its owner if they do not exist")
     command.add_argument("--tenant", default="Sinemora", help="name of the tenant (default: %(default)s)")
     command.add_argument("--email", help="default: SINEMORA_OWNER_EMAIL")
     command.set_defaults(run=_with_database(_create_owner))

@@ -31,25 +31,27 @@ _HOURS = {"try": 24, "preview": 3}
 
 def add(commands: Any) -> None:
     """Add the commands."""
-    incidents = add_group(commands, "incidents", "what goes wrong, with its suspect")
-    command = add_command(incidents, "list", "incidents that are not over, newest first", _list_incidents)
+    incidents = add_group(commands, "incidents", "list incidents, decide on them")
+    command = add_command(incidents, "list", "list incidents that have not ended, newest first", _list_incidents)
     command.add_argument("--mesh", help="only of this mesh: name or id")
     command.add_argument("--severity", action="append", choices=[one.value for one in Severity], help="repeatable")
-    command.add_argument("--all", action="store_true", help="also those that are over")
-    add_command(incidents, "show", "one: suspect, evidence, what it affects, timeline", _show).add_argument("id")
+    command.add_argument("--all", action="store_true", help="include incidents that have ended")
+    add_command(
+        incidents, "show", "show an incident: suspect, evidence, affected applications, timeline", _show
+    ).add_argument("id")
     for name, about in _DECISIONS.items():
         command = add_command(incidents, name, f"say that {about}", _decide)
         command.add_argument("id")
-        command.add_argument("--text", default="", help="what the timeline is to say")
+        command.add_argument("--text", default="", help="text for the timeline")
         command.set_defaults(decision=name)
-    command = add_command(incidents, "note", "add to the timeline", _note)
+    command = add_command(incidents, "note", "add a note to the timeline", _note)
     command.add_argument("id")
     command.add_argument("text")
-    command = add_command(incidents, "assign", "say who sees to it; nobody without a name", _assign)
+    command = add_command(incidents, "assign", "assign an incident; without a name: unassign it", _assign)
     command.add_argument("id")
     command.add_argument("assignee", nargs="?")
 
-    rules = add_group(commands, "rules", "when a window of a path is a breach")
+    rules = add_group(commands, "rules", "manage alert rules")
     for name, about, action in (
         ("list", "the rules of a mesh", _list_rules),
         ("export", "the rules of a mesh as YAML", _export_rules),
@@ -65,19 +67,19 @@ def add(commands: Any) -> None:
         if name == "export":
             command.add_argument("--output", type=Path, help="file to write (default: standard output)")
         elif name == "import":
-            command.add_argument("file", type=Path, help="- is standard input")
+            command.add_argument("file", type=Path, help="- for standard input")
         elif name != "list":
             command.add_argument("name", help="name or id")
         if name in _HOURS:
-            command.add_argument("--hours", type=int, default=_HOURS[name], help="how far back (default: %(default)s)")
-            command.add_argument("--file", type=Path, help="YAML that has the rule, as it is before it is imported")
+            command.add_argument("--hours", type=int, default=_HOURS[name], help="look-back (default: %(default)s)")
+            command.add_argument("--file", type=Path, help="YAML file with the rule, before it is imported")
         if name == "preview":
             command.add_argument("--source", required=True, help="VM: name or id")
             command.add_argument("--target", required=True, help="VM: name or id")
         command.set_defaults(enabled=name == "on")
 
-    silences = add_group(commands, "silences", "what nobody is told of")
-    add_command(silences, "list", "all silences, those that end last first", _list_silences)
+    silences = add_group(commands, "silences", "manage silences of notifications")
+    add_command(silences, "list", "list all silences, the last to end first", _list_silences)
     for name, about in (
         ("preview", "list recent incidents that would match"),
         ("add", "make one"),
@@ -85,11 +87,11 @@ def add(commands: Any) -> None:
         command = add_command(silences, name, about, _silence)
         command.add_argument("matcher", nargs="+", help="label=value or label!=value, as vm=web-* or severity=info")
         command.add_argument("--for", dest="lasts", default="4h", help="15m, 4h, 2d or 1w (default: %(default)s)")
-        command.add_argument("--from", dest="starts_at", help="when, as 2026-11-20T22:00:00Z (default: now)")
+        command.add_argument("--from", dest="starts_at", help="start, as 2026-11-20T22:00:00Z (default: now)")
         command.add_argument("--weekly", help='only then, in UTC, as "sun 02:00 2h"; --for says how long so')
-        command.add_argument("--comment", default="", required=name == "add", help="why")
+        command.add_argument("--comment", default="", required=name == "add", help="reason")
         command.set_defaults(saved=name == "add")
-    add_command(silences, "end", "end one now", _end_silence).add_argument("id")
+    add_command(silences, "end", "end a silence now", _end_silence).add_argument("id")
 
     receiver_command.add(commands)
 

@@ -31,39 +31,39 @@ _HEADER = ("receiver", "kind", "to", "secret")
 
 def add(commands: Any) -> None:
     """Add the commands."""
-    receivers = add_group(commands, "receivers", "where notifications go")
-    add_command(receivers, "list", "all receivers, without their secrets", _list)
-    command = add_command(receivers, "add", "make one; it hears nothing until a route names it", _add)
+    receivers = add_group(commands, "receivers", "manage receivers of notifications")
+    add_command(receivers, "list", "list all receivers, without their secrets", _list)
+    command = add_command(receivers, "add", "create a receiver; it gets no notifications until a route names it", _add)
     command.add_argument("name")
     command.add_argument("--kind", required=True, choices=[one.value for one in ReceiverKind])
     _add_settings(command)
-    command = add_command(receivers, "change", "change one; what is left out stays", _change)
+    command = add_command(receivers, "change", "change a receiver; options left out keep their values", _change)
     command.add_argument("name", help="name or id")
-    command.add_argument("--name", dest="called", help="what it is called from now on; routes follow")
-    _add_settings(command).add_argument("--no-secret", action="store_true", help="forget the key that signs a webhook")
+    command.add_argument("--name", dest="called", help="new name; routes follow")
+    _add_settings(command).add_argument("--no-secret", action="store_true", help="delete the key that signs a webhook")
     for name, about, action in (
         ("delete", "forget one, with its deliveries and its places in the routes", _delete),
         ("test", "send one a test", _test),
     ):
         add_command(receivers, name, about, action).add_argument("name", help="name or id")
-    command = add_command(receivers, "deliveries", "what was sent, what waits, what failed", _list_deliveries)
-    command.add_argument("--incident", help="only of this incident: id")
+    command = add_command(receivers, "deliveries", "list deliveries: sent, waiting, failed", _list_deliveries)
+    command.add_argument("--incident", help="only of this incident (id)")
 
-    routes = add_group(commands, "alert-routes", "the tree that says which receivers hear of which incidents")
-    command = add_command(routes, "show", "the tree as YAML, which replace takes back", _show_routes)
+    routes = add_group(commands, "alert-routes", "manage the tree of routes to receivers")
+    command = add_command(routes, "show", "write the tree as YAML, which replace accepts", _show_routes)
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")
-    command = add_command(routes, "replace", "make the tree what a YAML file says", _replace_routes)
-    command.add_argument("file", type=Path, help="- is standard input")
+    command = add_command(routes, "replace", "replace the tree by a YAML file", _replace_routes)
+    command.add_argument("file", type=Path, help="- for standard input")
 
 
 def _add_settings(command: argparse.ArgumentParser) -> Any:
-    command.add_argument("--to", action="append", help="of email: who has it; repeatable")
-    command.add_argument("--address", help="of webhook (and, if not the usual one, of pagerduty): where it is sent")
+    command.add_argument("--to", action="append", help="recipient of an email receiver; repeatable")
+    command.add_argument("--address", help="URL of a webhook (or of a PagerDuty endpoint other than the default)")
     secret = command.add_mutually_exclusive_group()
     secret.add_argument(
         "--secret-env",
         metavar="VARIABLE",
-        help="environment variable with its secret: address of slack or teams, routing key of pagerduty, key that "
+        help="environment variable with the secret: URL of slack or teams, routing key of pagerduty, key that "
         "signs a webhook",
     )
     secret.add_argument("--secret-stdin", action="store_true", help="read that secret from standard input")

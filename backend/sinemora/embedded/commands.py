@@ -28,10 +28,10 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     command = commands.add_parser("up", help="run everything here in the foreground until Ctrl-C")
     command.set_defaults(run=_command(lambda found, _: up(found)))
 
-    command = commands.add_parser("down", help="stop what `up` started, from another terminal")
+    command = commands.add_parser("down", help="stop the running product, from another terminal")
     command.set_defaults(run=_command(_down))
 
-    command = commands.add_parser("wait", help="return when every planned path of the demonstration mesh is measured")
+    command = commands.add_parser("wait", help="wait until every planned path of the demonstration mesh is measured")
     command.set_defaults(run=_command(lambda found, _: wait(found, data_folder(found))))
 
     command = commands.add_parser("status", help="show each process of a running product")
@@ -39,7 +39,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
 
     command = commands.add_parser(
         "check",
-        help="whether one could start here: exit code 3 when one runs, 4 when the port is taken, 5 for a wrong setting",
+        help="check whether it can start: exit code 3 if it runs, 4 if the port is taken, 5 for a wrong setting",
     )
     command.set_defaults(run=_command(_check, invalid=5))
 
@@ -53,7 +53,7 @@ def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None
     command.set_defaults(run=_command(_run))
 
     command = commands.add_parser("clean-data", help="delete the data folder")
-    command.add_argument("--yes", action="store_true", help="without a question")
+    command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     command.set_defaults(run=_command(_clean_data))
 
 

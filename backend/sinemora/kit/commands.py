@@ -23,7 +23,7 @@ def add_command(commands: Any, name: str, about: str, action: Action) -> argpars
     """Add a command that asks the API."""
     command: argparse.ArgumentParser = commands.add_parser(name, help=about)
     add_address(command)
-    command.add_argument("--json", action="store_true", help="print what the API answered")
+    command.add_argument("--json", action="store_true", help="print the API's response as JSON")
     command.set_defaults(run=lambda options: run(action, options))
     return command
 

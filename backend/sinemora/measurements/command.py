@@ -16,24 +16,24 @@ from sinemora.measurements.schemas import TraceTimes
 
 def add(commands: Any) -> None:
     """Add both commands."""
-    command = commands.add_parser("export", help="write what was measured to a file, by an API key")
+    command = commands.add_parser("export", help="export measurements to a file (API key)")
     _common(command)
-    command.add_argument("question", choices=sorted(REQUESTS), help="what to ask (docs/api/measurements.md)")
+    command.add_argument("question", choices=sorted(REQUESTS), help="query (docs/api/measurements.md)")
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")
     command.add_argument("--format", choices=[form.value for form in Format], default="csv")
-    command.add_argument("--from", dest="start", help="RFC 3339, as in 2026-11-20T10:00:00Z; an hour ago by default")
-    command.add_argument("--to", dest="end", help="now by default")
+    command.add_argument("--from", dest="start", help="RFC 3339, as in 2026-11-20T10:00:00Z (default: an hour ago)")
+    command.add_argument("--to", dest="end", help="default: now")
     command.add_argument("--selection", action="append", default=[], help="mesh, path:A:B or zones:A:B; repeatable")
     command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
     command.set_defaults(run=lambda options: run(_export, options))
 
-    command = commands.add_parser("import", help="take a trace measured elsewhere into a mesh, by an API key")
+    command = commands.add_parser("import", help="import a trace measured elsewhere into a mesh (API key)")
     _common(command)
     command.add_argument("file", type=Path)
     command.add_argument("--kind", choices=[kind.value for kind in TraceKind], default="csv")
     command.add_argument("--times", choices=[times.value for times in TraceTimes], default="keep")
-    command.add_argument("--client", help="of a PTPd log: the slave's name")
-    command.add_argument("--server", help="of a PTPd log: the master's name")
+    command.add_argument("--client", help="PTPd log: name of the slave's VM")
+    command.add_argument("--server", help="PTPd log: name of the master's VM")
     command.set_defaults(run=lambda options: run(_import, options))
 
 

@@ -25,7 +25,7 @@ Wrap = Callable[[Action], Action]
 
 def add(commands: Any, wrap: Wrap) -> None:
     """Add the commands to a parser's; `wrap` is applied to each action that needs a database."""
-    command = commands.add_parser("backup", help="write everything to a file, consistently, while the product runs")
+    command = commands.add_parser("backup", help="back up everything to a file while the product runs")
     command.add_argument("--output", required=True, help="file to write; - for standard output")
     command.set_defaults(run=wrap(_told(_backup)))
 
@@ -36,26 +36,26 @@ def add(commands: Any, wrap: Wrap) -> None:
 
     command = commands.add_parser("verify", help="decode every frame and compare rollups with their source")
     command.add_argument("--since", type=datetime.fromisoformat, help="only frames begun since (2026-11-20T00:00:00Z)")
-    command.add_argument("--repair", action="store_true", help="have minutes that differ merged again")
+    command.add_argument("--repair", action="store_true", help="merge minutes that differ again")
     command.set_defaults(run=wrap(_told(_check)))
 
-    of_tenant = commands.add_parser("tenant", help="everything of one tenant").add_subparsers(
+    of_tenant = commands.add_parser("tenant", help="export, quota and deletion of a tenant").add_subparsers(
         required=True, metavar="COMMAND"
     )
-    command = of_tenant.add_parser("export", help="write everything of a tenant as JSON lines")
+    command = of_tenant.add_parser("export", help="export a tenant as JSON lines")
     command.add_argument("tenant", help="name or id")
     command.add_argument("--output", required=True, help="file to write; - for standard output")
     command.set_defaults(run=wrap(_told(_export)))
 
-    command = of_tenant.add_parser("quota", help="show what a tenant may use, or change it")
+    command = of_tenant.add_parser("quota", help="show or change a tenant's quotas")
     command.add_argument("tenant", help="name or id")
     for name, what in quota.NAMES.items():
         command.add_argument(f"--{name.replace('_', '-')}", help=f"{what}; 'default' for that of the settings")
     command.set_defaults(run=wrap(_told(_quota)))
 
-    command = of_tenant.add_parser("delete", help="delete everything of a tenant and prove it")
+    command = of_tenant.add_parser("delete", help="delete a tenant's data and verify the deletion")
     command.add_argument("tenant", help="name or id")
-    command.add_argument("--yes", action="store_true", help="without a question")
+    command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
     command.set_defaults(run=wrap(_told(_delete)))
 
 

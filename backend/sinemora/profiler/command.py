@@ -42,47 +42,51 @@ def add(commands: Any) -> None:
     """Add the command to the subparsers of `sinemora`."""
     parser = commands.add_parser(
         "profile",
-        help="measure what latency costs an application: its curve",
+        help="measure the curve of an application: performance against added latency",
         description="Run a benchmark under injected latency and fit the curve.",
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("recipe", nargs="?", choices=sorted(RECIPES), help="a benchmark that is ready to run")
+    parser.add_argument("recipe", nargs="?", choices=sorted(RECIPES), help="a predefined benchmark")
     own = parser.add_argument_group("a benchmark of your own")
     own.add_argument("--command", metavar="WORDS", help="the benchmark; its output holds the result")
     own.add_argument("--server", metavar="WORDS", help="the server it needs, run in the other namespace")
-    own.add_argument("--pattern", metavar="REGEX", help="the result is its group, in the last match")
-    own.add_argument("--pointer", metavar="/A/B", help="or: where the result is in JSON that the benchmark prints")
-    own.add_argument("--metric", choices=("rate", "duration"), help="falls or grows with latency (default: rate)")
-    own.add_argument("--unit", help="what the result is in")
-    own.add_argument("--port", type=int, help="what {port} stands for")
+    own.add_argument("--pattern", metavar="REGEX", help="regular expression; the result is its group in the last match")
+    own.add_argument("--pointer", metavar="/A/B", help="or: path of the result in JSON that the benchmark prints")
+    own.add_argument(
+        "--metric", choices=("rate", "duration"), help="rate falls with latency, duration grows (default: rate)"
+    )
+    own.add_argument("--unit", help="unit of the result")
+    own.add_argument("--port", type=int, help="value of {port}")
     run = parser.add_argument_group("the sweep")
     run.add_argument("--to", type=float, default=1000, metavar="µs", help="largest added round trip (default: 1000)")
-    run.add_argument("--points", type=int, default=12, help="how many latencies above 0 (default: 12)")
+    run.add_argument("--points", type=int, default=12, help="number of latencies above 0 (default: 12)")
     run.add_argument("--at", metavar="µs,µs,…", help="these latencies instead; 0 is always one")
-    run.add_argument("--loads", metavar="N,N,…", help="loads to search in; a single one is taken without search")
+    run.add_argument("--loads", metavar="N,N,…", help="loads to search in; a single one is used without search")
     run.add_argument("--seconds", type=float, default=2, help="length of a run, whole seconds (default: 2)")
     run.add_argument("--warm-up", type=float, default=2, metavar="SECONDS", help="before the first run (default: 2)")
     run.add_argument("--repeats", metavar="MIN,MAX", default="3,8", help="runs of each latency (default: 3,8)")
-    run.add_argument("--tolerance", type=float, default=0.02, help="good enough a 95%% interval (default: 0.02)")
+    run.add_argument("--tolerance", type=float, default=0.02, help="target width of the 95%% interval (default: 0.02)")
     run.add_argument(
         "--patience",
         type=float,
         default=120,
         metavar="SECONDS",
-        help="for runs that other work disturbs (default: 120)",
+        help="seconds to wait for a quiet machine (default: 120)",
     )
-    run.add_argument("--seed", type=int, default=1, help="of the random order (default: 1)")
-    run.add_argument("--let-sleep", action="store_true", help="let processors sleep between requests, see below")
+    run.add_argument("--seed", type=int, default=1, help="seed of the random order (default: 1)")
+    run.add_argument("--let-sleep", action="store_true", help="let processors idle between requests, see below")
     run.add_argument("--network", choices=("auto", "delaybox", "netem"), default="auto")
-    run.add_argument("--delaybox", type=Path, metavar="PATH", help="where delaybox is, if not on PATH or built here")
+    run.add_argument(
+        "--delaybox", type=Path, metavar="PATH", help="path of delaybox, if it is not on PATH or built here"
+    )
     out = parser.add_argument_group("the result")
     out.add_argument("--out", type=Path, metavar="FOLDER", help="default: profile-RECIPE")
-    out.add_argument("--fresh", action="store_true", help="forget runs that were done before")
-    out.add_argument("--upload", metavar="URL", help="make a curve of it on this server")
+    out.add_argument("--fresh", action="store_true", help="discard earlier runs")
+    out.add_argument("--upload", metavar="URL", help="upload the result as a curve to this server")
     out.add_argument("--key", help="API key (default: SINEMORA_API_KEY)")
     out.add_argument("--name", help="name of the curve (default: the recipe's)")
-    out.add_argument("--curve", metavar="ID", help="make it the next version of this curve")
+    out.add_argument("--curve", metavar="ID", help="add it as the next version of this curve")
     parser.set_defaults(run=lambda options: _profile(parser, options))
 
 

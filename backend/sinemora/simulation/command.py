@@ -42,7 +42,7 @@ def add(commands: Any) -> None:
     """Add the command to the program's."""
     command: argparse.ArgumentParser = commands.add_parser(
         "simulate",
-        help="what placement policies are worth",
+        help="compare placement policies through time",
         description=__doc__,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -54,15 +54,15 @@ def add(commands: Any) -> None:
         command.add_argument(f"--{name}", type=int, default=default, help="default: %(default)s")
     command.add_argument("--hours", type=float, default=world.seconds / 3600, help="default: %(default)s")
     command.add_argument("--move-price", type=int, default=world.move_price, help="cost points (default: %(default)s)")
-    command.add_argument("--noise", type=float, default=world.noise, help="of a measured latency, such as 0.15")
+    command.add_argument("--noise", type=float, default=world.noise, help="noise of a measured latency, such as 0.15")
     command.add_argument("--trace", type=Path, metavar="FOLDER", help="jobs of a cluster trace")
     command.add_argument("--latency", type=Path, metavar="FOLDER", help="measured traces of latency")
     command.add_argument("--statistics", type=Path, metavar="CSV", help="statistics to draw latency with")
-    command.add_argument("--kept", type=Path, metavar="FOLDER", help="where states are kept, to go on later")
-    command.add_argument("--report", type=Path, metavar="FOLDER", help="write figures, picture and page there")
-    command.add_argument("--upload", metavar="URL", help="hand the report to this server; it has a page for it")
+    command.add_argument("--kept", type=Path, metavar="FOLDER", help="folder for states, to resume later")
+    command.add_argument("--report", type=Path, metavar="FOLDER", help="folder for figures, picture and page")
+    command.add_argument("--upload", metavar="URL", help="upload the report to this server")
     command.add_argument("--key", help="API key (default: SINEMORA_API_KEY)")
-    command.add_argument("--name", default="Simulation", help="of the report there (default: %(default)s)")
+    command.add_argument("--name", default="Simulation", help="name of the report there (default: %(default)s)")
     command.add_argument("--output", type=Path, help="file to write (default: standard output)")
     command.set_defaults(run=_run)
 
