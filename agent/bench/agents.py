@@ -14,7 +14,7 @@ from lab import Host, Lab, LabError, Process, wait_until
 
 HERE = Path(__file__).resolve().parent
 # Benchmarks measure the release build; tests run the quick one.
-BINARY = HERE.parent / "target" / os.environ.get("SINEMORA_AGENT_BUILD_FOLDER", "release") / "sinemora-agent"
+BINARY = HERE.parent / "target" / os.environ.get("SINEMORA_BUILD_FOLDER", "release") / "sinemora-agent"
 MESH_KEY = 1
 
 

@@ -25,7 +25,7 @@ RUNS = ROOT / ".tools" / "test-runs.json"
 BEGAN = ROOT / ".tools" / "test-began.json"
 PYTEST_AGAIN = ("--last-failed", "--last-failed-no-failures=none")
 NPX = ("npx", "--no-install")
-AGENT = {"SINEMORA_AGENT_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
+AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
 PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
 NO_NAMESPACES = "not run: this machine gives users no network namespaces; run it as root"
