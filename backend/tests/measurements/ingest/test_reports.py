@@ -3,7 +3,8 @@
 import asyncio
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from itertools import islice
 from pathlib import Path
 from uuid import UUID
 
@@ -443,19 +444,25 @@ def test_without_the_database_nothing_is_acknowledged(mesh, monkeypatch: pytest.
 
 
 def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
-    gate = threading.Event()
+    held, gate = threading.Event(), threading.Event()
     store = inserts.store_frames
-    monkeypatch.setattr(pipeline.inserts, "store_frames", lambda *args: (gate.wait(10), store(*args))[1])
+
+    def store_when_let(*args):
+        held.set()
+        gate.wait(20)
+        return store(*args)
+
+    monkeypatch.setattr(pipeline.inserts, "store_frames", store_when_let)
     ingest = mesh.agents[0].http.app.state.ingest
     monkeypatch.setattr(ingest._writer, "_capacity", 2)
     with ThreadPoolExecutor(8) as pool:
         first = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(1)))
-        time.sleep(0.3)  # taken out of the queue, held in the database
+        assert held.wait(10)  # taken out of the queue, held in the database
         rest = [
             pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(n))) for n in range(2, 7)
         ]
-        time.sleep(0.5)
-        refused = [one.result() for one in rest if one.done()]
+        # Two of them fill the queue; the others are refused at once.
+        refused = [future.result() for future in islice(as_completed(rest, timeout=10), len(rest) - 2)]
         gate.set()
         accepted = [one.result() for one in [first, *rest] if one.result().status_code == 204]
     assert len(accepted) == 3
