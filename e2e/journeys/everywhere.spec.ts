@@ -58,6 +58,18 @@ for (const colorScheme of ['light', 'dark'] as const) {
   })
 }
 
+test('styles of components win over those of elements and of the component kit', async ({ inside: page, mesh }) => {
+  await page.goto(`/meshes/${mesh.id}`)
+  const link = page.getByRole('link', { name: 'VMs', exact: true })
+  const more = page.getByRole('button', { name: 'More' })
+  const style = (node: HTMLElement) => {
+    const { color, fontSize } = getComputedStyle(node)
+    return { color, fontSize }
+  }
+  await expect(more).toHaveCSS('font-size', '13px')
+  expect(await link.evaluate(style)).toEqual(await more.evaluate(style))
+})
+
 test('the theme is chosen once and stays', async ({ inside: page, mesh }) => {
   await page.emulateMedia({ colorScheme: 'light' })
   await page.goto(`/meshes/${mesh.id}`)

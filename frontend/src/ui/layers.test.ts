@@ -33,6 +33,13 @@ test('the layers are declared once, in their order', () => {
   expect(topLevel(readFileSync('src/ui/layers.css', 'utf8'))).toEqual([`@layer ${ORDER.join(', ')}`])
 })
 
+test('the page itself declares the layers in that order, before any style sheet loads', () => {
+  const page = readFileSync('index.html', 'utf8')
+  const styles = /<style>(.*)<\/style>/.exec(page)
+  expect(styles?.[1]).toBe(`@layer ${ORDER.join(', ')};`)
+  expect(page.indexOf('<style>')).toBeLessThan(page.indexOf('<script type="module"'))
+})
+
 test('the layers are declared before any style sheet with rules', () => {
   const imports = [...readFileSync('src/main.tsx', 'utf8').matchAll(/^import '(.*\.css)'/gm)].map(([, path]) => path)
   expect(imports[0]).toBe('~/ui/layers.css')
