@@ -16,7 +16,7 @@ pub const MAX: usize = 5;
 pub const CLOCK_ERROR: usize = 6;
 /// Sum of squared deviations from the mean, ns^2: the bits of a float32.
 pub const M2: usize = 7;
-/// How many columns there are.
+/// Number of columns.
 pub const COLUMNS: usize = 8;
 
 /// From this VM to the target.
@@ -25,7 +25,7 @@ pub const OUTBOUND: usize = 0;
 pub const INBOUND: usize = 1;
 /// Both.
 pub const ROUND_TRIP: usize = 2;
-/// How many directions there are.
+/// Number of directions.
 pub const DIRECTIONS: usize = 3;
 
 /// Quantiles that are stored, as LLQ16 bin + 1, 0 for no value.

@@ -52,7 +52,7 @@ pub fn newest(
     true
 }
 
-/// Which number of a distribution is wanted.
+/// Statistic of a distribution to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Statistic {
     Column(usize),

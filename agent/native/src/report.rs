@@ -93,7 +93,7 @@ pub struct Table {
     /// Shape (3, n).
     pub lengths: Vec<i64>,
     pub words: Vec<u16>,
-    /// How many numbers did not fit 32 bits.
+    /// Number of values that did not fit 32 bits.
     pub clamped: usize,
 }
 

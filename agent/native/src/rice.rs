@@ -138,7 +138,7 @@ fn take_base(column: &mut [i32], signed: bool) -> i32 {
     base
 }
 
-/// How many low bits the numbers of a column have, and whether they have rests.
+/// Number of low bits of a column's values, and whether they have unary rests.
 fn choose_width(column: &[i32]) -> (u32, bool) {
     let (middle, top) = median_width(column);
     let mut chosen = (top, false);

@@ -192,7 +192,7 @@ class Silence(Identified, Versioned, TenantOwned, Base):
 
 
 class Receiver(Identified, Versioned, TenantOwned, Base):
-    """Where notifications go; `secret` is encrypted (`kit/vault.py`)."""
+    """Where notifications go; `secret` is encrypted (`kit/encryption.py`)."""
 
     __tablename__ = "receivers"
     __table_args__ = (

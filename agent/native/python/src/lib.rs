@@ -68,7 +68,7 @@ mod module {
             .collect()
     }
 
-    /// How many values a word stands for, by its low five bits.
+    /// Number of values a word represents, by its low five bits.
     #[pyfunction]
     fn counts_of_codes() -> Vec<u32> {
         (0..32).map(sinemora_native::count_of).collect()

@@ -174,7 +174,7 @@ impl<'a> Block<'a> {
     }
 }
 
-/// How many targets a block has by its header.
+/// Return the number of targets in the header of a block.
 pub fn targets_in(kind: Kind, bytes: &[u8]) -> Result<usize, FrameError> {
     let Some(&[version, found, low, high]) = bytes.get(..4) else {
         return Err(FrameError::Short);

@@ -14,7 +14,7 @@ use crate::threads;
 /// Columns of a block of stats.
 pub(super) const STATS_COLUMNS: usize = 38;
 
-/// Which of them are signed.
+/// Mask of the signed columns.
 pub(super) const STATS_SIGNED: [bool; STATS_COLUMNS] = {
     let mut signed = [false; STATS_COLUMNS];
     let which = [1, 2, 6, 7, 8, 13, 19, 21, 22, 23, 24, 25, 26];
@@ -50,7 +50,7 @@ pub struct StatsRef<'a> {
     pub by_flow: &'a [i32],
 }
 
-/// How many entries a target has among the flows.
+/// Number of flow entries of a target.
 pub fn widths_of(flows: u16) -> usize {
     if flows > 1 { usize::from(flows) } else { 0 }
 }
@@ -70,7 +70,7 @@ impl<'a> StatsRef<'a> {
         &self.quantiles[(quantile * DIRECTIONS + direction) * n..][..n]
     }
 
-    /// How many flows some targets have, where flows are stored.
+    /// Number of flows of each target, where flows are stored.
     pub(super) fn flows_of(&self, low: usize, high: usize) -> usize {
         if self.by_flow.is_empty() {
             return 0;

@@ -27,7 +27,7 @@ pub fn lower_of(bin: u16) -> u64 {
     }
 }
 
-/// How many values share a bin.
+/// Number of values that share a bin.
 pub fn width_of(bin: u16) -> u64 {
     1 << shift_of(bin)
 }

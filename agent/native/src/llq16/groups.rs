@@ -4,7 +4,7 @@ use super::bin::BINS;
 use super::words;
 use crate::threads;
 
-/// How many values a word stands for, by its low five bits.
+/// Number of values a word represents, by its low five bits.
 pub const fn count_of(code: u16) -> u32 {
     if code < 16 {
         code as u32 + 1
@@ -57,7 +57,7 @@ impl Histogram {
         self.total = self.total.wrapping_add(count);
     }
 
-    /// How many values there are.
+    /// Number of values.
     pub fn total(&self) -> u64 {
         self.total
     }

@@ -72,7 +72,7 @@ impl Sketch {
             .collect()
     }
 
-    /// How many values were put in.
+    /// Number of values added.
     pub fn total(&self) -> u64 {
         self.counts.iter().map(|&(_, count)| count).sum()
     }
