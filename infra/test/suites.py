@@ -198,12 +198,10 @@ def without_namespaces(suite: Suite) -> Suite:
 
 
 def report(results: dict[str, Tally]) -> int:
-    """Print what failed, what was not run, the slowest tests and the sum; return the exit code."""
+    """Print the slowest tests, what was not run, what failed and the sum; return the exit code."""
     print("\n── sum " + "─" * 53)
     for name, tally in results.items():
         print(_line(name, tally))
-        for failure in tally.failures[:SHOWN_AT_MOST]:
-            print(f"    {failure}")
     slowest = sorted((case for tally in results.values() for case in tally.slowest), reverse=True)[:SLOWEST]
     if slowest:
         print(f"\nthe slowest {len(slowest)} tests:")
@@ -214,6 +212,11 @@ def report(results: dict[str, Tally]) -> int:
     if listed := running.listed_tests():
         print("\nmay run again when they fail (infra/test/rerun.toml):")
         print(*(f"    {name}: {reason}" for name, reason in listed.items()), sep="\n")
+    # Last, since the end of a long output is what is kept of it.
+    if failing := {name: tally for name, tally in results.items() if tally.failed}:
+        print("\nfailed:")
+        for name, tally in failing.items():
+            print(*(f"    {name}: {failure}" for failure in tally.failures[:SHOWN_AT_MOST] or [tally.note]), sep="\n")
     passed = sum(tally.passed for tally in results.values())
     failed = sum(tally.failed for tally in results.values())
     skipped = sum(tally.skipped for tally in results.values())
