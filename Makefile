@@ -42,7 +42,7 @@ test-agent: ## Rust tests of the agent
 test-interop: ## Our agent and stock PTP daemons (ptpd, ptp4l) measure one another
 	$(PREPARE) test-interop
 	@$(PYTHON) infra/test/suites.py interop
-fuzz-agent: ## Fuzz what the agent reads from others, SECONDS=600 each; keep new inputs: KEEP=1
+fuzz-agent: ## Fuzz what agent and backend read from others, SECONDS=600 each; keep new inputs: KEEP=1
 	$(PREPARE) fuzz-agent
 	@$(RUN) --in agent/fuzz $(PYTHON) run.py $(SECONDS) $(if $(filter 1,$(KEEP)),--keep)
 test-frontend: ## Unit tests of the front end
