@@ -21,5 +21,5 @@ export default defineConfig({
     target: ['chrome123', 'firefox125', 'safari17.5'],
     assetsInlineLimit: 0,
   },
-  test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node' },
+  test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node', setupFiles: ['src/testing/setup.ts'] },
 })

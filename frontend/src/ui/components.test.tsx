@@ -1,17 +1,15 @@
 // @vitest-environment jsdom
-import { cleanup, screen, within } from '@testing-library/react'
+import { screen, within } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { Problem, Unreachable } from '~/lib/problem'
+import { show } from '~/testing/render'
 import { Confirm } from './Confirm'
 import { CopyText } from './CopyText'
 import { FormActions } from './FormActions'
 import { MomentField } from './MomentField'
 import { Records, RowAction } from './Records'
 import { Empty, Failed, Loading } from './State'
-import { show } from './testing'
-
-afterEach(cleanup)
 
 const DOING = { mutate: vi.fn(), isPending: false, error: null, reset: vi.fn() }
 

@@ -1,11 +1,9 @@
 // @vitest-environment jsdom
-import { cleanup, screen } from '@testing-library/react'
+import { screen } from '@testing-library/react'
 import userEvent from '@testing-library/user-event'
-import { afterEach, expect, test, vi } from 'vitest'
-import { show } from '~/ui/testing'
+import { expect, test, vi } from 'vitest'
+import { show } from '~/testing/render'
 import { MatcherFields, type TypedMatcher } from './MatcherFields'
-
-afterEach(cleanup)
 
 const MATCHER: TypedMatcher = { id: 0, label: 'severity', value: 'critical', negate: false }
 

@@ -42,7 +42,10 @@ export function ApiKeysPage() {
           columns={[
             { title: strings.name, cell: (key) => key.name, as: 'head' },
             { title: strings.prefix, cell: (key) => `${key.prefix}…` },
-            { title: strings.keyScope, cell: (key) => (key.scopes.includes('write') ? strings.readWrite : 'read') },
+            {
+              title: strings.keyScope,
+              cell: (key) => (key.scopes.includes('write') ? strings.readWrite : strings.read),
+            },
             { title: strings.created, cell: (key) => day(key.created_at) },
             { title: strings.expires, cell: (key) => day(key.expires_at) },
             {
@@ -107,7 +110,7 @@ function NewKey() {
             { value: 'read', label: strings.read },
             { value: 'write', label: strings.readWrite },
           ]}
-          defaultValue={strings.read}
+          defaultValue="read"
           w={150}
         />
         <NativeSelect

@@ -1,0 +1,69 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { answerApi, bodiesOf, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { NewApplicationPage } from './NewApplicationPage'
+
+const ANSWERS = {
+  'GET /v1/meshes': [{ id: 'm', name: 'production' }],
+  'GET /v1/curves': [{ id: 'memcached-server', name: 'Memcached, server', origin: 'published' }],
+  'GET /v1/meshes/m/roster': {
+    vms: [
+      { id: 'a', name: 'a-1' },
+      { id: 'b', name: 'b-1' },
+    ],
+    zones: [],
+  },
+}
+
+const add = () => screen.getByRole<HTMLButtonElement>('button', { name: 'Add application' })
+
+async function fill() {
+  await userEvent.type(await screen.findByRole('textbox', { name: 'Name' }), 'cache')
+  await userEvent.type(screen.getByLabelText('Objective (%)'), '90')
+  expect(add().disabled).toBe(true)
+  await screen.findAllByRole('option', { name: 'a-1' })
+  await userEvent.selectOptions(screen.getByRole('combobox', { name: 'Server (root)' }), 'a-1')
+  await userEvent.click(screen.getByRole('combobox', { name: 'Other VMs' }))
+  const listbox = within(await screen.findByRole('listbox', { name: 'Other VMs' }))
+  await userEvent.click(listbox.getByRole('option', { name: 'b-1' }))
+  expect(add().disabled).toBe(false)
+  await userEvent.click(add())
+}
+
+test('an application needs a server and another VM; added, its page opens', async () => {
+  const sent = answerApi({ ...ANSWERS, 'POST /v1/applications': () => reply(201, { id: 'x' }) })
+  const router = await showPage(<NewApplicationPage />)
+  await fill()
+  await expect.poll(() => router.state.location.pathname).toBe('/applications/x')
+  expect(bodiesOf(sent, 'POST /v1/applications')).toMatchObject([
+    {
+      name: 'cache',
+      mesh: 'm',
+      curve: 'memcached-server',
+      objective: 0.9,
+      tasks: [
+        { vm: 'a', root: true },
+        { vm: 'b', root: false },
+      ],
+    },
+  ])
+})
+
+test('a refused application keeps what was typed, and its field shows why', async () => {
+  answerApi({ ...ANSWERS, 'POST /v1/applications': () => refuse('name', 'There is an application of this name.') })
+  const router = await showPage(<NewApplicationPage />)
+  await fill()
+  expect(await screen.findByText('There is an application of this name.')).toBeTruthy()
+  expect(screen.getByRole<HTMLInputElement>('textbox', { name: 'Name' }).value).toBe('cache')
+  expect(router.state.location.pathname).toBe('/')
+})
+
+test('without a mesh, the next step is to create one', async () => {
+  answerApi({ 'GET /v1/meshes': [] })
+  await showPage(<NewApplicationPage />)
+  expect(await screen.findByRole('heading', { name: 'No mesh yet' })).toBeTruthy()
+  expect(screen.getByRole('link', { name: 'New mesh' })).toBeTruthy()
+})

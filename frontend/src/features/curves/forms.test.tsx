@@ -1,0 +1,87 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { NewCurvePage } from './NewCurvePage'
+import { NewSource } from './NewSource'
+
+const TABLE = 'added_us,rate\n0,990000\n50,fast\n'
+const area = () => screen.getByRole<HTMLTextAreaElement>('textbox', { name: /^Measurements/ })
+
+async function fill() {
+  await userEvent.type(screen.getByRole('textbox', { name: /^Application/ }), 'cache')
+  await userEvent.click(area())
+  await userEvent.paste(TABLE)
+  await userEvent.click(screen.getByRole('button', { name: 'Fit curve' }))
+}
+
+test('measurements become a curve, and its page opens', async () => {
+  const sent = answerApi({ 'POST /v1/curves': () => reply(201, { id: 'c' }) })
+  const router = await showPage(<NewCurvePage />)
+  await fill()
+  await expect.poll(() => router.state.location.pathname).toBe('/curves/c')
+  expect(bodiesOf(sent, 'POST /v1/curves')).toMatchObject([{ name: 'cache', csv: TABLE, baseline: null }])
+})
+
+test('a fault in the table is shown at its line, and nothing typed is lost', async () => {
+  answerApi({ 'POST /v1/curves': () => refuse('rows/1/performance', "line 3, rate: 'fast' is not a number") })
+  await showPage(<NewCurvePage />)
+  await fill()
+  const lines = within(await screen.findByRole('list', { name: 'Lines around 3' }))
+  expect(lines.getByText("rate: 'fast' is not a number")).toBeTruthy()
+  await userEvent.click(screen.getByRole('button', { name: 'Go to line 3' }))
+  expect(document.activeElement).toBe(area())
+  expect(area().value.slice(area().selectionStart, area().selectionEnd)).toBe('50,fast')
+})
+
+test('a name that is taken is shown at the name', async () => {
+  const taken = { detail: 'There is a curve of this name.', code: 'curve_name_taken' }
+  answerApi({ 'POST /v1/curves': () => reply(409, taken) })
+  await showPage(<NewCurvePage />)
+  await fill()
+  expect(await screen.findAllByText('There is a curve of this name.')).not.toHaveLength(0)
+  expect(screen.getByRole('textbox', { name: /^Application/ }).getAttribute('aria-invalid')).toBe('true')
+})
+
+const SOURCE_ANSWERS = {
+  'GET /v1/meshes': [{ id: 'm', name: 'production' }],
+  'GET /v1/curves': [],
+  'GET /v1/meshes/m/roster': {
+    vms: [
+      { id: 'a', name: 'a-1' },
+      { id: 'b', name: 'b-1' },
+    ],
+    zones: [],
+  },
+}
+
+async function startLearning() {
+  await userEvent.type(await screen.findByRole('textbox', { name: /^Application/ }), 'shop')
+  await screen.findAllByRole('option', { name: 'a-1' })
+  await userEvent.click(screen.getByRole('combobox', { name: /^Clients/ }))
+  const listbox = within(await screen.findByRole('listbox', { name: 'Clients' }))
+  await userEvent.click(listbox.getByRole('option', { name: 'b-1' }))
+  await userEvent.click(screen.getByRole('button', { name: 'Start learning' }))
+}
+
+test('a metric source is created, and the command that sends values is shown', async () => {
+  const sent = answerApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => reply(201, { id: 's', kind: 'push' }) })
+  await showPage(<NewSource curve={undefined} />)
+  expect((await screen.findByRole<HTMLButtonElement>('button', { name: 'Start learning' })).disabled).toBe(true)
+  await startLearning()
+  expect(bodiesOf(sent, 'POST /v1/metric-sources')).toMatchObject([
+    { name: 'shop', mesh_id: 'm', paths: [{ source_vm_id: 'b', target_vm_id: 'a' }], kind: 'push', url: null },
+  ])
+  const command = await screen.findByRole('group', { name: 'Command that pushes one value' })
+  expect(command.textContent).toContain('/v1/metric-sources/s/points')
+})
+
+test('a refused metric source keeps what was typed, with the reason', async () => {
+  answerApi({ ...SOURCE_ANSWERS, 'POST /v1/metric-sources': () => fail(409, 'Quota exceeded.') })
+  await showPage(<NewSource curve={undefined} />)
+  await startLearning()
+  expect((await screen.findByRole('alert')).textContent).toContain('Quota exceeded.')
+  expect(screen.getByRole<HTMLInputElement>('textbox', { name: /^Application/ }).value).toBe('shop')
+})

@@ -1,0 +1,50 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import { answerApi, bodiesOf, fail, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { IncidentsPage } from './IncidentsPage'
+import { NoteForm } from './NoteForm'
+
+const INCIDENT = {
+  id: 'i',
+  title: 'Delay from a-1',
+  severity: 'critical',
+  state: 'open',
+  mesh: { id: 'm', name: 'production' },
+  paths: 1_200,
+  onset_at: '2026-11-20T23:10:20Z',
+  ended_at: null,
+  assignee: null,
+  silenced_by: null,
+}
+
+test('incidents are listed with severity, state and extent, each a link to its page', async () => {
+  const onShow = vi.fn()
+  answerApi({ 'GET /v1/incidents': [INCIDENT] })
+  await showPage(<IncidentsPage show="current" onShow={onShow} />)
+  const row = within(await screen.findByRole('row', { name: /^Delay from a-1/ }))
+  expect(row.getByRole('link').getAttribute('href')).toBe('/incidents/i')
+  for (const text of ['Critical', 'production', '1 200', 'Ongoing']) expect(row.getByText(text)).toBeTruthy()
+  await userEvent.click(screen.getByRole('radio', { name: 'Resolved' }))
+  expect(onShow).toHaveBeenCalledWith('resolved')
+})
+
+test('a note is added and the field is empty again', async () => {
+  const sent = answerApi({ 'POST /v1/incidents/i/notes': () => reply(201, {}) })
+  await showPage(<NoteForm incidentId="i" />)
+  await userEvent.type(screen.getByLabelText('Note'), ' Held for an inspection. ')
+  await userEvent.click(screen.getByRole('button', { name: 'Add note' }))
+  expect(JSON.stringify(bodiesOf(sent, 'POST /v1/incidents/i/notes'))).toContain('"Held for an inspection."')
+  await expect.poll(() => screen.getByLabelText<HTMLInputElement>('Note').value).toBe('')
+})
+
+test('a refused note is kept, with the reason', async () => {
+  answerApi({ 'POST /v1/incidents/i/notes': () => fail(409, 'The incident was merged.') })
+  await showPage(<NoteForm incidentId="i" />)
+  await userEvent.type(screen.getByLabelText('Note'), 'Held')
+  await userEvent.click(screen.getByRole('button', { name: 'Add note' }))
+  expect((await screen.findByRole('alert')).textContent).toContain('The incident was merged.')
+  expect(screen.getByLabelText<HTMLInputElement>('Note').value).toBe('Held')
+})

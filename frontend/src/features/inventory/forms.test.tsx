@@ -1,0 +1,94 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ImportTrace } from './ImportTrace'
+import { NewMaster } from './NewMaster'
+import { ZonesPage } from './ZonesPage'
+
+const field = (name: string | RegExp) => screen.getByRole<HTMLInputElement>('textbox', { name })
+const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
+
+const FILE = new File(['at,source,target,round_trip_ns\n1,x,y,2\n'], 'trace.csv', { type: 'text/csv' })
+
+async function fillImport() {
+  await press('Import a trace')
+  const dialog = within(await screen.findByRole('dialog', { name: 'Import a trace' }))
+  expect(dialog.getByRole<HTMLButtonElement>('button', { name: 'Import' }).disabled).toBe(true)
+  await userEvent.type(dialog.getByRole('textbox', { name: 'Name of the new mesh' }), 'old')
+  await userEvent.upload(document.querySelector('input[type=file]') as HTMLInputElement, FILE)
+  return dialog
+}
+
+test('a trace is imported into a new mesh, and its job is shown', async () => {
+  const sent = answerApi({
+    'POST /v1/meshes': () => reply(201, { id: 'm' }),
+    'POST /v1/meshes/m/imports': () => reply(202, { id: 'j' }),
+  })
+  const router = await showPage(<ImportTrace />)
+  const dialog = await fillImport()
+  await userEvent.selectOptions(dialog.getByLabelText('Timestamps'), 'Shifted to end now')
+  await userEvent.click(dialog.getByRole('button', { name: 'Import' }))
+  await expect.poll(() => router.state.location.pathname).toBe('/jobs')
+  expect(bodiesOf(sent, 'POST /v1/meshes')).toMatchObject([{ name: 'old', rate_hz: 1 }])
+  const upload = sent.find(({ to }) => to.endsWith('/imports'))
+  expect(Object.fromEntries(upload?.query ?? [])).toEqual({ kind: 'csv', times: 'end_now' })
+  expect(upload?.headers.get('Content-Type')).toBe('text/csv')
+})
+
+test('a log of PTPd asks who measured whom', async () => {
+  answerApi({})
+  await showPage(<ImportTrace />)
+  const dialog = await fillImport()
+  expect(dialog.queryByRole('textbox', { name: 'Name of the client' })).toBeNull()
+  await userEvent.selectOptions(dialog.getByLabelText('Format'), 'PTPd statistics log')
+  expect(dialog.getByRole('textbox', { name: 'Name of the client' })).toBeTruthy()
+  expect(dialog.getByRole('textbox', { name: 'Name of the server' })).toBeTruthy()
+})
+
+test('a refused import shows why and keeps what was typed', async () => {
+  answerApi({ 'POST /v1/meshes': () => fail(409, 'There is a mesh of this name.') })
+  await showPage(<ImportTrace />)
+  const dialog = await fillImport()
+  await userEvent.click(dialog.getByRole('button', { name: 'Import' }))
+  expect((await dialog.findByRole('alert')).textContent).toContain('There is a mesh of this name.')
+  expect(dialog.getByRole<HTMLInputElement>('textbox', { name: 'Name of the new mesh' }).value).toBe('old')
+})
+
+test('a zone is added without a physical ID', async () => {
+  const sent = answerApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => reply(201, { id: 'z' }) })
+  await showPage(<ZonesPage />)
+  await userEvent.type(await screen.findByRole('textbox', { name: /^Provider/ }), 'aws')
+  await userEvent.type(field(/^Region/), 'eu-west-1')
+  await userEvent.type(field(/^Zone/), 'eu-west-1a')
+  await press('Add')
+  expect(bodiesOf(sent, 'POST /v1/zones')).toEqual([
+    { provider: 'aws', region: 'eu-west-1', name: 'eu-west-1a', physical_id: null },
+  ])
+})
+
+test('a refused zone keeps what was typed, and its field shows why', async () => {
+  answerApi({ 'GET /v1/zones': [], 'GET /v1/vms': [], 'POST /v1/zones': () => refuse('region', 'Too long.') })
+  await showPage(<ZonesPage />)
+  await userEvent.type(await screen.findByRole('textbox', { name: /^Provider/ }), 'aws')
+  await userEvent.type(field(/^Region/), 'eu-west-1')
+  await userEvent.type(field(/^Zone/), 'eu-west-1a')
+  await press('Add')
+  expect(await screen.findByText('Too long.')).toBeTruthy()
+  expect(field(/^Region/).value).toBe('eu-west-1')
+})
+
+test('a PTP server is added to a zone', async () => {
+  const sent = answerApi({
+    'GET /v1/zones': [{ id: 'z', name: 'eu-west-1a' }],
+    'POST /v1/vms': () => reply(201, { id: 'v' }),
+  })
+  await showPage(<NewMaster />)
+  await screen.findByRole('option', { name: 'eu-west-1a' })
+  await userEvent.type(field(/^Name/), 'clock-1')
+  await userEvent.type(field(/^Address/), '10.0.0.9')
+  await press('Add')
+  expect(bodiesOf(sent, 'POST /v1/vms')).toMatchObject([{ name: 'clock-1', zone_id: 'z', probe_address: '10.0.0.9' }])
+})

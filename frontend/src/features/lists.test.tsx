@@ -1,0 +1,111 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import type { ReactNode } from 'react'
+import { describe, expect, test } from 'vitest'
+import { answerApi, fail, hang } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ReceiversPage } from './alerts/ReceiversPage'
+import { RulesPage } from './alerts/RulesPage'
+import { SilencesPage } from './alerts/SilencesPage'
+import { ApplicationsPage } from './applications/ApplicationsPage'
+import { IncidentsPage } from './incidents/IncidentsPage'
+import { MeshesPage } from './inventory/MeshesPage'
+import { VmsPage } from './inventory/VmsPage'
+import { ZonesPage } from './inventory/ZonesPage'
+import { JobsPage } from './jobs/JobsPage'
+import { RecommendationsPage } from './recommendations/RecommendationsPage'
+import { ApiKeysPage } from './settings/ApiKeysPage'
+import { UsagePage } from './settings/UsagePage'
+import { SimulationsPage } from './simulations/SimulationsPage'
+
+const nothing = () => {}
+
+interface List {
+  title: string
+  page: ReactNode
+  /** The request its rows come from. */
+  request: string
+  /** The text of an empty list: the next step. */
+  empty: RegExp
+}
+
+const LISTS: List[] = [
+  { title: 'Receivers', page: <ReceiversPage />, request: 'GET /v1/receivers', empty: /^No receivers yet.*Add one/ },
+  { title: 'Silences', page: <SilencesPage />, request: 'GET /v1/silences', empty: /^No silences yet.*Create one/ },
+  {
+    title: 'Alert rules',
+    page: <RulesPage mesh="m" onMesh={nothing} />,
+    request: 'GET /v1/alert-rules',
+    empty: /^No rules yet.*Create a rule/,
+  },
+  { title: 'Applications', page: <ApplicationsPage />, request: 'GET /v1/applications', empty: /^Add an application/ },
+  {
+    title: 'Incidents',
+    page: <IncidentsPage show="all" onShow={nothing} />,
+    request: 'GET /v1/incidents',
+    empty: /^No incidents yet/,
+  },
+  { title: 'Meshes', page: <MeshesPage />, request: 'GET /v1/meshes', empty: /Create one to start/ },
+  { title: 'VMs', page: <VmsPage />, request: 'GET /v1/vms', empty: /^Run one command on each machine/ },
+  { title: 'Zones', page: <ZonesPage />, request: 'GET /v1/zones', empty: /^Add a zone$/ },
+  { title: 'Jobs', page: <JobsPage />, request: 'GET /v1/jobs', empty: /appear here/ },
+  {
+    title: 'Recommendations',
+    page: <RecommendationsPage />,
+    request: 'GET /v1/recommendations',
+    empty: /^No recommendations yet/,
+  },
+  { title: 'API keys', page: <ApiKeysPage />, request: 'GET /v1/api-keys', empty: /^New key$/ },
+  { title: 'Usage', page: <UsagePage />, request: 'GET /v1/usage', empty: /^No pinned ranges yet/ },
+  {
+    title: 'Simulations',
+    page: <SimulationsPage />,
+    request: 'GET /v1/simulations',
+    empty: /^A simulation runs a cluster/,
+  },
+]
+
+const EMPTY = {
+  ...Object.fromEntries(LISTS.map(({ request }) => [request, []])),
+  'GET /v1/deliveries': [],
+  'GET /v1/alert-routes': { root: { matchers: [], receivers: [], routes: [] } },
+  'GET /v1/agents': [],
+  'GET /v1/pins': [],
+  'GET /v1/recommendations/accuracy': { applied: 0, verified: 0 },
+}
+
+const MESH = { id: 'm', name: 'production', window_s: 10, rate_hz: 8, vm_count: 2 }
+
+describe.each(LISTS)('$title', ({ title, page, request, empty }) => {
+  const answers = request === 'GET /v1/alert-rules' ? { ...EMPTY, 'GET /v1/meshes': [MESH] } : EMPTY
+
+  test('empty, it says so and names the next step', async () => {
+    answerApi(answers)
+    await showPage(page)
+    expect(await screen.findByText(empty)).toBeTruthy()
+    expect(screen.queryByRole('alert')).toBeNull()
+    expect(screen.queryByText(/^Loading/)).toBeNull()
+  })
+
+  test('while it loads, it says what it waits for', async () => {
+    answerApi({ ...answers, [request]: hang })
+    await showPage(page)
+    expect((await screen.findByRole('status')).textContent).toMatch(/^Loading .+…$/)
+  })
+
+  test('failed, it gives the reason and tries again', async () => {
+    let failures = 1
+    answerApi({
+      ...answers,
+      [request]: () =>
+        failures-- > 0 ? fail(500, 'Out of disk.') : new Response('{"items": [], "next_cursor": null}'),
+    })
+    await showPage(page)
+    const alert = await screen.findByRole('alert')
+    expect(alert.textContent).toContain(`${title} could not be loaded`)
+    expect(alert.textContent).toContain('Out of disk.')
+    await userEvent.click(screen.getByRole('button', { name: 'Try again' }))
+    expect(await screen.findByText(empty)).toBeTruthy()
+  })
+})

@@ -1,0 +1,80 @@
+// @vitest-environment jsdom
+import { screen } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test, vi } from 'vitest'
+import type { EnrolmentToken, Mesh } from '~/api/types'
+import { answerApi, bodiesOf, fail, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { InviteStep } from './InviteStep'
+import { MeshStep } from './MeshStep'
+
+const MESH = { id: 'm', name: 'production', window_s: 10 } as Mesh
+const press = (name: string) => userEvent.click(screen.getByRole('button', { name }))
+
+test('a first mesh is created, and becomes the one to join', async () => {
+  const onMesh = vi.fn()
+  const sent = answerApi({ 'POST /v1/meshes': () => reply(201, MESH) })
+  await showPage(<MeshStep meshes={[]} mesh={undefined} onMesh={onMesh} />)
+  await userEvent.type(screen.getByLabelText('Name'), 'production')
+  await userEvent.selectOptions(screen.getByLabelText('Exchanges per second'), '32')
+  await press('Create mesh')
+  await expect.poll(() => onMesh.mock.lastCall).toEqual(['m'])
+  expect(bodiesOf(sent, 'POST /v1/meshes')).toMatchObject([{ name: 'production', window_s: 10, rate_hz: 32 }])
+})
+
+test('a refused mesh keeps what was typed, and its field shows why', async () => {
+  const onMesh = vi.fn()
+  answerApi({ 'POST /v1/meshes': () => refuse('window_s', 'At most 60.') })
+  await showPage(<MeshStep meshes={[MESH]} mesh={MESH} onMesh={onMesh} />)
+  await press('New mesh')
+  await userEvent.type(screen.getByLabelText('Name'), 'second')
+  await press('Create mesh')
+  expect(await screen.findByText('At most 60.')).toBeTruthy()
+  expect(screen.getByLabelText<HTMLInputElement>('Name').value).toBe('second')
+  expect(onMesh).not.toHaveBeenCalled()
+})
+
+test('a new mesh can be cancelled', async () => {
+  answerApi({})
+  await showPage(<MeshStep meshes={[MESH]} mesh={MESH} onMesh={() => {}} />)
+  await press('New mesh')
+  await press('Cancel')
+  expect(screen.getByRole('combobox', { name: 'Mesh to join' })).toBeTruthy()
+})
+
+test('an enrolment command is created for as many machines and as long as chosen', async () => {
+  const onToken = vi.fn()
+  const sent = answerApi({ 'POST /v1/enrolment-tokens': () => reply(201, { token: 't' }) })
+  await showPage(<InviteStep mesh={MESH} token={null} onToken={onToken} />)
+  const machines = screen.getByLabelText('Number of machines')
+  await userEvent.tripleClick(machines)
+  await userEvent.keyboard('12')
+  await userEvent.selectOptions(screen.getByLabelText('Valid for'), '7 days')
+  await press('Create command')
+  await expect.poll(() => onToken.mock.lastCall?.[0]).toEqual({ token: 't' })
+  expect(bodiesOf(sent, 'POST /v1/enrolment-tokens')).toEqual([{ mesh_id: 'm', expires_in_s: 604_800, max_uses: 12 }])
+})
+
+test('the command names the zone that was typed', async () => {
+  answerApi({})
+  const token = {
+    command: 'sinemora-agent run --backend https://x --token t',
+    max_uses: 2,
+    expires_at: new Date(Date.now() + 3_600_000).toISOString(),
+  } as EnrolmentToken
+  await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
+  await userEvent.type(screen.getByLabelText('Provider'), 'aws')
+  await userEvent.type(screen.getByLabelText('Region'), 'eu-west-1')
+  await userEvent.type(screen.getByLabelText('Zone'), 'a')
+  expect(screen.getByRole('group', { name: 'Command to run on the VM' }).textContent).toContain('--zone-name a')
+  expect(screen.getByText(/^Valid for 2 machines until/)).toBeTruthy()
+})
+
+test('an expired command says so, and a failed one gives the reason', async () => {
+  answerApi({ 'POST /v1/enrolment-tokens': () => fail(409, 'Quota exceeded: 12 VMs requested, 10 allowed.') })
+  const token = { command: 'x', max_uses: 1, expires_at: '2020-01-01T00:00:00Z' } as EnrolmentToken
+  await showPage(<InviteStep mesh={MESH} token={token} onToken={() => {}} />)
+  expect(screen.getByText('This command has expired. Create a new one.')).toBeTruthy()
+  await press('Create new command')
+  expect((await screen.findByRole('alert')).textContent).toContain('Quota exceeded: 12 VMs requested')
+})

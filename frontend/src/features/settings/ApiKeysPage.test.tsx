@@ -1,0 +1,50 @@
+// @vitest-environment jsdom
+import { screen, within } from '@testing-library/react'
+import userEvent from '@testing-library/user-event'
+import { expect, test } from 'vitest'
+import { answerApi, bodiesOf, refuse, reply } from '~/testing/api'
+import { showPage } from '~/testing/render'
+import { ApiKeysPage } from './ApiKeysPage'
+
+const KEY = {
+  id: 'k',
+  name: 'Dashboards',
+  prefix: 'sm_abc',
+  scopes: ['read'],
+  created_at: '2026-11-20T00:00:00Z',
+  expires_at: '2027-11-20T00:00:00Z',
+}
+
+test('a key is created with its scope and shown once', async () => {
+  const sent = answerApi({
+    'GET /v1/api-keys': [],
+    'POST /v1/api-keys': () => reply(201, { ...KEY, secret: 'sm_abc_secret' }),
+  })
+  await showPage(<ApiKeysPage />)
+  await userEvent.type(await screen.findByLabelText('Name'), 'Dashboards')
+  await userEvent.selectOptions(screen.getByLabelText('Scope'), 'Read and write')
+  await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
+  expect(await screen.findByText('sm_abc_secret')).toBeTruthy()
+  expect(bodiesOf(sent, 'POST /v1/api-keys')).toMatchObject([{ name: 'Dashboards', scopes: ['read', 'write'] }])
+})
+
+test('a refused key keeps its name, and the field shows why', async () => {
+  answerApi({ 'GET /v1/api-keys': [], 'POST /v1/api-keys': () => refuse('name', 'There is a key of this name.') })
+  await showPage(<ApiKeysPage />)
+  const name = await screen.findByLabelText<HTMLInputElement>('Name')
+  await userEvent.type(name, 'Dashboards')
+  await userEvent.click(screen.getByRole('button', { name: 'Create key' }))
+  expect(await screen.findByText('There is a key of this name.')).toBeTruthy()
+  expect(name.value).toBe('Dashboards')
+})
+
+test('a key is deleted after a confirmation', async () => {
+  const sent = answerApi({ 'GET /v1/api-keys': [KEY], 'DELETE /v1/api-keys/k': () => reply(204) })
+  await showPage(<ApiKeysPage />)
+  const row = within(await screen.findByRole('row', { name: /^Dashboards/ }))
+  expect(row.getByText('Read')).toBeTruthy()
+  await userEvent.click(row.getByRole('button', { name: 'Delete Dashboards' }))
+  expect(bodiesOf(sent, 'DELETE /v1/api-keys/k')).toHaveLength(0)
+  await userEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete' }))
+  expect(bodiesOf(sent, 'DELETE /v1/api-keys/k')).toHaveLength(1)
+})

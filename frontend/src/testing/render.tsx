@@ -1,0 +1,33 @@
+/** Render components in tests as the product renders them: within the theme, the query cache and a router. */
+
+import { MantineProvider } from '@mantine/core'
+import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { createMemoryHistory, createRootRoute, createRouter, RouterProvider } from '@tanstack/react-router'
+import { render, waitFor } from '@testing-library/react'
+import type { ReactNode } from 'react'
+import { theme } from '~/ui/theme'
+
+export const show = (children: ReactNode) =>
+  render(
+    <MantineProvider theme={theme} env="test">
+      {children}
+    </MantineProvider>,
+  )
+
+/** Render a part of a page at an address; return the router, which knows where a link or a form led. */
+export async function showPage(children: ReactNode, address = '/') {
+  const queryClient = new QueryClient({ defaultOptions: { queries: { retry: false, networkMode: 'always' } } })
+  // The same part is shown wherever a form leads: what was typed and shown stays to be checked.
+  const routeTree = createRootRoute({ component: () => children, notFoundComponent: () => children })
+  const history = createMemoryHistory({ initialEntries: [address] })
+  const router = createRouter({ routeTree, history, context: { queryClient } })
+  const rendered = show(
+    <QueryClientProvider client={queryClient}>
+      <RouterProvider router={router as never} />
+    </QueryClientProvider>,
+  )
+  await waitFor(() => {
+    if (rendered.container.childElementCount === 0) throw new Error('The page is not rendered yet.')
+  })
+  return router
+}
