@@ -11,6 +11,7 @@ from sqlalchemy import text
 from sinemora.alerts import evaluator, tasks
 from sinemora.alerts.queries import Reported
 from sinemora.jobs.executor import run
+from sinemora.kit.config import settings
 from sinemora.kit.db import system_session
 from sinemora.measurements.store.roll_up import roll_up_mesh
 from sinemora.measurements.store.tiers import Tier
@@ -206,7 +207,10 @@ def test_a_scope_leaves_other_paths_alone(watched: Watched):
     assert (incident["paths"], incident["culprit"]["words"]) == (1, "path a-1 to b-1")
 
 
-def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(watched: Watched):
+def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(
+    watched: Watched, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(settings(), "retention_raw_days", 1)
     minute = int(time.time()) // 60 * 60 - 300
     watched.slow = egress(watched, 3)
     for at in (minute, minute + 60):
@@ -219,7 +223,7 @@ def test_further_back_than_windows_are_kept_a_rule_is_tried_on_minutes(watched: 
     body = {
         "mesh_id": str(watched.world.id),
         "name": "tried",
-        "hours": 100,
+        "hours": 25,
         "condition": {"kind": "threshold", "above": 1_000_000},
         "windows_x": 9,
         "windows_y": 12,  # two minutes of two
