@@ -44,7 +44,7 @@ class Suite:
     counts: str = "one"
     env: dict[str, str] = field(default_factory=dict)
     again: tuple[str, ...] = ()
-    lane: str = "product"
+    lane: str = "backend"
     namespaces: bool = False
 
 

@@ -28,6 +28,8 @@ NPX = ("npx", "--no-install")
 AGENT = {"SINEMORA_BUILD_FOLDER": "debug"}  # the quick build, not the one for release
 # Where Python of ours is, from the backend.
 PYTHON = (".", "../infra", "../migrations", "../agent/bench", "../agent/fuzz", "../agent/interop")
+# The lane next to that of the backend: on two cores both end at about the same time.
+OTHERS = "others"
 NO_NAMESPACES = "not run: this machine gives users no network namespaces; run it as root"
 
 SUITES = [
@@ -38,24 +40,57 @@ SUITES = [
     Suite("mypy-infra", "infra", ("mypy", "--strict", "toolchain", "test", "packages", "prose")),
     Suite("mypy-bench", "agent/bench", ("mypy", "--strict", ".")),
     Suite("import-linter", "backend", ("lint-imports",)),
-    Suite("biome", "frontend", (*NPX, "biome", "check", ".")),
-    Suite("tsc", "frontend", (*NPX, "tsc", "--noEmit")),
-    Suite("biome-e2e", "e2e", (*NPX, "biome", "check", ".")),
-    Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit")),
     Suite("openapi-drift", "backend", ("sinemora", "openapi", "--check", "openapi.json")),
-    Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check")),
+    Suite(
+        "pytest",
+        "backend",
+        ("pytest", "--numprocesses=2", "--dist=loadfile", "--no-loadscope-reorder", "--junitxml={report}"),
+        "junit",
+        again=PYTEST_AGAIN,
+    ),
+    Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane=OTHERS),
+    Suite(
+        "rust-modules",
+        "agent",
+        (sys.executable, "../infra/test/rust_modules.py", "agent/src", "delaybox/src", "native/src"),
+        lane=OTHERS,
+    ),
+    Suite("biome", "frontend", (*NPX, "biome", "check", "."), lane=OTHERS),
+    Suite("tsc", "frontend", (*NPX, "tsc", "--noEmit"), lane=OTHERS),
+    Suite("biome-e2e", "e2e", (*NPX, "biome", "check", "."), lane=OTHERS),
+    Suite("tsc-e2e", "e2e", (*NPX, "tsc", "--noEmit"), lane=OTHERS),
+    Suite("types-drift", "frontend", ("npm", "run", "--silent", "gen:check"), lane=OTHERS),
     Suite(
         "vitest",
         "frontend",
         (*NPX, "vitest", "run", "--reporter=default", "--reporter=junit", "--outputFile.junit={report}"),
         "junit",
+        lane=OTHERS,
     ),
     Suite(
-        "pytest",
-        "backend",
-        ("pytest", "--numprocesses=2", "--dist=loadfile", "--junitxml={report}"),
+        "cargo-test",
+        "agent",
+        ("cargo", "test", "--locked", "--no-fail-fast"),
+        "cargo",
+        again=("--", "--exact", FAILED_NAMES),
+        lane=OTHERS,
+    ),
+    Suite(
+        "clippy",
+        "agent",
+        ("cargo", "clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings"),
+        lane=OTHERS,
+    ),
+    Suite("fuzz", "agent/fuzz", (sys.executable, "run.py", "5"), lane=OTHERS),
+    Suite(
+        "interop",
+        "agent/interop",
+        ("pytest", "--junitxml={report}"),
         "junit",
-        again=PYTEST_AGAIN,
+        AGENT,
+        PYTEST_AGAIN,
+        lane=OTHERS,
+        namespaces=True,
     ),
     Suite(
         "playwright",
@@ -64,38 +99,7 @@ SUITES = [
         "junit",
         {"PLAYWRIGHT_JUNIT_OUTPUT_FILE": "{report}"},
         ("--last-failed",),
-    ),
-    Suite("rustfmt", "agent", ("cargo", "fmt", "--check"), lane="agent"),
-    Suite(
-        "rust-modules",
-        "agent",
-        (sys.executable, "../infra/test/rust_modules.py", "agent/src", "delaybox/src", "native/src"),
-        lane="agent",
-    ),
-    Suite(
-        "cargo-test",
-        "agent",
-        ("cargo", "test", "--locked", "--no-fail-fast"),
-        "cargo",
-        again=("--", "--exact", FAILED_NAMES),
-        lane="agent",
-    ),
-    Suite(
-        "clippy",
-        "agent",
-        ("cargo", "clippy", "--locked", "--all-targets", "--quiet", "--", "-D", "warnings"),
-        lane="agent",
-    ),
-    Suite("fuzz", "agent/fuzz", (sys.executable, "run.py", "5"), lane="agent"),
-    Suite(
-        "interop",
-        "agent/interop",
-        ("pytest", "--junitxml={report}"),
-        "junit",
-        AGENT,
-        PYTEST_AGAIN,
-        lane="agent",
-        namespaces=True,
+        lane=OTHERS,
     ),
 ]
 TESTS = ("cargo-test", "fuzz", "interop", "vitest", "pytest", "playwright")
