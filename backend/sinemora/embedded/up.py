@@ -22,7 +22,7 @@ from sinemora.embedded.service_user import service_user
 from sinemora.embedded.services import Engines, environment, local_address, services
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
 from sinemora.kit.config import Settings
-from sinemora.kit.db import UNCONFINED, unconfined_role
+from sinemora.kit.database_role import UNCONFINED, unconfined_role
 
 STEPS = 5  # infra/toolchain/prepare.py counts with this number
 _RETRY_S = 2.0
@@ -144,10 +144,12 @@ class _Launch:
         return "" if self.made["created"] else "there already"
 
     def start_services(self) -> str:
-        """API, worker and beat; the API must answer that it is ready."""
+        """Start the API, then worker and beat: an API that has the cores to itself answers sooner."""
         programs = services(self.settings, self.folder, self.env)
-        self.supervisor.add(programs)
-        self.supervisor.wait_up([program.name for program in programs], patience_s=300)
+        api = [program for program in programs if program.name == "api"]
+        for some in (api, [program for program in programs if program not in api]):
+            self.supervisor.add(some)
+            self.supervisor.wait_up([program.name for program in some], patience_s=300)
         return ""
 
     def start_demo(self) -> str:

@@ -5,8 +5,6 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy.exc import SQLAlchemyError
-
 from sinemora.embedded.data_folder import DataFolder
 from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.service_user import service_user
@@ -57,6 +55,8 @@ def wait(settings: Settings, folder: DataFolder) -> int:
 
 
 def _not_measured(agents: int) -> str:
+    from sqlalchemy.exc import SQLAlchemyError
+
     from sinemora.embedded.readiness import coverage  # loads the backend
 
     try:

@@ -27,14 +27,11 @@ from sqlalchemy.orm import (
 )
 
 from sinemora.kit.config import settings
+from sinemora.kit.database_role import UNCONFINED, unconfined_role
 from sinemora.kit.errors import ProductError
 from sinemora.kit.tracing import trace_engine
 
 EVERYBODY = "*"
-UNCONFINED = (
-    "The role {role} of SINEMORA_DATABASE_URL is a superuser or may bypass row-level security: nothing would keep"
-    " tenants apart. It must be a role that is neither (docs/operations.md)."
-)
 
 
 class Base(DeclarativeBase):
@@ -92,15 +89,6 @@ def engine() -> Engine:
     if settings().traces_url:
         trace_engine(made)
     return made
-
-
-def unconfined_role(connection: Any) -> str | None:
-    """Return the role of a database connection (DB-API) if row-level security does not bind it, else None."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)")
-        found = cursor.fetchone()
-    connection.rollback()
-    return str(found[0]) if found else None
 
 
 def _refuse_unconfined(connection: Any, _: Any) -> None:

@@ -6,7 +6,6 @@ Tasks of a job are identical, so a variable is the number of tasks of a job on a
 import time
 
 import numpy as np
-from ortools.sat.python import cp_model
 
 from sinemora.placement import costs as points
 from sinemora.placement.costs import Objective
@@ -21,6 +20,9 @@ def solve(problem: Problem, objective: Objective = Objective.slowdown, seconds: 
 
     A move price makes staying that much cheaper, in the certificate too; a move budget holds.
     """
+    # Imported here, since it imports pandas: together they would be a fifth of every start.
+    from ortools.sat.python import cp_model
+
     started = time.perf_counter()
     problem.check()
     resources = problem.resources

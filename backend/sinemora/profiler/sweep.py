@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.special import stdtrit
+import scipy
 
 from sinemora.curves.core.observations import Metric
 
@@ -112,7 +112,7 @@ def mean_of(values: Iterable[float]) -> Mean:
     if found.size < 2:
         return Mean(int(found.size), mean, None)
     error = float(found.std(ddof=1) / np.sqrt(found.size))
-    return Mean(int(found.size), mean, float(stdtrit(found.size - 1, (1 + LEVEL) / 2)) * error / mean)
+    return Mean(int(found.size), mean, float(scipy.special.stdtrit(found.size - 1, (1 + LEVEL) / 2)) * error / mean)
 
 
 def means(runs: Sequence[Run]) -> dict[float, Mean]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import stdtr, stdtrit
+import scipy
 
 from sinemora.applications.performance import Indices, Links, Sensitivity
 from sinemora.curves.core.curve import Floats
@@ -99,7 +99,7 @@ def estimate_gain(before: list[PerformanceSeries], after: list[PerformanceSeries
     error = float(np.hypot(spread / np.sqrt(samples), of_curves))
     mean = float(change.mean())
     degrees = max(samples - 1, 1.0)
-    probability = 0.5 if not np.isfinite(error) else float(stdtr(degrees, (mean - price) / error))
+    probability = 0.5 if not np.isfinite(error) else float(scipy.special.stdtr(degrees, (mean - price) / error))
     return Gain(_expected(first[known]), _expected(then[known]), _interval(mean, error, degrees, windows), probability)
 
 
@@ -119,7 +119,7 @@ def _expected(values: Floats) -> Estimate:
 def _interval(mean: float, error: float, degrees: float, windows: int) -> Estimate:
     if not np.isfinite(error):
         return Estimate(mean, -1.0, 1.0, windows)
-    half = float(stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
+    half = float(scipy.special.stdtrit(degrees, (1 + CONFIDENCE) / 2)) * error
     return Estimate(mean, max(mean - half, -1.0), min(mean + half, 1.0), windows)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import scipy
 
 from sinemora.applications.performance import Indices, reached
 from sinemora.curves.core.curve import Floats
@@ -170,10 +170,10 @@ def _predict(before: Floats, outcomes: Floats, price: float) -> Gain | None:
     if draws == 1:  # one VM gives no variance
         return Gain(start, Estimate(mean, 0.0, 1.0, windows), Estimate(mean - here, -1.0, 1.0, windows), 0.5)
     error = max(float(there.std(ddof=1)) * np.sqrt(1 + 1 / draws), 1e-4)
-    half = float(stdtrit(draws - 1, 0.975)) * error
+    half = float(scipy.special.stdtrit(draws - 1, 0.975)) * error
     after = Estimate(mean, max(mean - half, 0.0), min(mean + half, 1.0), windows)
     gain = Estimate(mean - here, max(mean - half - here, -1.0), min(mean + half - here, 1.0), windows)
-    return Gain(start, after, gain, float(stdtr(draws - 1, (mean - here - price) / error)))
+    return Gain(start, after, gain, float(scipy.special.stdtr(draws - 1, (mean - here - price) / error)))
 
 
 def _locations(instance: Instance, machine: int | None) -> Iterator[tuple[str, str | None, list[int]]]:

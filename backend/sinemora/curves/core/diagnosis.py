@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import isotonic_regression
+import scipy
 
 from sinemora.curves.core.curve import Curve, Floats
 from sinemora.curves.core.observations import Samples
@@ -79,7 +79,7 @@ def _rise(samples: Samples) -> float | None:
     if noise is None:
         return None
     weights = samples.repeats if samples.errors is None else samples.errors**-2.0
-    strays = (y - isotonic_regression(y, weights=weights, increasing=False).x) / noise
+    strays = (y - scipy.optimize.isotonic_regression(y, weights=weights, increasing=False).x) / noise
     if float((strays**2).sum()) <= n + 4 * np.sqrt(2 * n):
         return None
     return float(samples.added_us[int(np.argmax(strays))])

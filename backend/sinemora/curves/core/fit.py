@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+import scipy
 
 from sinemora.curves.core import families
 from sinemora.curves.core.curve import Curve, Floats, through
@@ -107,7 +107,7 @@ class Fit:
         measured, by that of another baseline: a second sweep is divided by its own.
         """
         band = self.at(added_us)
-        own = float(ndtri((1 + LEVEL) / 2)) * self.noise * band.performance
+        own = float(scipy.special.ndtri((1 + LEVEL) / 2)) * self.noise * band.performance
         spread = own * (np.sqrt(2) if self.samples.measured else 1.0)
         low = band.performance - np.hypot(band.performance - band.low, spread)
         high = band.performance + np.hypot(band.high - band.performance, spread)
@@ -204,7 +204,7 @@ def _band(posteriors: Sequence[Posterior], weights: Floats, u: Floats) -> tuple[
     tail = (1 - LEVEL) / 2
     low, high = np.quantile(curves, [tail, 1 - tail], axis=0)
     mean = curves.mean(axis=0)
-    allowance = (ndtri(1 - tail) * _FORM_ERROR) ** 2 * 4 * mean * (1 - mean)
+    allowance = (scipy.special.ndtri(1 - tail) * _FORM_ERROR) ** 2 * 4 * mean * (1 - mean)
     low = mean - np.sqrt(np.maximum(mean - low, 0) ** 2 + allowance)
     high = mean + np.sqrt(np.maximum(high - mean, 0) ** 2 + allowance)
     # Widening only ever takes the band outwards; sums of floats may rise by a last digit.

@@ -1,7 +1,7 @@
 """How well curves explain samples, with what nobody measured (noise, an uncertain baseline) integrated out."""
 
 import numpy as np
-from scipy.special import gammaln
+import scipy
 
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.observations import Samples
@@ -57,7 +57,9 @@ def _marginal(
     else:
         off = y / p - 1 if proportional else y - p
         chi2 = _totals(off * off, w, each)
-    constant = gammaln(freedom / 2) - 0.5 * (freedom - weight) * np.log(np.pi) + 0.5 * weight * np.log(prior)
+    constant = (
+        scipy.special.gammaln(freedom / 2) - 0.5 * (freedom - weight) * np.log(np.pi) + 0.5 * weight * np.log(prior)
+    )
     return np.asarray(log_w + constant - 0.5 * freedom * np.log(prior + np.maximum(chi2, 0)))
 
 

@@ -11,8 +11,7 @@ from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import leastsq
-from scipy.special import gammaincinv, gammaln, ndtri
+import scipy
 
 from sinemora.curves.core.curve import Floats
 from sinemora.curves.core.families import Family
@@ -135,7 +134,7 @@ class Search:
             p = self._scaled(np.concatenate((z + steps, z - steps)))
             return np.concatenate((((p[d:] - p[:d]) * root).T / 2e-5, np.eye(d)))
 
-        z, covariance, info, _, _ = leastsq(
+        z, covariance, info, _, _ = scipy.optimize.leastsq(
             residuals, start, Dfun=slopes, full_output=True, maxfev=60, ftol=_SQUARES_CLOSE, xtol=_PLACE_CLOSE
         )
         if covariance is None or not np.isfinite(covariance).all():
@@ -181,7 +180,11 @@ class _Bumps:
         found += 1
         np.log(found, out=found)
         found *= -0.5 * (_FREEDOM + d)
-        log = gammaln((_FREEDOM + d) / 2) - gammaln(_FREEDOM / 2) - 0.5 * d * np.log(_FREEDOM * np.pi)
+        log = (
+            scipy.special.gammaln((_FREEDOM + d) / 2)
+            - scipy.special.gammaln(_FREEDOM / 2)
+            - 0.5 * d * np.log(_FREEDOM * np.pi)
+        )
         found += log - np.linalg.slogdet(self.shape)[1] - np.log(c)
         return np.asarray(np.exp(found, out=found).sum(axis=0))
 
@@ -255,14 +258,14 @@ def _sobol(count: int, dimensions: int, salt: int) -> Floats:
 
 @lru_cache(maxsize=64)
 def _normals(count: int, dimensions: int) -> Floats:
-    return np.asarray(ndtri(_sobol(count, dimensions, 0)))
+    return np.asarray(scipy.special.ndtri(_sobol(count, dimensions, 0)))
 
 
 @lru_cache(maxsize=64)
 def _students(count: int, dimensions: int, salt: int) -> Floats:
     points = _sobol(count, dimensions + 1, salt)
-    chi2 = 2 * gammaincinv(_FREEDOM / 2, points[:, -1])
-    return np.asarray(ndtri(points[:, :-1]) / np.sqrt(chi2 / _FREEDOM)[:, None])
+    chi2 = 2 * scipy.special.gammaincinv(_FREEDOM / 2, points[:, -1])
+    return np.asarray(scipy.special.ndtri(points[:, :-1]) / np.sqrt(chi2 / _FREEDOM)[:, None])
 
 
 def _log_normal(z: Floats) -> Floats:

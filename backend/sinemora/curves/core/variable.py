@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
+import scipy
 
 from sinemora.curves.core.curve import Curve, Floats
 
@@ -103,7 +103,7 @@ def under_variance(curve: Curve, median_added_us: float, round_trips_us: npt.Arr
 
 def _quantiles(shape: Shape, p: Floats) -> Floats:
     """Return one direction's deviation from its median at probabilities p, in units of V."""
-    normal = ndtri(p) / 3
+    normal = scipy.special.ndtri(p) / 3
     pareto = (1 - p) ** (-1 / 3) - 0.5 ** (-1 / 3)
     pareto /= (1 - _TAIL) ** (-1 / 3) - 0.5 ** (-1 / 3)
     if shape == "uniform":

@@ -1,0 +1,17 @@
+"""Check of the database role, for the API and for the supervisor, which imports neither SQLAlchemy nor FastAPI."""
+
+from typing import Any
+
+UNCONFINED = (
+    "The role {role} of SINEMORA_DATABASE_URL is a superuser or may bypass row-level security: nothing would keep"
+    " tenants apart. It must be a role that is neither (docs/operations.md)."
+)
+
+
+def unconfined_role(connection: Any) -> str | None:
+    """Return the role of a database connection (DB-API) if row-level security does not bind it, else None."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT rolname FROM pg_roles WHERE rolname = current_user AND (rolsuper OR rolbypassrls)")
+        found = cursor.fetchone()
+    connection.rollback()
+    return str(found[0]) if found else None
