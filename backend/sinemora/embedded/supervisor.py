@@ -31,11 +31,16 @@ class StopRequestedError(Exception):
 
 
 class Supervisor:
-    """The programs of one product. `say` tells the operator; `address` is where the product can be opened."""
+    """The programs of one product.
 
-    def __init__(self, folder: DataFolder, address: str, say: Callable[[str], None]) -> None:
+    `say` tells the operator; `address` is where the product can be opened, `local_address` where this machine reaches
+    its API.
+    """
+
+    def __init__(self, folder: DataFolder, address: str, say: Callable[[str], None], local_address: str = "") -> None:
         self.folder = folder
         self.address = address
+        self.local_address = local_address
         self.say = say
         self.children: dict[str, Child] = {}
         self.phase = "starting"
@@ -159,6 +164,7 @@ class Supervisor:
             "pid": os.getpid(),
             "phase": self.phase,
             "address": self.address,
+            "local_address": self.local_address,
             "processes": {name: child.state() for name, child in self.children.items()},
         }
         # `since` wanders by microseconds; what matters is pids and states.

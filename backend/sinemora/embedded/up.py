@@ -72,7 +72,7 @@ def up(settings: Settings) -> int:
         print(f"Data folder: {path}" + (f" ({why})" if why else ""))
         if user.warning:
             print(user.warning)
-        supervisor = Supervisor(folder, settings.public_url, _say)
+        supervisor = Supervisor(folder, settings.public_url, _say, local_address(settings))
         supervisor.install()
         launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user))
         try:

@@ -43,7 +43,9 @@ def wait(settings: Settings, folder: DataFolder) -> int:
         return "" if state["phase"] == "up" else f"Sinemora is {state['phase']}"
 
     until(not_up)
-    until(lambda: "" if answers(local_address(settings) + "/readyz") else "The API is not ready")
+    # The product's own: it may have been started with another port than this command.
+    api = state.get("local_address") or local_address(settings)
+    until(lambda: "" if answers(f"{api}/readyz") else "The API is not ready")
     agents = sum(name.startswith("agent-") for name in state["processes"])
     if agents == 0:
         print("There is no demonstration here; the API is ready.")
