@@ -1,124 +1,166 @@
-"""The command `sinemora`: what an operator does by hand, and what starts the processes."""
+"""The command `sinemora`. A command's module is imported only when the command runs, so that servers start fast."""
 
-import argparse
 import json
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import ValidationError
+from typer import Exit, Option, Typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
-from sinemora import migrate
-from sinemora.alerts import command as alerts
-from sinemora.applications import command as applications
-from sinemora.embedded import commands as embedded
-from sinemora.kit.config import explain, settings
-from sinemora.main import create_app, serve
-from sinemora.measurements import command as transfer
-from sinemora.operations import commands as operations
-from sinemora.profiler import command as profiler
-from sinemora.recommendations import command as recommendations
-from sinemora.simulation import command as simulation
-from sinemora.tenants.service import create_owner
-from sinemora.what_if import command as what_if
+_OPERATIONS = "sinemora.operations.commands"
+_MEASUREMENTS = "sinemora.measurements.command"
+_RECOMMENDATIONS = "sinemora.recommendations.command"
+_ALERTS = "sinemora.alerts.command"
+_RECEIVERS = "sinemora.alerts.receiver_command"
+_EMBEDDED = "sinemora.embedded.commands"
+
+# The module of each further command, whose `app` has a command of this name, and its help.
+IMPORTED = {
+    "backup": (_OPERATIONS, "Back up everything to a file while the product runs."),
+    "restore": (_OPERATIONS, "Load a backup into an empty database and verify it."),
+    "verify": (_OPERATIONS, "Decode every frame and compare rollups with their source."),
+    "tenant": (_OPERATIONS, "Export or delete a tenant, change its quotas."),
+    "export": (_MEASUREMENTS, "Export measurements to a file (API key)."),
+    "import": (_MEASUREMENTS, "Import a trace measured elsewhere into a mesh (API key)."),
+    "applications": (
+        "sinemora.applications.command",
+        "Declare applications, read their performance and options (API key).",
+    ),
+    "recommend": (_RECOMMENDATIONS, "Search for moves worth making on a mesh (API key)."),
+    "recommendations": (_RECOMMENDATIONS, "Show recommendations, decide on them, read outcomes (API key)."),
+    "what-if": ("sinemora.what_if.command", "Evaluate changes for all applications; manage scenarios (API key)."),
+    "incidents": (_ALERTS, "List incidents, decide on them (API key)."),
+    "rules": (_ALERTS, "Manage alert rules (API key)."),
+    "silences": (_ALERTS, "Manage silences of notifications (API key)."),
+    "receivers": (_RECEIVERS, "Manage receivers of notifications (API key)."),
+    "alert-routes": (_RECEIVERS, "Manage the tree of routes to receivers (API key)."),
+    "profile": ("sinemora.profiler.command", "Measure the curve of an application: performance against added latency."),
+    "simulate": ("sinemora.simulation.command", "Compare placement policies through time."),
+    "up": (_EMBEDDED, "Run everything here in the foreground until Ctrl-C."),
+    "down": (_EMBEDDED, "Stop the running product, from another terminal."),
+    "wait": (_EMBEDDED, "Wait until every planned path of the demonstration mesh is measured."),
+    "status": (_EMBEDDED, "Show each process of the running product."),
+    "check": (_EMBEDDED, "Check whether the product can start."),
+    "logs": (_EMBEDDED, "Follow the logs."),
+    "run": (_EMBEDDED, "Run a command with the settings and the database tools of the product."),
+    "clean-data": (_EMBEDDED, "Delete the data folder."),
+}
+
+
+class _Commands(TyperGroup):
+    """A group that lists all commands and imports the one that runs."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, command, rest = super().resolve_command(ctx, args)
+        if name in IMPORTED:
+            command = get_group(import_module(IMPORTED[name][0]).app).commands[name]
+        return name, command, rest
+
+
+app = Typer(
+    cls=_Commands,
+    help="Run the processes of Sinemora, and operate it by hand.",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+)
+owner = Typer()
+app.add_typer(owner, name="owner", help="Manage owners of tenants.")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; the exit code is 0 when it worked, 1 when it could not, 2 when it was not understood."""
-    options = _parser().parse_args(arguments)
+    """Run one command. Return 0 when it succeeded, 1 when it failed, 2 when it was not understood."""
     try:
-        return int(options.run(options) or 0)
+        get_command(app)(arguments, prog_name="sinemora")
+        return 0
+    except SystemExit as end:
+        return int(end.code or 0)
     except ValidationError as error:
+        from sinemora.kit.config import explain
+
         print(explain(error), file=sys.stderr)
         return 1
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="sinemora", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+@app.command()
+def serve() -> None:
+    """Run the API in the foreground."""
+    from sinemora.kit.commands import require_database
 
-    command = commands.add_parser("serve", help="run the API in the foreground")
-    command.set_defaults(run=_with_database(lambda _: serve()))
+    require_database()
+    from sinemora.main import serve
 
-    command = commands.add_parser("migrate", help="bring the database schema to the newest version")
-    command.add_argument("--revision", default="head", help="stop at this version (default: the newest)")
-    command.set_defaults(run=_with_database(lambda options: migrate.main([options.revision])))
+    serve()
 
-    command = commands.add_parser("openapi", help="write the API's contract")
-    command.add_argument("--output", type=Path, help="file to write (default: standard output)")
-    command.add_argument("--check", type=Path, help="only compare with this file; exit code 1 when it is stale")
-    command.set_defaults(run=_openapi)
 
-    owner = commands.add_parser("owner", help="manage owners of tenants").add_subparsers(
-        required=True, metavar="COMMAND"
-    )
-    command = owner.add_parser("create", help="create a tenant and its owner if they do not exist")
-    command.add_argument("--tenant", default="Sinemora", help="name of the tenant (default: %(default)s)")
-    command.add_argument("--email", help="default: SINEMORA_OWNER_EMAIL")
-    command.set_defaults(run=_with_database(_create_owner))
+@app.command()
+def migrate(revision: Annotated[str, Option(help="Version to stop at.", show_default="the newest")] = "head") -> None:
+    """Bring the database schema to the newest version."""
+    from sinemora.kit.commands import require_database
 
-    operations.add(commands, _with_database)
-    transfer.add(commands)
-    applications.add(commands)
-    recommendations.add(commands)
-    what_if.add(commands)
-    alerts.add(commands)
-    profiler.add(commands)
-    simulation.add(commands)
-    embedded.add(commands)
-    return parser
+    require_database()
+    from sinemora import migrate
+
+    raise Exit(migrate.main([revision]))
+
+
+@app.command()
+def openapi(
+    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
+    check: Annotated[Path | None, Option(help="Only compare with this file; exit code 1 when it is stale.")] = None,
+) -> None:
+    """Write the API's contract."""
+    if check:
+        if check.read_text() != contract():
+            print(f"{check} is stale: run `sinemora openapi --output {check}`", file=sys.stderr)
+            raise Exit(1)
+    elif output:
+        output.write_text(contract())
+    else:
+        print(contract(), end="")
 
 
 def contract() -> str:
-    """`openapi.json` as it should stand in the repository."""
+    """Return `openapi.json` as it should be in the repository."""
+    from sinemora.main import create_app
+
     return json.dumps(create_app().openapi(), indent=2, ensure_ascii=False) + "\n"
 
 
-def _with_database(action: Callable[[argparse.Namespace], int | None]) -> Callable[[argparse.Namespace], int]:
-    """Run `action` when settings name a database; the embedded one is known only to what it runs."""
+@owner.command("create")
+def create_owner(
+    tenant: Annotated[str, Option(help="Name of the tenant.")] = "Sinemora",
+    email: Annotated[str | None, Option(help="Email address.", show_default="SINEMORA_OWNER_EMAIL")] = None,
+) -> None:
+    """Create a tenant and its owner if they do not exist."""
+    from sinemora.kit.commands import require_database
+    from sinemora.kit.config import settings
 
-    def run(options: argparse.Namespace) -> int:
-        if not settings().database_url:
-            print(
-                "SINEMORA_DATABASE_URL is empty. Set it, or use the embedded database: `make up` runs everything,"
-                " `sinemora run COMMAND` runs one command beside it.",
-                file=sys.stderr,
-            )
-            return 1
-        return action(options) or 0
+    require_database()
+    from sinemora.tenants.service import create_owner
 
-    return run
-
-
-def _openapi(options: argparse.Namespace) -> int:
-    if options.check:
-        if options.check.read_text() == contract():
-            return 0
-        print(f"{options.check} is stale: run `sinemora openapi --output {options.check}`", file=sys.stderr)
-        return 1
-    if options.output:
-        options.output.write_text(contract())
-    else:
-        print(contract(), end="")
-    return 0
-
-
-def _create_owner(options: argparse.Namespace) -> int:
-    given = settings().owner_password
-    email = options.email or settings().owner_email
+    password = settings().owner_password
+    email = email or settings().owner_email
     try:
-        made = create_owner(options.tenant, email, given.get_secret_value() if given else None)
+        result = create_owner(tenant, email, password.get_secret_value() if password else None)
     except ValueError as error:
         print(f"owner create: {error}", file=sys.stderr)
-        return 1
-    if made.password:
-        print(f"Owner {email} of {options.tenant}. Password, shown this once: {made.password}")
-    elif made.created:
-        print(f"Owner {email} of {options.tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
+        raise Exit(1) from None
+    if result.password:
+        print(f"Owner {email} of {tenant}. Password, shown this once: {result.password}")
+    elif result.created:
+        print(f"Owner {email} of {tenant}, with the password of SINEMORA_OWNER_PASSWORD.")
     else:
-        print(f"Owner {email} of {options.tenant} exists; the password is unchanged.")
-    return 0
+        print(f"Owner {email} of {tenant} exists; the password is unchanged.")
 
+
+for _name, (_, _help) in IMPORTED.items():
+    app.command(_name, help=_help)(lambda: None)
 
 if __name__ == "__main__":
     sys.exit(main())

@@ -1,8 +1,6 @@
 """`python -m lab.incidents`: synthetic meshes with known truth, as a file."""
 
-import sys
-
-from lab.incidents.command import main
+from lab.incidents.command import app
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    app(prog_name="python -m lab.incidents")

@@ -1,34 +1,46 @@
 """`python -m lab.incidents`: synthetic meshes with known truth, as a file."""
 
-import argparse
 import io
 import json
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Annotated
 
 import numpy as np
+from typer import BadParameter, Option, Typer
 
 from lab.incidents.events import Event, Scenario, make
 
 _ARRAYS = ("median_ns", "max_ns", "loss", "clock_error_ns", "silent")
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Write the file asked for. Return 0, or 2 when an argument cannot be used."""
-    parser = argparse.ArgumentParser(prog="python -m lab.incidents", description=__doc__)
-    parser.add_argument(
-        "--seed", type=int, default=1, help="any number; the same number gives the same file (default: 1)"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="ZIP file to write")
-    parser.add_argument(
-        "--mix",
-        action="append",
-        metavar="EVENT=COUNT",
-        help=f"number of incidents of a kind, may be repeated (default: one of each); kinds: {', '.join(Event)}",
-    )
-    return _run(parser.parse_args(arguments))
+app = Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.command()
+def main(
+    out: Annotated[Path, Option(help="ZIP file to write.")],
+    seed: Annotated[int, Option(min=0, help="Any number from 0; the same number gives the same file.")] = 1,
+    mix: Annotated[
+        list[str] | None,
+        Option(
+            metavar="EVENT=COUNT",
+            help=f"Number of incidents of a kind; repeatable. Kinds: {', '.join(Event)}.",
+            show_default="one of each",
+        ),
+    ] = None,
+) -> None:
+    """Write synthetic meshes with known truth into a file."""
+    counts = {event: 1 for event in Event} if not mix else {}
+    for text in mix or ():
+        name, _, count = text.partition("=")
+        if name not in list(Event) or not count.isdigit():
+            raise BadParameter(f"--mix {text}: write EVENT=COUNT, with one of {', '.join(Event)}.")
+        counts[Event(name)] = int(count)
+    written = write(mixed(counts, seed), out)
+    sys.stderr.write(f"{written} scenarios in {out}\n")
 
 
 def mixed(wanted: dict[Event, int], seed: int) -> Iterator[Scenario]:
@@ -52,19 +64,3 @@ def write(scenarios: Iterator[Scenario], path: Path) -> int:
             told.append({"file": f"{number:04}.npz", **scenario.described()})
         file.writestr("truth.json", json.dumps(told, indent=1))
     return len(told)
-
-
-def _run(options: argparse.Namespace) -> int:
-    wanted = {event: 1 for event in Event} if not options.mix else {}
-    for said in options.mix or ():
-        name, _, count = said.partition("=")
-        if name not in list(Event) or not count.isdigit():
-            sys.stderr.write(f"--mix {said}: write EVENT=COUNT, with one of {', '.join(Event)}.\n")
-            return 2
-        wanted[Event(name)] = int(count)
-    if options.seed < 0:
-        sys.stderr.write("--seed is a number from 0 on.\n")
-        return 2
-    written = write(mixed(wanted, options.seed), options.out)
-    sys.stderr.write(f"{written} scenarios in {options.out}\n")
-    return 0

@@ -1,278 +1,345 @@
 """`sinemora incidents`, `rules` and `silences`: alerts over the API. Receivers and routes: `receiver_command.py`."""
 
-import argparse
 import re
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from sinemora.alerts import receiver_command
+from typer import Argument, Option, Typer
+
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.alerts.models import IncidentState
 from sinemora.kit.client import Client, RequestRefused
-from sinemora.kit.commands import (
-    add_command,
-    add_group,
-    bytes_of,
-    percent,
-    print_line,
-    print_result,
-    write_text,
-    yaml_of,
-)
+from sinemora.kit.commands import Terminal, bytes_of, calls_api, percent, write_text, yaml_of
 
-_DECISIONS = {"acknowledge": "somebody is at it", "resolve": "it is over", "reopen": "it is not over"}
 _UNITS = {"m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _FOR = re.compile(r"(\d{1,5})([mhdw])")
 _WEEKLY = re.compile(r"(mon|tue|wed|thu|fri|sat|sun) ([01]\d|2[0-3]):([0-5]\d) (\S+)")
 _DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
-_HOURS = {"try": 24, "preview": 3}
+
+app = Typer(rich_markup_mode=None)
+incidents = Typer(rich_markup_mode=None)
+rules = Typer(rich_markup_mode=None)
+silences = Typer(rich_markup_mode=None)
+app.add_typer(incidents, name="incidents", help="List incidents, decide on them (API key).")
+app.add_typer(rules, name="rules", help="Manage alert rules (API key).")
+app.add_typer(silences, name="silences", help="Manage silences of notifications (API key).")
+
+IncidentId = Annotated[str, Argument(help="Id of the incident.")]
+Text = Annotated[str, Option(help="Text for the timeline.")]
+Mesh = Annotated[str, Option(help="Name or id of the mesh.")]
+RuleName = Annotated[str, Argument(help="Name or id of the rule.")]
+Hours = Annotated[int, Option(help="Look-back in hours.")]
+RuleFile = Annotated[Path | None, Option(help="YAML file with the rule, before it is imported.")]
+Matchers = Annotated[list[str], Argument(help="label=value or label!=value, as vm=web-* or severity=info.")]
+Lasts = Annotated[str, Option("--for", help="Duration: 15m, 4h, 2d or 1w.")]
+StartsAt = Annotated[str | None, Option("--from", help="Start, as 2026-11-20T22:00:00Z.", show_default="now")]
+Weekly = Annotated[
+    str | None, Option(help='Only at this time of each week, in UTC, as "sun 02:00 2h"; --for limits the weeks.')
+]
 
 
-def add(commands: Any) -> None:
-    """Add the commands."""
-    incidents = add_group(commands, "incidents", "list incidents, decide on them")
-    command = add_command(incidents, "list", "list incidents that have not ended, newest first", _list_incidents)
-    command.add_argument("--mesh", help="only of this mesh: name or id")
-    command.add_argument("--severity", action="append", choices=[one.value for one in Severity], help="repeatable")
-    command.add_argument("--all", action="store_true", help="include incidents that have ended")
-    add_command(
-        incidents, "show", "show an incident: suspect, evidence, affected applications, timeline", _show
-    ).add_argument("id")
-    for name, about in _DECISIONS.items():
-        command = add_command(incidents, name, f"say that {about}", _decide)
-        command.add_argument("id")
-        command.add_argument("--text", default="", help="text for the timeline")
-        command.set_defaults(decision=name)
-    command = add_command(incidents, "note", "add a note to the timeline", _note)
-    command.add_argument("id")
-    command.add_argument("text")
-    command = add_command(incidents, "assign", "assign an incident; without a name: unassign it", _assign)
-    command.add_argument("id")
-    command.add_argument("assignee", nargs="?")
-
-    rules = add_group(commands, "rules", "manage alert rules")
-    for name, about, action in (
-        ("list", "the rules of a mesh", _list_rules),
-        ("export", "the rules of a mesh as YAML", _export_rules),
-        ("import", "make rules of a mesh what a YAML file says", _import_rules),
-        ("on", "switch a rule on", _switch),
-        ("off", "switch a rule off", _switch),
-        ("delete", "forget a rule; its incidents stay", _delete_rule),
-        ("try", "what a rule would have found in what was stored", _try),
-        ("preview", "a rule on one path: when it would have fired", _preview_rule),
-    ):
-        command = add_command(rules, name, about, action)
-        command.add_argument("--mesh", required=True, help="name or id")
-        if name == "export":
-            command.add_argument("--output", type=Path, help="file to write (default: standard output)")
-        elif name == "import":
-            command.add_argument("file", type=Path, help="- for standard input")
-        elif name != "list":
-            command.add_argument("name", help="name or id")
-        if name in _HOURS:
-            command.add_argument("--hours", type=int, default=_HOURS[name], help="look-back (default: %(default)s)")
-            command.add_argument("--file", type=Path, help="YAML file with the rule, before it is imported")
-        if name == "preview":
-            command.add_argument("--source", required=True, help="VM: name or id")
-            command.add_argument("--target", required=True, help="VM: name or id")
-        command.set_defaults(enabled=name == "on")
-
-    silences = add_group(commands, "silences", "manage silences of notifications")
-    add_command(silences, "list", "list all silences, the last to end first", _list_silences)
-    for name, about in (
-        ("preview", "list recent incidents that would match"),
-        ("add", "make one"),
-    ):
-        command = add_command(silences, name, about, _silence)
-        command.add_argument("matcher", nargs="+", help="label=value or label!=value, as vm=web-* or severity=info")
-        command.add_argument("--for", dest="lasts", default="4h", help="15m, 4h, 2d or 1w (default: %(default)s)")
-        command.add_argument("--from", dest="starts_at", help="start, as 2026-11-20T22:00:00Z (default: now)")
-        command.add_argument("--weekly", help='only then, in UTC, as "sun 02:00 2h"; --for says how long so')
-        command.add_argument("--comment", default="", required=name == "add", help="reason")
-        command.set_defaults(saved=name == "add")
-    add_command(silences, "end", "end a silence now", _end_silence).add_argument("id")
-
-    receiver_command.add(commands)
-
-
-def _list_incidents(client: Client, options: argparse.Namespace) -> None:
-    mesh_id = None if options.mesh is None else client.mesh_id(options.mesh)
-    state = None if options.all else [IncidentState.open.value, IncidentState.acknowledged.value]
-    found = list(client.items("/v1/incidents", mesh_id=mesh_id, state=state, severity=options.severity))
+@incidents.command("list")
+@calls_api
+def list_incidents(
+    client: Terminal,
+    mesh: Annotated[str | None, Option(help="Only of this mesh: name or id.")] = None,
+    severity: Annotated[list[Severity] | None, Option(help="Only of this severity; repeatable.")] = None,
+    all: Annotated[bool, Option("--all", help="Include incidents that have ended.")] = False,
+) -> None:
+    """List incidents that have not ended, newest first."""
+    mesh_id = None if mesh is None else client.mesh_id(mesh)
+    state = None if all else [IncidentState.open.value, IncidentState.acknowledged.value]
+    items = list(client.items("/v1/incidents", mesh_id=mesh_id, state=state, severity=severity))
     rows = [
-        (one["id"], one["opened_at"][:19], one["severity"], one["state"], one["mesh"]["name"], one["title"],
-         one["assignee"] or "", one["silenced_by"] or "")
-        for one in found
+        (item["id"], item["opened_at"][:19], item["severity"], item["state"], item["mesh"]["name"], item["title"],
+         item["assignee"] or "", item["silenced_by"] or "")
+        for item in items
     ]  # fmt: skip
-    print_result(
-        options, found, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "silenced_by"), rows
+    client.print_result(
+        items, ("id", "opened", "severity", "state", "mesh", "suspect", "assignee", "silenced_by"), rows
     )
 
 
-def _show(client: Client, options: argparse.Namespace) -> None:
-    _shown(options, client.get(f"/v1/incidents/{options.id}"))
+@incidents.command()
+@calls_api
+def show(client: Terminal, id: IncidentId) -> None:
+    """Show an incident: suspect, evidence, affected applications, timeline."""
+    _print_incident(client, client.get(f"/v1/incidents/{id}"))
 
 
-def _shown(options: argparse.Namespace, found: Any) -> None:
-    print_line(options, f"{found['title']} ({found['severity']}, {found['state']}), since {found['onset_at'][:19]}")
-    print_line(options, f"{found['paths']} paths; rules: {', '.join(found['rules'])}")
-    for one in found["evidence"]["hypotheses"]:
-        print_line(options, f"  {one['words']}: {one['bad']} of {one['known']} paths look bad, score {one['score']}")
-    for one in found["applications"]:
-        print_line(options, f"  application {one['name']}: predicted {percent(one['performance'])} of its best")
-    rows = [(one["at"][:19], one["kind"], one["actor"], one["text"]) for one in found["timeline"]]
-    print_result(options, found, ("at", "", "who", "text"), rows)
+def _print_incident(client: Terminal, incident: Any) -> None:
+    client.print_line(
+        f"{incident['title']} ({incident['severity']}, {incident['state']}), since {incident['onset_at'][:19]}"
+    )
+    client.print_line(f"{incident['paths']} paths; rules: {', '.join(incident['rules'])}")
+    for suspect in incident["evidence"]["hypotheses"]:
+        paths = f"{suspect['bad']} of {suspect['known']} paths look bad"
+        client.print_line(f"  {suspect['words']}: {paths}, score {suspect['score']}")
+    for affected in incident["applications"]:
+        share = percent(affected["performance"])
+        client.print_line(f"  application {affected['name']}: predicted {share} of its best")
+    rows = [(entry["at"][:19], entry["kind"], entry["actor"], entry["text"]) for entry in incident["timeline"]]
+    client.print_result(incident, ("at", "", "who", "text"), rows)
 
 
-def _decide(client: Client, options: argparse.Namespace) -> None:
-    found = client.read(f"/v1/incidents/{options.id}/{options.decision}", {"text": options.text})
-    print_result(options, found, ("state",), [(found["state"],)])
+@incidents.command()
+@calls_api
+def acknowledge(client: Terminal, id: IncidentId, text: Text = "") -> None:
+    """Say that somebody is at it."""
+    _decide(client, f"{id}/acknowledge", text)
 
 
-def _note(client: Client, options: argparse.Namespace) -> None:
-    _shown(options, client.read(f"/v1/incidents/{options.id}/notes", {"text": options.text}))
+@incidents.command()
+@calls_api
+def resolve(client: Terminal, id: IncidentId, text: Text = "") -> None:
+    """Say that it is over."""
+    _decide(client, f"{id}/resolve", text)
 
 
-def _assign(client: Client, options: argparse.Namespace) -> None:
-    body = {"assignee": options.assignee}
-    found = client.read(f"/v1/incidents/{options.id}/assignees", body, method="PUT", If_Match="*")
-    print_result(options, found, ("assignee",), [(found["assignee"] or "nobody",)])
+@incidents.command()
+@calls_api
+def reopen(client: Terminal, id: IncidentId, text: Text = "") -> None:
+    """Say that it is not over."""
+    _decide(client, f"{id}/reopen", text)
 
 
-def _list_rules(client: Client, options: argparse.Namespace) -> None:
-    found = list(client.items("/v1/alert-rules", mesh_id=client.mesh_id(options.mesh)))
+def _decide(client: Terminal, decision: str, text: str) -> None:
+    incident = client.read(f"/v1/incidents/{decision}", {"text": text})
+    client.print_result(incident, ("state",), [(incident["state"],)])
+
+
+@incidents.command()
+@calls_api
+def note(client: Terminal, id: IncidentId, text: Annotated[str, Argument(help="Text of the note.")]) -> None:
+    """Add a note to the timeline."""
+    _print_incident(client, client.read(f"/v1/incidents/{id}/notes", {"text": text}))
+
+
+@incidents.command()
+@calls_api
+def assign(
+    client: Terminal, id: IncidentId, assignee: Annotated[str | None, Argument(help="Name of the assignee.")] = None
+) -> None:
+    """Assign an incident; without a name: unassign it."""
+    body = {"assignee": assignee}
+    incident = client.read(f"/v1/incidents/{id}/assignees", body, method="PUT", If_Match="*")
+    client.print_result(incident, ("assignee",), [(incident["assignee"] or "nobody",)])
+
+
+@rules.command("list")
+@calls_api
+def list_rules(client: Terminal, mesh: Mesh) -> None:
+    """List the rules of a mesh."""
+    items = list(client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)))
     rows = [
-        (one["name"], "on" if one["enabled"] else "off", one["severity"], one["condition"]["kind"],
-         f"{one['windows_x']} of {one['windows_y']}", one["sources_min"])
-        for one in found
+        (item["name"], "on" if item["enabled"] else "off", item["severity"], item["condition"]["kind"],
+         f"{item['windows_x']} of {item['windows_y']}", item["sources_min"])
+        for item in items
     ]  # fmt: skip
-    print_result(options, found, ("rule", "", "severity", "condition", "windows", "seen by"), rows)
+    client.print_result(items, ("rule", "", "severity", "condition", "windows", "seen by"), rows)
 
 
-def _export_rules(client: Client, options: argparse.Namespace) -> None:
-    with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}") as answer:
-        write_text(answer.read().decode(), options.output)
+@rules.command("export")
+@calls_api
+def export_rules(
+    client: Terminal,
+    mesh: Mesh,
+    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Export the rules of a mesh as YAML."""
+    with client.open(f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(mesh)}") as response:
+        write_text(response.read().decode(), output)
 
 
-def _import_rules(client: Client, options: argparse.Namespace) -> None:
-    path = f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(options.mesh)}"
-    found = client.read(path, bytes_of(options.file), media_type="application/yaml")
-    print_result(options, found, ("what", "rules"), [(what, ", ".join(names) or "-") for what, names in found.items()])
+@rules.command("import")
+@calls_api
+def import_rules(
+    client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")], mesh: Mesh
+) -> None:
+    """Make the rules of a mesh those of a YAML file."""
+    path = f"/v1/alert-rules/manifest?mesh_id={client.mesh_id(mesh)}"
+    changes = client.read(path, bytes_of(file), media_type="application/yaml")
+    rows = [(change, ", ".join(names) or "-") for change, names in changes.items()]
+    client.print_result(changes, ("change", "rules"), rows)
 
 
-def _switch(client: Client, options: argparse.Namespace) -> None:
-    rule = _rule(client, options)
+@rules.command("on")
+@calls_api
+def switch_on(client: Terminal, name: RuleName, mesh: Mesh) -> None:
+    """Switch a rule on."""
+    _switch(client, mesh, name, True)
+
+
+@rules.command("off")
+@calls_api
+def switch_off(client: Terminal, name: RuleName, mesh: Mesh) -> None:
+    """Switch a rule off."""
+    _switch(client, mesh, name, False)
+
+
+def _switch(client: Terminal, mesh: str, name: str, enabled: bool) -> None:
+    rule = _rule(client, mesh, name)
     tag = {"If_Match": f'"{rule["version"]}"'}
-    found = client.read(f"/v1/alert-rules/{rule['id']}", {"enabled": options.enabled}, method="PATCH", **tag)
-    print_result(options, found, ("rule", ""), [(found["name"], "on" if found["enabled"] else "off")])
+    changed = client.read(f"/v1/alert-rules/{rule['id']}", {"enabled": enabled}, method="PATCH", **tag)
+    client.print_result(changed, ("rule", ""), [(changed["name"], "on" if changed["enabled"] else "off")])
 
 
-def _delete_rule(client: Client, options: argparse.Namespace) -> None:
-    client.read(f"/v1/alert-rules/{_rule(client, options)['id']}", method="DELETE")
+@rules.command("delete")
+@calls_api
+def delete_rule(client: Terminal, name: RuleName, mesh: Mesh) -> None:
+    """Delete a rule; its incidents stay."""
+    client.read(f"/v1/alert-rules/{_rule(client, mesh, name)['id']}", method="DELETE")
 
 
-def _try(client: Client, options: argparse.Namespace) -> None:
-    result = client.finished(client.read("/v1/alert-back-tests", _rule_and_look_back(client, options)))["result"]
-    print_line(options, "\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
+@rules.command("try")
+@calls_api
+def back_test(client: Terminal, name: RuleName, mesh: Mesh, hours: Hours = 24, file: RuleFile = None) -> None:
+    """Evaluate a rule on stored measurements: the incidents it would have opened."""
+    body = _rule_and_look_back(client, mesh, name, hours, file)
+    result = client.finished(client.read("/v1/alert-back-tests", body))["result"]
+    client.print_line("\n".join([f"{result['incidents']} incidents in {result['hours']} hours", *result["notes"]]))
     rows = [
-        (one["opened_at"][:19], one["seen_at"][:19], one["paths"], one["culprit"]["words"]) for one in result["found"]
+        (incident["opened_at"][:19], incident["seen_at"][:19], incident["paths"], incident["culprit"]["words"])
+        for incident in result["found"]
     ]
-    print_result(options, result, ("opened", "seen until", "paths", "suspect"), rows)
+    client.print_result(result, ("opened", "seen until", "paths", "suspect"), rows)
 
 
-def _preview_rule(client: Client, options: argparse.Namespace) -> None:
-    ends = {f"{end}_id": client.named("/v1/vms", getattr(options, end), "vm")["id"] for end in ("source", "target")}
-    found = client.read("/v1/alert-rule-previews", _rule_and_look_back(client, options) | ends)
-    at, firing = found["points_at"], found["firing"]
-    known = sum(one is not None for one in found["values"])
+@rules.command("preview")
+@calls_api
+def preview_rule(
+    client: Terminal,
+    name: RuleName,
+    mesh: Mesh,
+    source: Annotated[str, Option(help="Name or id of the sending VM.")],
+    target: Annotated[str, Option(help="Name or id of the receiving VM.")],
+    hours: Hours = 3,
+    file: RuleFile = None,
+) -> None:
+    """Evaluate a rule on one path: when it would have fired."""
+    ends = {
+        f"{end}_id": client.named("/v1/vms", vm, "vm")["id"] for end, vm in (("source", source), ("target", target))
+    }
+    result = client.read("/v1/alert-rule-previews", _rule_and_look_back(client, mesh, name, hours, file) | ends)
+    at, firing = result["points_at"], result["firing"]
+    known = sum(value is not None for value in result["values"])
     fires = f"fires in {sum(firing)} of {len(at)} windows; of {known} something is known"
-    print_line(options, "\n".join([fires, *found["notes"]]))
+    client.print_line("\n".join([fires, *result["notes"]]))
     begins = [n for n in range(len(at)) if firing[n] and not (n and firing[n - 1])]
     ends_at = [n for n in range(len(at)) if firing[n] and firing[n + 1 : n + 2] != [True]]
     rows = [
-        (at[first][:19], at[last][:19], _greatest(found["values"][first : last + 1]),
-         _greatest(found["limits"][first : last + 1]))
+        (at[first][:19], at[last][:19], _greatest(result["values"][first : last + 1]),
+         _greatest(result["limits"][first : last + 1]))
         for first, last in zip(begins, ends_at, strict=True)
     ]  # fmt: skip
-    print_result(options, found, ("from window", "to window", "largest value", "largest limit"), rows)
+    client.print_result(result, ("from window", "to window", "largest value", "largest limit"), rows)
 
 
 def _greatest(values: list[float | None]) -> str:
-    return max((f"{one:g}" for one in values if one is not None), key=float, default="-")
+    return max((f"{value:g}" for value in values if value is not None), key=float, default="-")
 
 
-def _rule_and_look_back(client: Client, options: argparse.Namespace) -> dict[str, Any]:
+def _rule_and_look_back(client: Client, mesh: str, name: str, hours: int, file: Path | None) -> dict[str, Any]:
     """Return the rule, saved or from a file, with the look-back in hours."""
-    if options.file is None:
-        rule, left = _rule(client, options), {"id", "version", "origin", "created_at", "updated_at"}
-        return {name: value for name, value in rule.items() if name not in left} | {"hours": options.hours}
-    found = yaml_of(options.file).get("rules")
-    for one in found if isinstance(found, list) else ():
-        if isinstance(one, dict) and one.get("name") == options.name:
-            return {**one, "mesh_id": client.mesh_id(options.mesh), "hours": options.hours}
-    raise RequestRefused(f"{options.file} has no rule {options.name} under rules.", "alert_rule_unknown")
+    if file is None:
+        left = {"id", "version", "origin", "created_at", "updated_at"}
+        rule = _rule(client, mesh, name)
+        return {field: value for field, value in rule.items() if field not in left} | {"hours": hours}
+    manifest = yaml_of(file).get("rules")
+    for rule in manifest if isinstance(manifest, list) else ():
+        if isinstance(rule, dict) and rule.get("name") == name:
+            return {**rule, "mesh_id": client.mesh_id(mesh), "hours": hours}
+    raise RequestRefused(f"{file} has no rule {name} under rules.", "alert_rule_unknown")
 
 
-def _rule(client: Client, options: argparse.Namespace) -> Any:
-    mesh_id = client.mesh_id(options.mesh)
-    for one in client.items("/v1/alert-rules", mesh_id=mesh_id):
-        if options.name in (one["id"], one["name"]):
-            return one
-    raise RequestRefused(f"The mesh has no rule {options.name}.", "alert_rule_unknown")
+def _rule(client: Client, mesh: str, name: str) -> Any:
+    for rule in client.items("/v1/alert-rules", mesh_id=client.mesh_id(mesh)):
+        if name in (rule["id"], rule["name"]):
+            return rule
+    raise RequestRefused(f"The mesh has no rule {name}.", "alert_rule_unknown")
 
 
-def _list_silences(client: Client, options: argparse.Namespace) -> None:
-    found = list(client.items("/v1/silences"))
+@silences.command("list")
+@calls_api
+def list_silences(client: Terminal) -> None:
+    """List all silences, the last to end first."""
+    items = list(client.items("/v1/silences"))
     rows = [
-        (one["id"], "in force" if one["active"] else "", one["ends_at"][:19], _matchers(one), one["comment"])
-        for one in found
+        (item["id"], "in force" if item["active"] else "", item["ends_at"][:19], _matchers(item), item["comment"])
+        for item in items
     ]
-    print_result(options, found, ("id", "", "ends", "mutes", "why"), rows)
+    client.print_result(items, ("id", "", "ends", "mutes", "why"), rows)
 
 
 def _matchers(silence: Any) -> str:
-    said = (f"{one['label']}{'!=' if one['negate'] else '='}{one['value']}" for one in silence["matchers"])
-    return " and ".join(said)
-
-
-def _silence(client: Client, options: argparse.Namespace) -> None:
-    lasts = _duration(options.lasts, "--for")
-    try:
-        starts_at = datetime.fromisoformat(options.starts_at) if options.starts_at else datetime.now(UTC)
-    except ValueError:
-        raise RequestRefused(f"--from {options.starts_at}: write a time as 2026-11-20T22:00:00Z.") from None
-    body = {
-        "comment": options.comment or "preview",
-        "matchers": [_matcher(one) for one in options.matcher],
-        "ends_at": (starts_at + lasts).isoformat(),
-        "weekly": None if options.weekly is None else _weekly(options.weekly),
-    }
-    if options.starts_at:
-        body["starts_at"] = starts_at.isoformat()
-    if options.saved:
-        made = client.read("/v1/silences", body)
-        print_result(options, made, ("id", "ends", "mutes"), [(made["id"], made["ends_at"][:19], _matchers(made))])
-        return
-    incidents = client.read("/v1/silence-previews", body)["incidents"]
-    print_result(
-        options, incidents, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in incidents]
+    return " and ".join(
+        f"{matcher['label']}{'!=' if matcher['negate'] else '='}{matcher['value']}" for matcher in silence["matchers"]
     )
 
 
+@silences.command("preview")
+@calls_api
+def preview_silence(
+    client: Terminal,
+    matcher: Matchers,
+    lasts: Lasts = "4h",
+    starts_at: StartsAt = None,
+    weekly: Weekly = None,
+    comment: Annotated[str, Option(help="Reason.")] = "preview",
+) -> None:
+    """List recent incidents that would match."""
+    body = _silence(matcher, lasts, starts_at, weekly, comment)
+    found = client.read("/v1/silence-previews", body)["incidents"]
+    client.print_result(found, ("opened", "suspect"), [(row["opened_at"][:19], row["title"]) for row in found])
+
+
+@silences.command("add")
+@calls_api
+def add_silence(
+    client: Terminal,
+    matcher: Matchers,
+    comment: Annotated[str, Option(help="Reason.")],
+    lasts: Lasts = "4h",
+    starts_at: StartsAt = None,
+    weekly: Weekly = None,
+) -> None:
+    """Create a silence."""
+    silence = client.read("/v1/silences", _silence(matcher, lasts, starts_at, weekly, comment))
+    row = (silence["id"], silence["ends_at"][:19], _matchers(silence))
+    client.print_result(silence, ("id", "ends", "mutes"), [row])
+
+
+def _silence(
+    matchers: list[str], lasts: str, starts_at: str | None, weekly: str | None, comment: str
+) -> dict[str, Any]:
+    duration = _duration(lasts, "--for")
+    try:
+        start = datetime.fromisoformat(starts_at) if starts_at else datetime.now(UTC)
+    except ValueError:
+        raise RequestRefused(f"--from {starts_at}: write a time as 2026-11-20T22:00:00Z.") from None
+    body = {
+        "comment": comment,
+        "matchers": [_matcher(matcher) for matcher in matchers],
+        "ends_at": (start + duration).isoformat(),
+        "weekly": None if weekly is None else _weekly(weekly),
+    }
+    return body | ({"starts_at": start.isoformat()} if starts_at else {})
+
+
 def _duration(text: str, where: str) -> timedelta:
-    found = _FOR.fullmatch(text)
-    if found is None:
+    parts = _FOR.fullmatch(text)
+    if parts is None:
         raise RequestRefused(f"{where} {text}: write 15m, 4h, 2d or 1w.")
-    return timedelta(seconds=int(found[1]) * _UNITS[found[2]])
+    return timedelta(seconds=int(parts[1]) * _UNITS[parts[2]])
 
 
 def _weekly(text: str) -> dict[str, int]:
-    found = _WEEKLY.fullmatch(text.lower())
-    if found is None:
+    parts = _WEEKLY.fullmatch(text.lower())
+    if parts is None:
         raise RequestRefused(f'--weekly {text}: write a day, a time of UTC and how long, as "sun 02:00 2h".')
-    minutes = _duration(found[4], "--weekly") // timedelta(minutes=1)
-    return {"weekday": _DAYS.index(found[1]), "minute": int(found[2]) * 60 + int(found[3]), "lasts_min": minutes}
+    minutes = _duration(parts[4], "--weekly") // timedelta(minutes=1)
+    return {"weekday": _DAYS.index(parts[1]), "minute": int(parts[2]) * 60 + int(parts[3]), "lasts_min": minutes}
 
 
 def _matcher(text: str) -> dict[str, Any]:
@@ -282,5 +349,8 @@ def _matcher(text: str) -> dict[str, Any]:
     return {"label": label.removesuffix("!"), "value": value, "negate": label.endswith("!")}
 
 
-def _end_silence(client: Client, options: argparse.Namespace) -> None:
-    client.read(f"/v1/silences/{options.id}", method="DELETE")
+@silences.command("end")
+@calls_api
+def end_silence(client: Terminal, id: Annotated[str, Argument(help="Id of the silence.")]) -> None:
+    """End a silence now."""
+    client.read(f"/v1/silences/{id}", method="DELETE")

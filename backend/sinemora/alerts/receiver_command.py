@@ -4,20 +4,20 @@ Secrets come from an environment variable or from standard input: arguments stay
 of the machine can see them.
 """
 
-import argparse
 import getpass
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import yaml
+from typer import Argument, BadParameter, Option, Typer
 
 from sinemora.alerts.models import ReceiverKind
-from sinemora.kit.client import Client, RequestRefused
-from sinemora.kit.commands import add_command, add_group, print_line, print_result, write_text, yaml_of
+from sinemora.kit.client import RequestRefused
+from sinemora.kit.commands import Terminal, calls_api, write_text, yaml_of
 
-# What the secret of a kind is called (docs/alerts.md); of email there is none.
+# The name of each kind's secret (docs/alerts.md); an email receiver has none.
 _SECRET = {
     ReceiverKind.webhook: "key",
     ReceiverKind.slack: "url",
@@ -28,51 +28,32 @@ _EMAIL = (ReceiverKind.email,)
 _WITH_ADDRESS = (ReceiverKind.webhook, ReceiverKind.pagerduty)
 _HEADER = ("receiver", "kind", "to", "secret")
 
+app = Typer(rich_markup_mode=None)
+receivers = Typer(rich_markup_mode=None)
+routes = Typer(rich_markup_mode=None)
+app.add_typer(receivers, name="receivers", help="Manage receivers of notifications (API key).")
+app.add_typer(routes, name="alert-routes", help="Manage the tree of routes to receivers (API key).")
 
-def add(commands: Any) -> None:
-    """Add the commands."""
-    receivers = add_group(commands, "receivers", "manage receivers of notifications")
-    add_command(receivers, "list", "list all receivers, without their secrets", _list)
-    command = add_command(receivers, "add", "create a receiver; it gets no notifications until a route names it", _add)
-    command.add_argument("name")
-    command.add_argument("--kind", required=True, choices=[one.value for one in ReceiverKind])
-    _add_settings(command)
-    command = add_command(receivers, "change", "change a receiver; options left out keep their values", _change)
-    command.add_argument("name", help="name or id")
-    command.add_argument("--name", dest="called", help="new name; routes follow")
-    _add_settings(command).add_argument("--no-secret", action="store_true", help="delete the key that signs a webhook")
-    for name, about, action in (
-        ("delete", "forget one, with its deliveries and its places in the routes", _delete),
-        ("test", "send one a test", _test),
-    ):
-        add_command(receivers, name, about, action).add_argument("name", help="name or id")
-    command = add_command(receivers, "deliveries", "list deliveries: sent, waiting, failed", _list_deliveries)
-    command.add_argument("--incident", help="only of this incident (id)")
-
-    routes = add_group(commands, "alert-routes", "manage the tree of routes to receivers")
-    command = add_command(routes, "show", "write the tree as YAML, which replace accepts", _show_routes)
-    command.add_argument("--output", type=Path, help="file to write (default: standard output)")
-    command = add_command(routes, "replace", "replace the tree by a YAML file", _replace_routes)
-    command.add_argument("file", type=Path, help="- for standard input")
-
-
-def _add_settings(command: argparse.ArgumentParser) -> Any:
-    command.add_argument("--to", action="append", help="recipient of an email receiver; repeatable")
-    command.add_argument("--address", help="URL of a webhook (or of a PagerDuty endpoint other than the default)")
-    secret = command.add_mutually_exclusive_group()
-    secret.add_argument(
-        "--secret-env",
+Name = Annotated[str, Argument(metavar="NAME", help="Name or id of the receiver.")]
+To = Annotated[list[str] | None, Option(help="Recipient of an email receiver; repeatable.")]
+Address = Annotated[str | None, Option(help="URL of a webhook (or of a PagerDuty endpoint other than the default).")]
+SecretEnv = Annotated[
+    str | None,
+    Option(
         metavar="VARIABLE",
-        help="environment variable with the secret: URL of slack or teams, routing key of pagerduty, key that "
-        "signs a webhook",
-    )
-    secret.add_argument("--secret-stdin", action="store_true", help="read that secret from standard input")
-    return secret
+        help="Environment variable with the secret: URL of slack or teams, routing key of pagerduty, key that signs a "
+        "webhook.",
+    ),
+]
+SecretStdin = Annotated[bool, Option("--secret-stdin", help="Read that secret from standard input.")]
 
 
-def _list(client: Client, options: argparse.Namespace) -> None:
-    found = list(client.items("/v1/receivers"))
-    print_result(options, found, _HEADER, [_row(one) for one in found])
+@receivers.command("list")
+@calls_api
+def list_receivers(client: Terminal) -> None:
+    """List all receivers, without their secrets."""
+    items = list(client.items("/v1/receivers"))
+    client.print_result(items, _HEADER, [_row(item) for item in items])
 
 
 def _row(receiver: Any) -> tuple[str, ...]:
@@ -80,19 +61,41 @@ def _row(receiver: Any) -> tuple[str, ...]:
     return (receiver["name"], receiver["kind"], ", ".join(to), "kept" if receiver["has_secret"] else "")
 
 
-def _add(client: Client, options: argparse.Namespace) -> None:
-    kind = ReceiverKind(options.kind)
-    body = {"name": options.name, "kind": kind.value, "settings": _settings(options, kind)}
-    made = client.read("/v1/receivers", body | {"secret": _secret(options, kind) or {}})
-    print_result(options, made, _HEADER, [_row(made)])
+@receivers.command()
+@calls_api
+def add(
+    client: Terminal,
+    name: Annotated[str, Argument(help="Name of the receiver.")],
+    kind: Annotated[ReceiverKind, Option(help="Kind of the receiver.")],
+    to: To = None,
+    address: Address = None,
+    secret_env: SecretEnv = None,
+    secret_stdin: SecretStdin = False,
+) -> None:
+    """Create a receiver; it gets no notifications until a route names it."""
+    body = {"name": name, "kind": kind.value, "settings": _settings(kind, to, address)}
+    receiver = client.read("/v1/receivers", body | {"secret": _secret(kind, secret_env, secret_stdin) or {}})
+    client.print_result(receiver, _HEADER, [_row(receiver)])
 
 
-def _change(client: Client, options: argparse.Namespace) -> None:
-    receiver = client.named("/v1/receivers", options.name, "receiver")
+@receivers.command()
+@calls_api
+def change(
+    client: Terminal,
+    receiver_name: Name,
+    name: Annotated[str | None, Option(help="New name; routes follow.")] = None,
+    to: To = None,
+    address: Address = None,
+    secret_env: SecretEnv = None,
+    secret_stdin: SecretStdin = False,
+    no_secret: Annotated[bool, Option("--no-secret", help="Delete the key that signs a webhook.")] = False,
+) -> None:
+    """Change a receiver; options left out keep their values."""
+    receiver = client.named("/v1/receivers", receiver_name, "receiver")
     kind = ReceiverKind(receiver["kind"])
-    settings = _settings(options, kind)
-    secret = {} if options.no_secret else _secret(options, kind)
-    body: dict[str, Any] = {"name": options.called} if options.called else {}
+    settings = _settings(kind, to, address)
+    secret = _secret(kind, secret_env, secret_stdin, no_secret)
+    body: dict[str, Any] = {"name": name} if name else {}
     body |= {"settings": receiver["settings"] | settings} if settings else {}
     body |= {} if secret is None else {"secret": secret}
     if not body:
@@ -100,28 +103,32 @@ def _change(client: Client, options: argparse.Namespace) -> None:
             "Say what is to change: --name, --to, --address, --secret-env, --secret-stdin or --no-secret."
         )
     changed = client.read(f"/v1/receivers/{receiver['id']}", body, method="PATCH", If_Match=_tag(receiver))
-    print_result(options, changed, _HEADER, [_row(changed)])
+    client.print_result(changed, _HEADER, [_row(changed)])
 
 
-def _tag(read: Any) -> str:
-    return f'"{read["version"]}"'
+def _tag(receiver: Any) -> str:
+    return f'"{receiver["version"]}"'
 
 
-def _settings(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, Any]:
-    for name, given, kinds in (("--to", options.to, _EMAIL), ("--address", options.address, _WITH_ADDRESS)):
-        if given and kind not in kinds:
-            raise RequestRefused(f"{name} is of {' and '.join(kinds)}; this receiver is of kind {kind}.")
-    return ({"to": options.to} if options.to else {}) | ({"url": options.address} if options.address else {})
+def _settings(kind: ReceiverKind, to: list[str] | None, address: str | None) -> dict[str, Any]:
+    for option, value, kinds in (("--to", to, _EMAIL), ("--address", address, _WITH_ADDRESS)):
+        if value and kind not in kinds:
+            raise RequestRefused(f"{option} is of {' and '.join(kinds)}; this receiver is of kind {kind}.")
+    return ({"to": to} if to else {}) | ({"url": address} if address else {})
 
 
-def _secret(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, str] | None:
-    """Return the secret for the API; None where none is given."""
-    if options.secret_env is None and not options.secret_stdin:
+def _secret(kind: ReceiverKind, variable: str | None, stdin: bool, none: bool = False) -> dict[str, str] | None:
+    """Return the secret for the API, empty to delete it; None without an option of it."""
+    if sum((variable is not None, stdin, none)) > 1:
+        raise BadParameter("--secret-env, --secret-stdin and --no-secret exclude one another.")
+    if none:
+        return {}
+    if variable is None and not stdin:
         return None
     if kind not in _SECRET:
         raise RequestRefused(f"A receiver of kind {kind} has no secret.")
-    if options.secret_env is not None:
-        value, where = os.environ.get(options.secret_env, ""), f"The environment variable {options.secret_env}"
+    if variable is not None:
+        value, where = os.environ.get(variable, ""), f"The environment variable {variable}"
     elif sys.stdin.isatty():
         value, where = getpass.getpass("Secret (it is not shown): "), "What was typed"
     else:
@@ -131,52 +138,73 @@ def _secret(options: argparse.Namespace, kind: ReceiverKind) -> dict[str, str] |
     return {_SECRET[kind]: value.strip()}
 
 
-def _delete(client: Client, options: argparse.Namespace) -> None:
-    receiver = client.named("/v1/receivers", options.name, "receiver")
+@receivers.command()
+@calls_api
+def delete(client: Terminal, name: Name) -> None:
+    """Delete a receiver, its deliveries and its places in the routes."""
+    receiver = client.named("/v1/receivers", name, "receiver")
     client.read(f"/v1/receivers/{receiver['id']}", method="DELETE", If_Match=_tag(receiver))
 
 
-def _test(client: Client, options: argparse.Namespace) -> None:
-    receiver = client.named("/v1/receivers", options.name, "receiver")
-    found = client.read(f"/v1/receivers/{receiver['id']}/tests", method="POST")
-    print_line(options, "A test is on its way; `sinemora receivers deliveries` shows what came of it.")
-    print_result(options, found, (), [])
+@receivers.command()
+@calls_api
+def test(client: Terminal, name: Name) -> None:
+    """Send a test notification to a receiver."""
+    receiver = client.named("/v1/receivers", name, "receiver")
+    delivery = client.read(f"/v1/receivers/{receiver['id']}/tests", method="POST")
+    client.print_line("A test is on its way; `sinemora receivers deliveries` shows what came of it.")
+    client.print_result(delivery)
 
 
-def _list_deliveries(client: Client, options: argparse.Namespace) -> None:
-    found = list(client.items("/v1/deliveries", incident_id=options.incident))
+@receivers.command()
+@calls_api
+def deliveries(
+    client: Terminal, incident: Annotated[str | None, Option(help="Only of this incident (id).")] = None
+) -> None:
+    """List deliveries: sent, waiting, failed."""
+    items = list(client.items("/v1/deliveries", incident_id=incident))
     rows = [
-        (one["created_at"][:19], one["receiver"], one["about"], one["state"], one["attempts"], one["answer"] or "")
-        for one in found
-    ]
-    print_result(options, found, ("made", "receiver", "about", "state", "attempts", "answer"), rows)
+        (item["created_at"][:19], item["receiver"], item["about"], item["state"], item["attempts"],
+         item["answer"] or "")
+        for item in items
+    ]  # fmt: skip
+    client.print_result(items, ("made", "receiver", "about", "state", "attempts", "answer"), rows)
 
 
-def _show_routes(client: Client, options: argparse.Namespace) -> None:
-    _shown(options, client.get("/v1/alert-routes"), options.output)
+@routes.command()
+@calls_api
+def show(
+    client: Terminal,
+    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Write the tree as YAML, which replace accepts."""
+    _print_tree(client, client.get("/v1/alert-routes"), output)
 
 
-def _replace_routes(client: Client, options: argparse.Namespace) -> None:
-    tree = yaml_of(options.file)
+@routes.command()
+@calls_api
+def replace(client: Terminal, file: Annotated[Path, Argument(help="YAML file; - for standard input.")]) -> None:
+    """Replace the tree by a YAML file."""
+    tree = yaml_of(file)
     if set(tree) != {"root"} or not isinstance(tree["root"], dict):
         raise RequestRefused(
-            f"{options.file} should have one key, root: a route with receivers, and routes, its branches; "
+            f"{file} should have one key, root: a route with receivers, and routes, its branches; "
             "`sinemora alert-routes show` prints what is there."
         )
-    _shown(options, client.read("/v1/alert-routes", tree, method="PUT", If_Match="*"), None)
+    _print_tree(client, client.read("/v1/alert-routes", tree, method="PUT", If_Match="*"), None)
 
 
-def _shown(options: argparse.Namespace, found: Any, output: Path | None) -> None:
-    if options.json and output is None:
-        print_result(options, found, (), [])
+def _print_tree(client: Terminal, tree: Any, output: Path | None) -> None:
+    if client.as_json and output is None:
+        client.print_result(tree)
     else:
-        write_text(yaml.safe_dump({"root": _declared(found["root"])}, sort_keys=False, allow_unicode=True), output)
+        write_text(yaml.safe_dump({"root": _declared(tree["root"])}, sort_keys=False, allow_unicode=True), output)
 
 
 def _declared(route: dict[str, Any]) -> dict[str, Any]:
     """Return a route as its owner would write it: defaults are left out, `resolved: false` is kept."""
-    said = {name: value for name, value in route.items() if value or (name == "resolved" and value is not None)}
+    fields = {name: value for name, value in route.items() if value or (name == "resolved" and value is not None)}
     for name in ("matchers", "routes"):
-        if name in said:
-            said[name] = [_declared(one) for one in said[name]]
-    return said
+        if name in fields:
+            fields[name] = [_declared(item) for item in fields[name]]
+    return fields

@@ -1,102 +1,73 @@
-"""The commands of the embedded product: up, down, wait, status, logs, clean-data."""
+"""The commands of the embedded product: up, down, wait, status, check, logs, run, clean-data."""
 
-import argparse
 import os
 import signal
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
+from typing import Annotated
 
 from pydantic import ValidationError
+from typer import Argument, Exit, Option, Typer
 
-from sinemora.embedded.data_folder import DataFolder, RunningError
+from sinemora.embedded.data_folder import RunningError
 from sinemora.embedded.errors import TroubleError
 from sinemora.embedded.logs import follow
 from sinemora.embedded.service_user import service_user
 from sinemora.embedded.services import operator_environment
-from sinemora.embedded.up import data_folder, require_port, up
-from sinemora.embedded.waiting import wait
-from sinemora.kit.config import Settings, explain, settings
+from sinemora.embedded.up import data_folder, require_port
+from sinemora.embedded.up import up as run_product
+from sinemora.embedded.waiting import wait as wait_for_paths
+from sinemora.kit.config import explain, settings
 
 _DOWN_PATIENCE_S = 60.0
 _NOT_RUNNING = TroubleError("Sinemora does not run here.", "Start it with `make up`.")
 
-
-def add(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Register the commands with the command line."""
-    command = commands.add_parser("up", help="run everything here in the foreground until Ctrl-C")
-    command.set_defaults(run=_command(lambda found, _: up(found)))
-
-    command = commands.add_parser("down", help="stop the running product, from another terminal")
-    command.set_defaults(run=_command(_down))
-
-    command = commands.add_parser("wait", help="wait until every planned path of the demonstration mesh is measured")
-    command.set_defaults(run=_command(lambda found, _: wait(found, data_folder(found))))
-
-    command = commands.add_parser("status", help="show each process of a running product")
-    command.set_defaults(run=_command(_status))
-
-    command = commands.add_parser(
-        "check",
-        help="check whether it can start: exit code 3 if it runs, 4 if the port is taken, 5 for a wrong setting",
-    )
-    command.set_defaults(run=_command(_check, invalid=5))
-
-    command = commands.add_parser("logs", help="follow the logs")
-    command.add_argument("of", nargs="*", help="processes, for example api worker postgres (default: all)")
-    command.add_argument("--no-follow", action="store_true", help="print the end of each log and return")
-    command.set_defaults(run=_command(_logs))
-
-    command = commands.add_parser("run", help="run a command with the settings and the database tools of the product")
-    command.add_argument("command", nargs=argparse.REMAINDER, help="for example: pg_dump --format custom")
-    command.set_defaults(run=_command(_run))
-
-    command = commands.add_parser("clean-data", help="delete the data folder")
-    command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    command.set_defaults(run=_command(_clean_data))
+app = Typer(
+    help="Run the embedded product.",
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    pretty_exceptions_enable=False,
+)
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """`python -m sinemora.embedded`: these commands alone, without loading the backend."""
-    parser = argparse.ArgumentParser(prog="sinemora", description=__doc__)
-    add(parser.add_subparsers(required=True, metavar="COMMAND"))
-    options = parser.parse_args(arguments)
-    return int(options.run(options) or 0)
+@contextmanager
+def _reported(invalid: int = 1) -> Iterator[None]:
+    """Print errors with the way out on standard error, then exit.
 
-
-def _command(
-    action: Callable[[Settings, argparse.Namespace], int], invalid: int = 1
-) -> Callable[[argparse.Namespace], int]:
-    """Run `action` with the settings; what it cannot do is said on standard error, with the way out.
-
-    `invalid` is the exit code when a setting cannot be.
+    `invalid` is the exit code when a setting is not valid.
     """
-
-    def run(options: argparse.Namespace) -> int:
-        try:
-            return action(settings(), options)
-        except RunningError as running:
-            print(running)
-            return 0
-        except TroubleError as trouble:
-            print(f"\n{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
-            return 1
-        except ValidationError as error:
-            print(explain(error), file=sys.stderr)
-            return invalid
-        except KeyboardInterrupt:
-            return 130
-
-    return run
+    try:
+        yield
+    except RunningError as running:
+        print(running)
+    except TroubleError as trouble:
+        print(f"\n{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
+        raise Exit(1) from None
+    except ValidationError as error:
+        print(explain(error), file=sys.stderr)
+        raise Exit(invalid) from None
 
 
-def _down(found: Settings, _: argparse.Namespace) -> int:
-    folder = data_folder(found)
+@app.command()
+@_reported()
+def up() -> None:
+    """Run everything here in the foreground until Ctrl-C."""
+    raise Exit(run_product(settings()))
+
+
+@app.command()
+@_reported()
+def down() -> None:
+    """Stop the running product, from another terminal."""
+    folder = data_folder(settings())
     state = folder.running()
     if state is None:
         print("Sinemora does not run here: nothing to stop.")
-        return 0
+        return
     pid = int(state["pid"])
     print(f"Stopping (process {pid}) …", end=" ", flush=True)
     started = time.monotonic()
@@ -108,68 +79,96 @@ def _down(found: Settings, _: argparse.Namespace) -> int:
             )
         time.sleep(0.1)
     print(f"stopped in {time.monotonic() - started:.1f} s")
-    return 0
 
 
-def _check(found: Settings, _: argparse.Namespace) -> int:
-    state = data_folder(found).running()
-    if state is None:
-        try:
-            require_port(found)
-        except TroubleError as trouble:
-            print(f"{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
-            return 4
-        return 0
-    print(f"Sinemora runs already: {state.get('address', 'starting')} (process {state.get('pid')}).")
-    print("`make status` shows its processes, `make down` stops it.")
-    return 3
+@app.command()
+@_reported()
+def wait() -> None:
+    """Wait until every planned path of the demonstration mesh is measured."""
+    raise Exit(wait_for_paths(settings(), data_folder(settings())))
 
 
-def _status(found: Settings, _: argparse.Namespace) -> int:
-    folder = data_folder(found)
+@app.command()
+@_reported()
+def status() -> None:
+    """Show each process of the running product. Exit code 1 unless all are up."""
+    folder = data_folder(settings())
     state = folder.running()
     if state is None:
         raise _NOT_RUNNING
     print(f"{state['address']}   {state['phase']}   process {state['pid']}   data in {folder.path}\n")
     print(f"{'':14}{'state':20}{'process':>9}  {'for':>10}  restarts")
-    for name, one in state["processes"].items():
-        age = timedelta(seconds=max(0, round(time.time() - one["since"])))
-        last = f"   last: {one['last_end']}" if one["restarts"] else ""
-        print(f"{name:14}{one['state']:20}{one['pid'] or '-':>9}  {age!s:>10}  {one['restarts']}{last}")
-    return 0 if all(one["state"] == "up" for one in state["processes"].values()) else 1
+    for name, process in state["processes"].items():
+        age = timedelta(seconds=max(0, round(time.time() - process["since"])))
+        last = f"   last: {process['last_end']}" if process["restarts"] else ""
+        print(f"{name:14}{process['state']:20}{process['pid'] or '-':>9}  {age!s:>10}  {process['restarts']}{last}")
+    if any(process["state"] != "up" for process in state["processes"].values()):
+        raise Exit(1)
 
 
-def _logs(found: Settings, options: argparse.Namespace) -> int:
-    return follow(data_folder(found).logs, options.of, endless=not options.no_follow)
+@app.command()
+@_reported(invalid=5)
+def check() -> None:
+    """Check whether the product can start: exit code 3 if it runs, 4 if the port is taken, 5 for a wrong setting."""
+    state = data_folder(settings()).running()
+    if state is None:
+        try:
+            require_port(settings())
+        except TroubleError as trouble:
+            print(f"{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
+            raise Exit(4) from None
+        return
+    print(f"Sinemora runs already: {state.get('address', 'starting')} (process {state.get('pid')}).")
+    print("`make status` shows its processes, `make down` stops it.")
+    raise Exit(3)
 
 
-def _run(found: Settings, options: argparse.Namespace) -> int:
-    folder = data_folder(found)
+@app.command()
+@_reported()
+def logs(
+    of: Annotated[
+        list[str] | None, Argument(help="Processes, for example api worker postgres.", show_default="all")
+    ] = None,
+    no_follow: Annotated[bool, Option("--no-follow", help="Print the end of each log and return.")] = False,
+) -> None:
+    """Follow the logs."""
+    raise Exit(follow(data_folder(settings()).logs, of or [], endless=not no_follow))
+
+
+@app.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@_reported()
+def run(
+    command: Annotated[list[str] | None, Argument(help="For example: pg_dump --format custom.")] = None,
+) -> None:
+    """Run a command with the settings and the database tools of the product."""
+    folder = data_folder(settings())
     if not folder.is_ours():
         raise TroubleError(f"There is no data folder {folder.path} yet.", "Start the product first: make up")
-    if not options.command:
+    if not command:
         raise TroubleError("No command was given.", "For example: sinemora run pg_dump --format custom")
-    env = operator_environment(found, folder, service_user(found.service_user))
+    env = operator_environment(settings(), folder, service_user(settings().service_user))
     os.environ["PATH"] = env["PATH"]  # where execvpe looks
     try:
-        os.execvpe(options.command[0], options.command, env)
+        os.execvpe(command[0], command, env)
     except OSError as error:
-        raise TroubleError(f"{options.command[0]} cannot be run: {error.strerror}.", "Check its name.") from None
+        raise TroubleError(f"{command[0]} cannot be run: {error.strerror}.", "Check its name.") from None
 
 
-def _clean_data(found: Settings, options: argparse.Namespace) -> int:
-    folder: DataFolder = data_folder(found)
+@app.command()
+@_reported()
+def clean_data(yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False) -> None:
+    """Delete the data folder."""
+    folder = data_folder(settings())
     if not folder.path.exists():
         print(f"There is no data folder {folder.path}: nothing to delete.")
-        return 0
+        return
     if folder.running() is not None:
         raise TroubleError("Sinemora runs on this folder.", "Stop it first: make down")
-    if not options.yes:
+    if not yes:
         if not sys.stdin.isatty():
             raise TroubleError(f"This deletes everything in {folder.path}.", "If you mean it: make clean-data YES=1")
         if input(f"Delete everything in {folder.path}? Type yes: ").strip().lower() != "yes":
             print("Nothing was deleted.")
-            return 1
+            raise Exit(1)
     folder.delete()
     print(f"Deleted {folder.path}.")
-    return 0

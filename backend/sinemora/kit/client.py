@@ -6,19 +6,15 @@ for application in client.items("/v1/applications"):
     print(client.get(f"/v1/applications/{application['id']}/performance")["performance"])
 """
 
-import argparse
 import json
-import os
 import sys
 import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO, Any
 from uuid import uuid4
-
-from sinemora.kit.config import settings
 
 _OVER = ("succeeded", "failed", "cancelled")
 KEY = "SINEMORA_API_KEY"
@@ -114,25 +110,6 @@ class Client:
             error = job["error"] or {}
             raise RequestRefused(error.get("detail", "The job was cancelled."), error.get("code"))
         return job
-
-
-def add_address(command: argparse.ArgumentParser) -> None:
-    """Add what says which API is asked, and as whom."""
-    command.add_argument("--url", default=None, help="address of the backend (default: SINEMORA_PUBLIC_URL)")
-    command.add_argument("--key", default=None, help=f"API key (default: {KEY}, which other users cannot see)")
-
-
-def run(action: Callable[[Client, argparse.Namespace], int | None], options: argparse.Namespace) -> int:
-    """Run a command that asks the API; the exit code is 1 when it was refused, 2 without a key."""
-    key = options.key or os.environ.get(KEY, "")
-    if not key:
-        print(f"{KEY} is empty. An owner makes a key under API keys.", file=sys.stderr)
-        return 2
-    try:
-        return int(action(Client(options.url or settings().public_url, key), options) or 0)
-    except RequestRefused as error:
-        print(error, file=sys.stderr)
-        return 1
 
 
 def _refused(error: urllib.error.HTTPError) -> RequestRefused:

@@ -1,50 +1,88 @@
-"""Commands that ask the API: groups of them, and what they print."""
+"""Commands of the terminal: the options of those that call the API, how results are printed, files read and written."""
 
-import argparse
+import inspect
 import json
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Concatenate, ParamSpec
 
 import yaml
+from typer import Exit, Option
 
-from sinemora.kit.client import Client, RequestRefused, add_address, run
+from sinemora.kit.client import KEY, Client, RequestRefused
+from sinemora.kit.config import settings
 
-Action = Callable[[Client, argparse.Namespace], int | None]
+P = ParamSpec("P")
+Url = Annotated[str | None, Option(help="Address of the backend.", show_default="SINEMORA_PUBLIC_URL")]
+Key = Annotated[str | None, Option(help="API key.", show_default=f"{KEY}, which other users cannot see")]
+AsJson = Annotated[bool, Option("--json", help="Print the API's response as JSON.")]
 
 
-def add_group(commands: Any, name: str, about: str) -> Any:
-    """Add a command that only has commands of its own."""
-    return commands.add_parser(name, help=about).add_subparsers(required=True, metavar="COMMAND")
+class Terminal(Client):
+    """Client of the API that prints results as tables, or as JSON."""
+
+    def __init__(self, url: str, key: str, as_json: bool = False) -> None:
+        super().__init__(url, key)
+        self.as_json = as_json
+
+    def print_result(self, result: Any, header: Sequence[str] = (), rows: Sequence[Sequence[Any]] = ()) -> None:
+        """Print a table, or all of the response as JSON."""
+        if self.as_json:
+            print(json.dumps(result, indent=2, ensure_ascii=False))
+        elif rows:
+            table = [[str(cell) for cell in row] for row in (header, *rows)]
+            width = [max(map(len, column)) for column in zip(*table, strict=True)]
+            for row in table:
+                print("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip())
+
+    def print_line(self, words: str) -> None:
+        """Print a line, unless JSON is asked for."""
+        if not self.as_json:
+            print(words)
 
 
-def add_command(commands: Any, name: str, about: str, action: Action) -> argparse.ArgumentParser:
-    """Add a command that asks the API."""
-    command: argparse.ArgumentParser = commands.add_parser(name, help=about)
-    add_address(command)
-    command.add_argument("--json", action="store_true", help="print the API's response as JSON")
-    command.set_defaults(run=lambda options: run(action, options))
+@contextmanager
+def terminal(url: str | None, key: str | None, as_json: bool = False) -> Iterator[Terminal]:
+    """Yield a client of the API. Exit with 1 when the API refuses a request, with 2 without a key."""
+    key = key or os.environ.get(KEY, "")
+    if not key:
+        print(f"{KEY} is empty. An owner makes a key under API keys.", file=sys.stderr)
+        raise Exit(2)
+    try:
+        yield Terminal(url or settings().public_url, key, as_json)
+    except RequestRefused as error:
+        print(error, file=sys.stderr)
+        raise Exit(1) from None
+
+
+def calls_api(action: Callable[Concatenate[Terminal, P], None]) -> Callable[..., None]:
+    """Return `action` as a command that also takes --url, --key and --json, of which its client is made."""
+
+    def command(*, url: Url = None, key: Key = None, as_json: AsJson = False, **options: Any) -> None:
+        with terminal(url, key, as_json) as client:
+            action(client, **options)  # type: ignore[call-arg]
+
+    own = list(inspect.signature(action, eval_str=True).parameters.values())[1:]
+    shared = list(inspect.signature(command).parameters.values())[:-1]
+    parameters = [one.replace(kind=inspect.Parameter.KEYWORD_ONLY) for one in (*own, *shared)]
+    command.__name__, command.__doc__ = action.__name__, action.__doc__
+    command.__annotations__ = {one.name: one.annotation for one in parameters}
+    command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return command
 
 
-def print_result(options: argparse.Namespace, found: Any, header: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-    """A table, or all of the answer as JSON."""
-    if options.json:
-        print(json.dumps(found, indent=2, ensure_ascii=False))
-        return
-    if not rows:
-        return
-    table = [[str(cell) for cell in row] for row in (header, *rows)]
-    width = [max(len(row[at]) for row in table) for at in range(len(header))]
-    for row in table:
-        print("  ".join(cell.ljust(width[at]) for at, cell in enumerate(row)).rstrip())
-
-
-def print_line(options: argparse.Namespace, words: str) -> None:
-    """A line, unless JSON is asked for."""
-    if not options.json:
-        print(words)
+def require_database() -> None:
+    """Exit with 1 unless the settings name a database. The address of the embedded one is known only inside it."""
+    if not settings().database_url:
+        print(
+            "SINEMORA_DATABASE_URL is empty. Set it, or use the embedded database: `make up` runs everything,"
+            " `sinemora run COMMAND` runs one command beside it.",
+            file=sys.stderr,
+        )
+        raise Exit(1)
 
 
 def percent(value: float | None) -> str:
@@ -58,7 +96,7 @@ def signed_percent(value: float | None) -> str:
 
 
 def bytes_of(file: Path) -> bytes:
-    """What a file holds; `-` is standard input. Raises `RequestRefused`."""
+    """Return the content of a file; `-` is standard input. Raises `RequestRefused`."""
     try:
         return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
     except OSError as error:
@@ -71,12 +109,12 @@ def yaml_of(file: Path) -> dict[str, Any]:
     Raises `RequestRefused`.
     """
     try:
-        found = yaml.safe_load(bytes_of(file))
+        document = yaml.safe_load(bytes_of(file))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         raise RequestRefused(f"{file} is no YAML: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(document, dict):
         raise RequestRefused(f"{file} should be one document with names and values.")
-    plain: dict[str, Any] = json.loads(json.dumps(found, default=str))
+    plain: dict[str, Any] = json.loads(json.dumps(document, default=str))
     return plain
 
 

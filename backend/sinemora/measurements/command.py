@@ -1,84 +1,89 @@
 """`sinemora export` and `sinemora import`: measurements to a file and traces from one, over the API."""
 
-import argparse
 import json
+import shutil
 import sys
 import urllib.parse
 from pathlib import Path
-from typing import IO, Any
+from typing import Annotated
 
-from sinemora.kit.client import Client, RequestRefused, add_address, run
+from typer import Argument, Option, Typer
+
+from sinemora.kit.client import RequestRefused
+from sinemora.kit.commands import Key, Url, bytes_of, terminal
 from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.query.requests import REQUESTS
 from sinemora.measurements.query.tables import Format
 from sinemora.measurements.schemas import TraceTimes
 
+app = Typer(rich_markup_mode=None)
 
-def add(commands: Any) -> None:
-    """Add both commands."""
-    command = commands.add_parser("export", help="export measurements to a file (API key)")
-    _common(command)
-    command.add_argument("question", choices=sorted(REQUESTS), help="query (docs/api/measurements.md)")
-    command.add_argument("--output", type=Path, help="file to write (default: standard output)")
-    command.add_argument("--format", choices=[form.value for form in Format], default="csv")
-    command.add_argument("--from", dest="start", help="RFC 3339, as in 2026-11-20T10:00:00Z (default: an hour ago)")
-    command.add_argument("--to", dest="end", help="default: now")
-    command.add_argument("--selection", action="append", default=[], help="mesh, path:A:B or zones:A:B; repeatable")
-    command.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="any other parameter")
-    command.set_defaults(run=lambda options: run(_export, options))
-
-    command = commands.add_parser("import", help="import a trace measured elsewhere into a mesh (API key)")
-    _common(command)
-    command.add_argument("file", type=Path)
-    command.add_argument("--kind", choices=[kind.value for kind in TraceKind], default="csv")
-    command.add_argument("--times", choices=[times.value for times in TraceTimes], default="keep")
-    command.add_argument("--client", help="PTPd log: name of the slave's VM")
-    command.add_argument("--server", help="PTPd log: name of the master's VM")
-    command.set_defaults(run=lambda options: run(_import, options))
+Mesh = Annotated[str, Option(help="Name or id of the mesh.")]
 
 
-def _common(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--mesh", required=True, help="name or id of the mesh")
-    add_address(command)
+def _query(name: str) -> str:
+    if name not in REQUESTS:
+        raise ValueError(f"{name!r} is not one of {', '.join(sorted(REQUESTS))}")
+    return name
 
 
-def _export(api: Client, options: argparse.Namespace) -> int:
-    asked = [("format", options.format), *(("selections", one) for one in options.selection)]
-    asked += [(name, value) for name, value in (("from", options.start), ("to", options.end)) if value]
-    for one in options.set:
-        name, equals, value = one.partition("=")
-        if not equals:
-            raise RequestRefused(f"--set takes NAME=VALUE, not {one}.")
-        asked.append((name, value))
-    path = f"/v1/meshes/{api.mesh_id(options.mesh)}/{options.question}?{urllib.parse.urlencode(asked)}"
-    answer = api.open(path)
-    if getattr(answer, "status", 200) == 202:
-        with answer:
-            job = json.load(answer)
-        answer = api.open(api.finished(job)["output"]["href"])
-    with answer:
-        if options.output is None:
-            _copy(answer, sys.stdout.buffer)
-        else:
-            with options.output.open("wb") as file:
-                _copy(answer, file)
-    return 0
+@app.command()
+def export(
+    question: Annotated[
+        str, Argument(parser=_query, help=f"{', '.join(sorted(REQUESTS))} (docs/api/measurements.md).")
+    ],
+    mesh: Mesh,
+    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
+    format: Annotated[Format, Option(help="Format of the file.")] = Format.CSV,
+    start: Annotated[
+        str | None, Option("--from", help="RFC 3339, as in 2026-11-20T10:00:00Z.", show_default="an hour ago")
+    ] = None,
+    end: Annotated[str | None, Option("--to", help="RFC 3339.", show_default="now")] = None,
+    selection: Annotated[list[str] | None, Option(help="mesh, path:A:B or zones:A:B; repeatable.")] = None,
+    parameters: Annotated[
+        list[str] | None, Option("--set", metavar="NAME=VALUE", help="Any other parameter; repeatable.")
+    ] = None,
+    url: Url = None,
+    key: Key = None,
+) -> None:
+    """Export measurements to a file (API key)."""
+    with terminal(url, key) as client:
+        query = [("format", format.value), *(("selections", value) for value in selection or ())]
+        query += [(name, value) for name, value in (("from", start), ("to", end)) if value]
+        for parameter in parameters or ():
+            name, equals, value = parameter.partition("=")
+            if not equals:
+                raise RequestRefused(f"--set takes NAME=VALUE, not {parameter}.")
+            query.append((name, value))
+        response = client.open(f"/v1/meshes/{client.mesh_id(mesh)}/{question}?{urllib.parse.urlencode(query)}")
+        if getattr(response, "status", 200) == 202:
+            with response:
+                job = json.load(response)
+            response = client.open(client.finished(job)["output"]["href"])
+        with response:
+            if output is None:
+                shutil.copyfileobj(response, sys.stdout.buffer)
+                sys.stdout.buffer.flush()
+            else:
+                with output.open("wb") as file:
+                    shutil.copyfileobj(response, file)
 
 
-def _copy(source: IO[bytes], target: IO[bytes]) -> None:
-    while part := source.read(1 << 16):
-        target.write(part)
-    target.flush()
-
-
-def _import(api: Client, options: argparse.Namespace) -> int:
-    asked = {"kind": options.kind, "times": options.times, "client": options.client, "server": options.server}
-    query = urllib.parse.urlencode({name: value for name, value in asked.items() if value})
-    try:
-        body = options.file.read_bytes()
-    except OSError as error:
-        raise RequestRefused(f"{options.file} cannot be read: {error.strerror}") from error
-    job = api.read(f"/v1/meshes/{api.mesh_id(options.mesh)}/imports?{query}", body)
-    result = api.finished(job)["result"]
-    print(json.dumps(result, indent=2))
-    return 0
+@app.command("import")
+def import_file(
+    file: Annotated[Path, Argument(help="File with the trace; - for standard input.")],
+    mesh: Mesh,
+    kind: Annotated[TraceKind, Option(help="Format of the trace.")] = TraceKind.CSV,
+    times: Annotated[TraceTimes, Option(help="Keep the trace's times, or move them to end now.")] = TraceTimes.KEEP,
+    client: Annotated[str | None, Option(help="PTPd log: name of the slave's VM.")] = None,
+    server: Annotated[str | None, Option(help="PTPd log: name of the master's VM.")] = None,
+    url: Url = None,
+    key: Key = None,
+) -> None:
+    """Import a trace measured elsewhere into a mesh (API key)."""
+    fields = {"kind": kind.value, "times": times.value, "client": client, "server": server}
+    query = urllib.parse.urlencode({name: value for name, value in fields.items() if value})
+    with terminal(url, key) as api:
+        body = bytes_of(file)
+        job = api.read(f"/v1/meshes/{api.mesh_id(mesh)}/imports?{query}", body)
+        print(json.dumps(api.finished(job)["result"], indent=2))

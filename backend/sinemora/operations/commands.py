@@ -1,75 +1,145 @@
 """The commands of an operator: `sinemora backup`, `restore`, `verify`, `tenant export`, `quota` and `delete`."""
 
-import argparse
 import json
 import os
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import psycopg
+from typer import Argument, Exit, Option, Typer
 
-from sinemora.operations import backup, integrity, quota, tenant
+from sinemora.kit.commands import require_database
+from sinemora.operations import backup as backups
+from sinemora.operations import integrity, quota, tenant
 from sinemora.operations.archive import ArchiveError
 from sinemora.operations.backup import RestoreError
 from sinemora.operations.quota import QuotaError
 from sinemora.operations.tenant import TenantError
 
-Action = Callable[[argparse.Namespace], int]
-Wrap = Callable[[Action], Action]
+app = Typer(rich_markup_mode=None)
+of_tenant = Typer(rich_markup_mode=None)
+app.add_typer(of_tenant, name="tenant", help="Export or delete a tenant, change its quotas.")
+
+Output = Annotated[str, Option(help="File to write; - for standard output.")]
+TenantName = Annotated[str, Argument(metavar="TENANT", help="Name or id of the tenant.")]
 
 
-def add(commands: Any, wrap: Wrap) -> None:
-    """Add the commands to a parser's; `wrap` is applied to each action that needs a database."""
-    command = commands.add_parser("backup", help="back up everything to a file while the product runs")
-    command.add_argument("--output", required=True, help="file to write; - for standard output")
-    command.set_defaults(run=wrap(_told(_backup)))
-
-    command = commands.add_parser("restore", help="load a backup into an empty database and verify it")
-    command.add_argument("input", help="file to read; - for standard input")
-    command.add_argument("--replace", action="store_true", help="empty the database first")
-    command.set_defaults(run=wrap(_told(_restore)))
-
-    command = commands.add_parser("verify", help="decode every frame and compare rollups with their source")
-    command.add_argument("--since", type=datetime.fromisoformat, help="only frames begun since (2026-11-20T00:00:00Z)")
-    command.add_argument("--repair", action="store_true", help="merge minutes that differ again")
-    command.set_defaults(run=wrap(_told(_check)))
-
-    of_tenant = commands.add_parser("tenant", help="export, quota and deletion of a tenant").add_subparsers(
-        required=True, metavar="COMMAND"
-    )
-    command = of_tenant.add_parser("export", help="export a tenant as JSON lines")
-    command.add_argument("tenant", help="name or id")
-    command.add_argument("--output", required=True, help="file to write; - for standard output")
-    command.set_defaults(run=wrap(_told(_export)))
-
-    command = of_tenant.add_parser("quota", help="show or change a tenant's quotas")
-    command.add_argument("tenant", help="name or id")
-    for name, what in quota.NAMES.items():
-        command.add_argument(f"--{name.replace('_', '-')}", help=f"{what}; 'default' for that of the settings")
-    command.set_defaults(run=wrap(_told(_quota)))
-
-    command = of_tenant.add_parser("delete", help="delete a tenant's data and verify the deletion")
-    command.add_argument("tenant", help="name or id")
-    command.add_argument("--yes", action="store_true", help="do not ask for confirmation")
-    command.set_defaults(run=wrap(_told(_delete)))
+@contextmanager
+def _on_database() -> Iterator[None]:
+    """Require a database; print an operator's error on standard error and exit with 1."""
+    require_database()
+    try:
+        yield
+    except (ArchiveError, RestoreError, TenantError, QuotaError, psycopg.OperationalError, OSError) as error:
+        _say(f"sinemora: {str(error).strip()}")
+        raise Exit(1) from None
 
 
-def _told(action: Action) -> Action:
-    """Say what cannot be done on standard error, instead of a trace."""
+@app.command()
+@_on_database()
+def backup(output: Output) -> None:
+    """Back up everything to a file while the product runs."""
+    _written(output, lambda out: backups.backup(out, _say))
 
-    def run(options: argparse.Namespace) -> int:
-        try:
-            return action(options)
-        except (ArchiveError, RestoreError, TenantError, QuotaError, psycopg.OperationalError, OSError) as error:
-            print(f"sinemora: {str(error).strip()}", file=sys.stderr)
-            return 1
 
-    return run
+@app.command()
+@_on_database()
+def restore(
+    input: Annotated[str, Argument(help="File to read; - for standard input.")],
+    replace: Annotated[bool, Option("--replace", help="Empty the database first.")] = False,
+) -> None:
+    """Load a backup into an empty database and verify it."""
+    if input == "-":
+        backups.restore(sys.stdin.buffer, _say, replace=replace)
+    else:
+        with open(input, "rb") as source:
+            backups.restore(source, _say, replace=replace)
+    _say("Restored and verified. Restart the API and the workers: they remember what was there before.")
+
+
+@app.command()
+@_on_database()
+def verify(
+    since: Annotated[
+        datetime | None,
+        Option(parser=datetime.fromisoformat, metavar="TIME", help="Only frames begun since, as 2026-11-20T00:00:00Z."),
+    ] = None,
+    repair: Annotated[bool, Option("--repair", help="Merge minutes that differ again.")] = False,
+) -> None:
+    """Decode every frame and compare rollups with their source. Exit code 1 when something is wrong."""
+    result = integrity.check(*[since] if since else [], repair=repair)
+    for fault in result.shown:
+        _say(f"{fault.table} {fault.row}: {fault.what} ({fault.repair})")
+    if result.faults > len(result.shown):
+        _say(f"… and {result.faults - len(result.shown)} more")
+    counts = {
+        "frames": result.frames,
+        "minutes_compared": result.minutes_compared,
+        "faults": result.faults,
+        "minutes_merged_again": len(result.minutes_to_merge) if repair else 0,
+    }
+    print(json.dumps(counts))
+    if result.faults:
+        raise Exit(1)
+
+
+@of_tenant.command("export")
+@_on_database()
+def export_tenant(name: TenantName, output: Output) -> None:
+    """Export a tenant as JSON lines."""
+    _written(output, lambda out: tenant.export(name, out, _say))
+
+
+def _limit(name: str) -> Any:
+    return Option(help=f"{quota.NAMES[name]}; 'default' for that of the settings.", metavar="NUMBER")
+
+
+@of_tenant.command("quota")
+@_on_database()
+def change_quota(
+    name: TenantName,
+    vms: Annotated[str | None, _limit("vms")] = None,
+    paths: Annotated[str | None, _limit("paths")] = None,
+    windows_per_s: Annotated[str | None, _limit("windows_per_s")] = None,
+    raw_days: Annotated[str | None, _limit("raw_days")] = None,
+    minute_days: Annotated[str | None, _limit("minute_days")] = None,
+) -> None:
+    """Show or change a tenant's quotas."""
+    limits = {
+        "vms": vms,
+        "paths": paths,
+        "windows_per_s": windows_per_s,
+        "raw_days": raw_days,
+        "minute_days": minute_days,
+    }
+    print(json.dumps(quota.change(name, {limit: value for limit, value in limits.items() if value is not None})))
+
+
+@of_tenant.command("delete")
+@_on_database()
+def delete_tenant(
+    name: TenantName, yes: Annotated[bool, Option("--yes", help="Do not ask for confirmation.")] = False
+) -> None:
+    """Delete a tenant's data and verify the deletion."""
+    if not yes:
+        if not sys.stdin.isatty():
+            _say(f"This deletes everything of {name}. If you mean it: --yes")
+            raise Exit(1)
+        if input(f"Delete everything of {name}? Type its name: ").strip() != name:
+            _say("Nothing was deleted.")
+            raise Exit(1)
+    tables = tenant.delete(name, _say)
+    for table in tables:
+        print(json.dumps(asdict(table)))
+    left = sum(table.left for table in tables)
+    _say(f"{sum(table.deleted for table in tables):,} rows of {len(tables)} tables deleted, {left} left.")
+    if left:
+        raise Exit(1)
 
 
 def _say(what: str) -> None:
@@ -95,61 +165,3 @@ def _written(name: str, write: Callable[[IO[bytes]], Any]) -> None:
             part.unlink()
         raise
     _say(f"Written: {path} ({path.stat().st_size / 1e6:,.1f} MB)")
-
-
-def _backup(options: argparse.Namespace) -> int:
-    _written(options.output, lambda out: backup.backup(out, _say))
-    return 0
-
-
-def _restore(options: argparse.Namespace) -> int:
-    if options.input == "-":
-        backup.restore(sys.stdin.buffer, _say, replace=options.replace)
-    else:
-        with open(options.input, "rb") as source:
-            backup.restore(source, _say, replace=options.replace)
-    _say("Restored and verified. Restart the API and the workers: they remember what was there before.")
-    return 0
-
-
-def _check(options: argparse.Namespace) -> int:
-    found = integrity.check(*[options.since] if options.since else [], repair=options.repair)
-    for fault in found.shown:
-        _say(f"{fault.table} {fault.row}: {fault.what} ({fault.repair})")
-    if found.faults > len(found.shown):
-        _say(f"… and {found.faults - len(found.shown)} more")
-    told = {
-        "frames": found.frames,
-        "minutes_compared": found.minutes_compared,
-        "faults": found.faults,
-        "minutes_merged_again": len(found.minutes_to_merge) if options.repair else 0,
-    }
-    print(json.dumps(told))
-    return 1 if found.faults else 0
-
-
-def _export(options: argparse.Namespace) -> int:
-    _written(options.output, lambda out: tenant.export(options.tenant, out, _say))
-    return 0
-
-
-def _quota(options: argparse.Namespace) -> int:
-    changes = {name: given for name in quota.NAMES if (given := getattr(options, name)) is not None}
-    print(json.dumps(quota.change(options.tenant, changes)))
-    return 0
-
-
-def _delete(options: argparse.Namespace) -> int:
-    if not options.yes:
-        if not sys.stdin.isatty():
-            _say(f"This deletes everything of {options.tenant}. If you mean it: --yes")
-            return 1
-        if input(f"Delete everything of {options.tenant}? Type its name: ").strip() != options.tenant:
-            _say("Nothing was deleted.")
-            return 1
-    gone = tenant.delete(options.tenant, _say)
-    for one in gone:
-        print(json.dumps(asdict(one)))
-    left = sum(one.left for one in gone)
-    _say(f"{sum(one.deleted for one in gone):,} rows of {len(gone)} tables deleted, {left} left.")
-    return 1 if left else 0

@@ -1,106 +1,135 @@
 """`sinemora recommend` and `recommendations`: search for moves and decide on them over the API."""
 
-import argparse
-from typing import Any
+from typing import Annotated, Any
 
-from sinemora.kit.client import Client
-from sinemora.kit.commands import add_command, add_group, percent, print_line, print_result, signed_percent
+from typer import Argument, Option, Typer
+
+from sinemora.kit.commands import Terminal, calls_api, percent, signed_percent
 from sinemora.placement.costs import Objective
 from sinemora.placement.explain import ExplainedArc, as_text
 from sinemora.placement.problem import Risk
 from sinemora.recommendations.schemas import Percentile, Policy
 
-_DECISIONS = (
-    ("accept", "accept a recommendation"),
-    ("apply", "mark a recommendation as applied"),
-    ("dismiss", "dismiss a recommendation"),
+app = Typer(rich_markup_mode=None)
+recommendations = Typer(rich_markup_mode=None)
+app.add_typer(
+    recommendations,
+    name="recommendations",
+    help="Show recommendations, decide on them, read outcomes (API key).",
 )
 
-
-def add(commands: Any) -> None:
-    """Add the commands."""
-    command = add_command(commands, "recommend", "search for moves worth making on a mesh", _recommend)
-    command.add_argument("--mesh", required=True, help="name or id")
-    command.add_argument("--policy", choices=[policy.value for policy in Policy], default=Policy.EXACT.value)
-    command.add_argument("--objective", choices=[objective.value for objective in Objective])
-    command.add_argument("--risk", choices=[risk.value for risk in Risk], default=Risk.cvar.value)
-    command.add_argument(
-        "--statistic", choices=[percentile.value for percentile in Percentile], default=Percentile.P50.value
-    )
-    command.add_argument("--minutes", type=int, default=30, help="look-back in minutes (default: 30)")
-    command.add_argument("--moves-max", type=int, default=10, help="maximum number of moves (default: 10)")
-    command.add_argument("--move-cost", type=float, help="minimum gain of a move, as a share")
-    command.add_argument("--application", action="append", default=[], help="select an application; repeatable")
-    command.add_argument("--explain", action="store_true", help="only nomora: every arc of the solved network")
-
-    recommendations = add_group(commands, "recommendations", "show recommendations, decide on them, read outcomes")
-    add_command(recommendations, "list", "list all recommendations, newest first", _list_recommendations)
-    add_command(recommendations, "show", "show a recommendation with its moves", _show).add_argument("id")
-    for name, about in _DECISIONS:
-        command = add_command(recommendations, name, about, _decide)
-        command.add_argument("id")
-        if name == "dismiss":
-            command.add_argument("--reason", default="")
-        command.set_defaults(decision=name)
-    add_command(recommendations, "accuracy", "show the accuracy of applied recommendations", _accuracy)
+Id = Annotated[str, Argument(help="Id of the recommendation.")]
 
 
-def _recommend(client: Client, options: argparse.Namespace) -> None:
-    fields = ("mesh", "policy", "objective", "risk", "statistic", "minutes", "moves_max", "move_cost", "explain")
-    question = {field: getattr(options, field) for field in fields} | {"applications": options.application}
+@app.command()
+@calls_api
+def recommend(
+    client: Terminal,
+    mesh: Annotated[str, Option(help="Name or id of the mesh.")],
+    policy: Annotated[Policy, Option(help="Placement policy.")] = Policy.EXACT,
+    objective: Annotated[Objective | None, Option(help="What is minimised.", show_default="of the policy")] = None,
+    risk: Annotated[Risk, Option(help="Risk measure of a path's latency.")] = Risk.cvar,
+    statistic: Annotated[Percentile, Option(help="Statistic of each window's round trips.")] = Percentile.P50,
+    minutes: Annotated[int, Option(help="Look-back in minutes.")] = 30,
+    moves_max: Annotated[int, Option(help="Maximum number of moves.")] = 10,
+    move_cost: Annotated[float | None, Option(help="Minimum gain of a move, as a share.")] = None,
+    application: Annotated[list[str] | None, Option(help="Only this application; repeatable.")] = None,
+    explain: Annotated[bool, Option("--explain", help="Only nomora: print every arc of the solved network.")] = False,
+) -> None:
+    """Search for moves worth making on a mesh (API key)."""
+    question = {
+        "mesh": mesh,
+        "policy": policy,
+        "objective": objective,
+        "risk": risk,
+        "statistic": statistic,
+        "minutes": minutes,
+        "moves_max": moves_max,
+        "move_cost": move_cost,
+        "explain": explain,
+        "applications": application or [],
+    }
     job = client.finished(client.read("/v1/recommendations", question))
-    _moves(options, client.get(f"/v1/recommendations/{job['result']['recommendation_id']}"))
+    _print_moves(client, client.get(f"/v1/recommendations/{job['result']['recommendation_id']}"))
 
 
-def _list_recommendations(client: Client, options: argparse.Namespace) -> None:
-    recommendations = list(client.items("/v1/recommendations"))
+@recommendations.command("list")
+@calls_api
+def list_recommendations(client: Terminal) -> None:
+    """List all recommendations, newest first."""
+    items = list(client.items("/v1/recommendations"))
     rows = [
         (item["id"], item["created_at"][:19], item["mesh"]["name"], item["policy"], item["moves"], item["state"],
          signed_percent(item["total"] and item["total"]["gain"]["mean"]))
-        for item in recommendations
+        for item in items
     ]  # fmt: skip
-    print_result(options, recommendations, ("id", "created", "mesh", "policy", "moves", "state", "gain"), rows)
+    client.print_result(items, ("id", "created", "mesh", "policy", "moves", "state", "gain"), rows)
 
 
-def _show(client: Client, options: argparse.Namespace) -> None:
-    _moves(options, client.get(f"/v1/recommendations/{options.id}"))
+@recommendations.command()
+@calls_api
+def show(client: Terminal, id: Id) -> None:
+    """Show a recommendation with its moves."""
+    _print_moves(client, client.get(f"/v1/recommendations/{id}"))
 
 
-def _decide(client: Client, options: argparse.Namespace) -> None:
-    body = {"reason": options.reason} if options.decision == "dismiss" else None
-    recommendation = client.read(f"/v1/recommendations/{options.id}/{options.decision}", body, method="POST")
-    print_line(options, recommendation["state"])
-    if options.json:
-        print_result(options, recommendation, (), [])
+@recommendations.command()
+@calls_api
+def accept(client: Terminal, id: Id) -> None:
+    """Accept a recommendation."""
+    _decide(client, f"{id}/accept")
 
 
-def _accuracy(client: Client, options: argparse.Namespace) -> None:
-    accuracy = client.get("/v1/recommendations/accuracy")
+@recommendations.command()
+@calls_api
+def apply(client: Terminal, id: Id) -> None:
+    """Mark a recommendation as applied."""
+    _decide(client, f"{id}/apply")
+
+
+@recommendations.command()
+@calls_api
+def dismiss(client: Terminal, id: Id, reason: Annotated[str, Option(help="Reason, for the others.")] = "") -> None:
+    """Dismiss a recommendation."""
+    _decide(client, f"{id}/dismiss", {"reason": reason})
+
+
+@recommendations.command()
+@calls_api
+def accuracy(client: Terminal) -> None:
+    """Show the accuracy of applied recommendations."""
+    result = client.get("/v1/recommendations/accuracy")
     rows = [
         (entry["mesh"]["name"], entry["verified_at"][:19], signed_percent(entry["outcome"]["gain_predicted"]),
          signed_percent(entry["outcome"]["gain_observed"]), "yes" if entry["outcome"]["held"] else "no")
-        for entry in accuracy["entries"]
+        for entry in result["entries"]
     ]  # fmt: skip
-    print_line(options, f"{accuracy['held']} of {accuracy['verified']} within the predicted interval")
-    print_result(options, accuracy, ("mesh", "verified", "predicted", "observed", "within interval"), rows)
+    client.print_line(f"{result['held']} of {result['verified']} within the predicted interval")
+    client.print_result(result, ("mesh", "verified", "predicted", "observed", "within interval"), rows)
 
 
-def _moves(options: argparse.Namespace, recommendation: Any) -> None:
+def _decide(client: Terminal, decision: str, body: dict[str, str] | None = None) -> None:
+    recommendation = client.read(f"/v1/recommendations/{decision}", body, method="POST")
+    client.print_line(recommendation["state"])
+    client.print_result(recommendation)
+
+
+def _print_moves(client: Terminal, recommendation: Any) -> None:
     total = recommendation["answer"]["total"]
     if not recommendation["steps"]:
-        print_line(options, f"{recommendation['id']}: no moves worth making.")
+        client.print_line(f"{recommendation['id']}: no moves worth making.")
         for words in recommendation["answer"]["rejected"]:
-            print_line(options, f"rejected: {words}")
+            client.print_line(f"rejected: {words}")
     elif total is not None:
         before, after = percent(total["before"]["mean"]), percent(total["after"]["mean"])
         interval = f"{signed_percent(total['gain']['low'])} to {signed_percent(total['gain']['high'])}"
-        print_line(options, f"{recommendation['id']}: {before} now, {after} after the moves ({interval})")
+        client.print_line(f"{recommendation['id']}: {before} now, {after} after the moves ({interval})")
     rows = [
         (step["position"] + 1, f"{step['application']['name']}/{step['task']['name']}",
          step["source"]["name"] if step["source"] else "waiting", step["target"]["name"], step["explanation"])
         for step in recommendation["steps"]
     ]  # fmt: skip
-    print_result(options, recommendation, ("", "task", "from", "to", "why"), rows)
+    client.print_result(recommendation, ("", "task", "from", "to", "why"), rows)
     if recommendation["answer"]["network"]:
         arcs = [tuple(arc[name] for name in ExplainedArc._fields) for arc in recommendation["answer"]["network"]]
-        print_line(options, "\n" + as_text([ExplainedArc(*arc) for arc in arcs]))
+        client.print_line("\n" + as_text([ExplainedArc(*arc) for arc in arcs]))

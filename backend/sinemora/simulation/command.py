@@ -1,28 +1,31 @@
 """`sinemora simulate`: placement policies through time, a JSON object for each."""
 
-import argparse
 import hashlib
 import json
 import os
 import sys
 import time
-from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from typer import Exit, Option, Typer
 
 from sinemora.kit.handover import HandoverError, upload_result
-from sinemora.simulation.core import report, series, trace
+from sinemora.simulation.core import report as reports
+from sinemora.simulation.core import series
+from sinemora.simulation.core import trace as traces
 from sinemora.simulation.core.network import Series
 from sinemora.simulation.core.schemes import Scheme
-from sinemora.simulation.core.simulate import World, simulate
+from sinemora.simulation.core.simulate import World
+from sinemora.simulation.core.simulate import simulate as run_simulation
 from sinemora.simulation.core.state import State, StateError
 from sinemora.simulation.core.workload import Workload
 
 _KEEP_EVERY_S = 20.0
-_EXAMPLES = """\
+_WORLD = World()
+_EPILOG = """\b
 Examples:
   sinemora simulate --policy random --policy gang_budget --hours 2
   sinemora simulate --machines 12500 --hours 19.5 --trace google2011 --kept runs --report runs      (all of the trace)
@@ -37,85 +40,83 @@ With --kept the state of every policy is on disk: stop it any time, the same com
 told again: with --upload it is handed over at once.
 Exit codes: 0 done, 1 failed, 2 not understood, 130 interrupted."""
 
-
-def add(commands: Any) -> None:
-    """Add the command to the program's."""
-    command: argparse.ArgumentParser = commands.add_parser(
-        "simulate",
-        help="compare placement policies through time",
-        description=__doc__,
-        epilog=_EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    world = World()
-    command.add_argument("--policy", action="append", choices=list(Scheme), help="one or more (default: all)")
-    for name in ("machines", "slots", "step-s", "round-s", "window-s", "history-s", "seed"):
-        default = getattr(world, name.replace("-", "_"))
-        command.add_argument(f"--{name}", type=int, default=default, help="default: %(default)s")
-    command.add_argument("--hours", type=float, default=world.seconds / 3600, help="default: %(default)s")
-    command.add_argument("--move-price", type=int, default=world.move_price, help="cost points (default: %(default)s)")
-    command.add_argument("--noise", type=float, default=world.noise, help="noise of a measured latency, such as 0.15")
-    command.add_argument("--trace", type=Path, metavar="FOLDER", help="jobs of a cluster trace")
-    command.add_argument("--latency", type=Path, metavar="FOLDER", help="measured traces of latency")
-    command.add_argument("--statistics", type=Path, metavar="CSV", help="statistics to draw latency with")
-    command.add_argument("--kept", type=Path, metavar="FOLDER", help="folder for states, to resume later")
-    command.add_argument("--report", type=Path, metavar="FOLDER", help="folder for figures, picture and page")
-    command.add_argument("--upload", metavar="URL", help="upload the report to this server")
-    command.add_argument("--key", help="API key (default: SINEMORA_API_KEY)")
-    command.add_argument("--name", default="Simulation", help="name of the report there (default: %(default)s)")
-    command.add_argument("--output", type=Path, help="file to write (default: standard output)")
-    command.set_defaults(run=_run)
+app = Typer(
+    add_completion=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120},
+    pretty_exceptions_enable=False,
+)
 
 
-def _run(options: argparse.Namespace) -> int:
+@app.command(epilog=_EPILOG)
+def simulate(
+    policy: Annotated[list[Scheme] | None, Option(help="Policy to simulate; repeatable.", show_default="all")] = None,
+    machines: Annotated[int, Option(help="Number of machines.")] = _WORLD.machines,
+    slots: Annotated[int, Option(help="Slots of each machine.")] = _WORLD.slots,
+    step_s: Annotated[int, Option(help="Length of a step, in seconds.")] = _WORLD.step_s,
+    round_s: Annotated[int, Option(help="Time between rounds of moves, in seconds.")] = _WORLD.round_s,
+    window_s: Annotated[int, Option(help="Length of a measured window, in seconds.")] = _WORLD.window_s,
+    history_s: Annotated[int, Option(help="Look-back of priced moves, in seconds.")] = _WORLD.history_s,
+    seed: Annotated[int, Option(help="Seed of everything drawn.")] = _WORLD.seed,
+    hours: Annotated[float, Option(help="Length of the simulation, in hours.")] = _WORLD.seconds / 3600,
+    move_price: Annotated[int, Option(help="Price of a move, in cost points.")] = _WORLD.move_price,
+    noise: Annotated[float, Option(help="Noise of a measured latency, such as 0.15.")] = _WORLD.noise,
+    trace: Annotated[Path | None, Option(metavar="FOLDER", help="Jobs of a cluster trace.")] = None,
+    latency: Annotated[Path | None, Option(metavar="FOLDER", help="Measured traces of latency.")] = None,
+    statistics: Annotated[Path | None, Option(metavar="CSV", help="Statistics to draw latency with.")] = None,
+    kept: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for states, to resume later.")] = None,
+    report: Annotated[Path | None, Option(metavar="FOLDER", help="Folder for figures, picture and page.")] = None,
+    upload: Annotated[str | None, Option(metavar="URL", help="Upload the report to this server.")] = None,
+    key: Annotated[str | None, Option(help="API key.", show_default="SINEMORA_API_KEY")] = None,
+    name: Annotated[str, Option(help="Name of the report there.")] = "Simulation",
+    output: Annotated[Path | None, Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Compare placement policies through time. Write a JSON object for each."""
     world = World(
-        machines=options.machines,
-        slots=options.slots,
-        seconds=round(options.hours * 3600),
-        step_s=options.step_s,
-        round_s=options.round_s,
-        window_s=options.window_s,
-        history_s=options.history_s,
-        noise=options.noise,
-        move_price=options.move_price,
-        seed=options.seed,
+        machines=machines,
+        slots=slots,
+        seconds=round(hours * 3600),
+        step_s=step_s,
+        round_s=round_s,
+        window_s=window_s,
+        history_s=history_s,
+        noise=noise,
+        move_price=move_price,
+        seed=seed,
     )
-    key = str(options.key or os.environ.get("SINEMORA_API_KEY", ""))
-    keyless = "--upload needs --key or SINEMORA_API_KEY" if options.upload and not key else None
+    key = key or os.environ.get("SINEMORA_API_KEY", "")
+    keyless = "--upload needs --key or SINEMORA_API_KEY" if upload and not key else None
     if wrong := _wrong(world) or keyless:
         sys.stderr.write(f"simulate: {wrong}\n")
-        return 2
+        raise Exit(2)
     try:
-        lines = list(_outcomes(options, world))
-    except (trace.TraceError, series.SeriesError, StateError, OSError) as error:
+        jobs, seconds = _jobs(world, trace), _latency(world, latency, statistics)
+        lines = [reports.summary(_one(world, scheme, jobs, seconds, kept)) for scheme in policy or list(Scheme)]
+    except (traces.TraceError, series.SeriesError, StateError, OSError) as error:
         sys.stderr.write(f"\nsimulate: {error}\n")
-        return 1
+        raise Exit(1) from None
     except KeyboardInterrupt:
         sys.stderr.write("\nsimulate: interrupted; with --kept the same command goes on from here\n")
-        return 130
+        raise Exit(130) from None
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    if options.output:
-        options.output.write_text(text, "utf-8")
+    if output:
+        output.write_text(text, "utf-8")
     else:
         sys.stdout.write(text)
-    whole = {"world": asdict(world) | _read(options), "policies": lines}
-    if options.report:
-        for path in report.write(whole, options.report):
+    # Only the names of what was read instead of drawn: their folders are nobody's business.
+    read = {"trace": trace, "latency": latency, "statistics": statistics}
+    names = {what: path.resolve().name if path else None for what, path in read.items()}
+    whole = {"world": asdict(world) | names, "policies": lines}
+    if report:
+        for path in reports.write(whole, report):
             sys.stderr.write(f"{path}\n")
-    if options.upload:
+    if upload:
         try:
-            made = upload_result(options.upload, key, "/v1/simulations", {"name": options.name, **whole})
+            made = upload_result(upload, key, "/v1/simulations", {"name": name, **whole})
         except HandoverError as error:
             sys.stderr.write(f"simulate: {error}\n")
-            return 1
-        sys.stderr.write(f"Report: {options.upload.rstrip('/')}/simulations/{made['id']}\n")
-    return 0
-
-
-def _read(options: argparse.Namespace) -> dict[str, str | None]:
-    """What was read instead of drawn: names, for where it lies is nobody's business."""
-    found = {"trace": options.trace, "latency": options.latency, "statistics": options.statistics}
-    return {what: path.resolve().name if path else None for what, path in found.items()}
+            raise Exit(1) from None
+        sys.stderr.write(f"Report: {upload.rstrip('/')}/simulations/{made['id']}\n")
 
 
 def _wrong(world: World) -> str | None:
@@ -133,24 +134,23 @@ def _wrong(world: World) -> str | None:
     return None
 
 
-def _outcomes(options: argparse.Namespace, world: World) -> Iterator[dict[str, Any]]:
-    if options.trace:
-        found = trace.jobs(options.trace, world.seconds)
-        jobs = Workload.of_trace(found, np.random.default_rng(world.seed))
+def _jobs(world: World, folder: Path | None) -> Workload:
+    if folder:
+        jobs = Workload.of_trace(traces.jobs(folder, world.seconds), np.random.default_rng(world.seed))
         if int(jobs.size.max(initial=0)) > world.machines * world.slots // 2:
-            raise trace.TraceError(
-                f"the trace has jobs of {jobs.size.max()} tasks; the cluster of it had {trace.MACHINES} machines:"
-                f" --machines {trace.MACHINES}"
+            raise traces.TraceError(
+                f"the trace has jobs of {jobs.size.max()} tasks; the cluster of it had {traces.MACHINES} machines:"
+                f" --machines {traces.MACHINES}"
             )
-    else:
-        jobs = Workload.drawn(world.machines, world.slots, world.seconds, np.random.default_rng(world.seed))
-    if options.latency:
-        seconds = series.read_traces(options.latency)
-    else:
-        statistics = series.read_statistics(options.statistics) if options.statistics else series.PUBLISHED
-        seconds = series.drawn(statistics, np.random.default_rng(world.seed))
-    for scheme in (Scheme(one) for one in options.policy or list(Scheme)):
-        yield report.summary(_one(world, scheme, jobs, seconds, options.kept))
+        return jobs
+    return Workload.drawn(world.machines, world.slots, world.seconds, np.random.default_rng(world.seed))
+
+
+def _latency(world: World, folder: Path | None, statistics: Path | None) -> Series:
+    if folder:
+        return series.read_traces(folder)
+    published = series.read_statistics(statistics) if statistics else series.PUBLISHED
+    return series.drawn(published, np.random.default_rng(world.seed))
 
 
 def _one(world: World, scheme: Scheme, jobs: Workload, seconds: Series, kept: Path | None) -> Any:
@@ -169,7 +169,7 @@ def _one(world: World, scheme: Scheme, jobs: Workload, seconds: Series, kept: Pa
             now.write(path, of)
             written = at
 
-    outcome = simulate(world, scheme, jobs, seconds, state=state, after_step=after_step)
+    outcome = run_simulation(world, scheme, jobs, seconds, state=state, after_step=after_step)
     sys.stderr.write(f"\r{scheme}: area {outcome.area:.2f} %{' ' * 30}\n")
     return outcome
 

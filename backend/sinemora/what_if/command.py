@@ -1,42 +1,36 @@
 """`sinemora what-if`: evaluate changes and keep scenarios over the API."""
 
-import argparse
-import sys
 from pathlib import Path
-from typing import Any
+from typing import Annotated
 
 import yaml
+from typer import Argument, Option, Typer
 
-from sinemora.kit.client import Client, RequestRefused
-from sinemora.kit.commands import add_command, add_group, percent, print_line, print_result, signed_percent, yaml_of
+from sinemora.kit.client import RequestRefused
+from sinemora.kit.commands import Terminal, calls_api, percent, signed_percent, write_text, yaml_of
 
+app = Typer(rich_markup_mode=None)
+what_if = Typer(rich_markup_mode=None)
+app.add_typer(what_if, name="what-if", help="Evaluate changes for all applications; manage scenarios (API key).")
 
-def add(commands: Any) -> None:
-    """Add the commands."""
-    what_if = add_group(commands, "what-if", "evaluate changes for all applications; manage scenarios")
-    command = add_command(what_if, "ask", "evaluate a YAML file or a scenario", _what_if)
-    command.add_argument("file", type=Path, nargs="?", help="YAML: mesh and changes")
-    command.add_argument("--scenario", help="name of a scenario, instead of a file")
-
-    add_command(what_if, "list", "list all scenarios", _list_scenarios)
-    command = add_command(what_if, "keep", "save a YAML file as a scenario; replaces one of that name", _keep)
-    command.add_argument("name")
-    command.add_argument("file", type=Path)
-    for name, about, action in (
-        ("export", "export a scenario as YAML", _export_scenario),
-        ("delete", "delete a scenario", _delete_scenario),
-    ):
-        add_command(what_if, name, about, action).add_argument("name")
+Name = Annotated[str, Argument(help="Name of the scenario.")]
 
 
-def _what_if(client: Client, options: argparse.Namespace) -> None:
-    if (options.file is None) == (options.scenario is None):
-        raise RequestRefused("Ambiguous request: give either a YAML file or --scenario.")
-    if options.scenario is not None:
-        kept = client.named("/v1/scenarios", options.scenario, "scenario")
+@what_if.command()
+@calls_api
+def ask(
+    client: Terminal,
+    file: Annotated[Path | None, Argument(help="YAML file with mesh and changes; - for standard input.")] = None,
+    scenario: Annotated[str | None, Option(help="Name of a scenario, instead of a file.")] = None,
+) -> None:
+    """Evaluate a YAML file or a scenario."""
+    if scenario is not None and file is None:
+        kept = client.named("/v1/scenarios", scenario, "scenario")
         question = kept["question"] | {"mesh": kept["mesh"]["name"]}
+    elif file is not None and scenario is None:
+        question = yaml_of(file)
     else:
-        question = yaml_of(options.file)
+        raise RequestRefused("Ambiguous request: give either a YAML file or --scenario.")
     answer = client.read("/v1/what-if", question)
     rows = [
         (impact["application"]["name"], percent(impact["before"] and impact["before"]["mean"]),
@@ -45,39 +39,54 @@ def _what_if(client: Client, options: argparse.Namespace) -> None:
          impact["waiting"] or "", "below its objective" if impact["below_objective"] else "")
         for impact in answer["applications"]
     ]  # fmt: skip
-    print_result(options, answer, ("application", "now", "then", "change", "waiting", ""), rows)
+    client.print_result(answer, ("application", "now", "then", "change", "waiting", ""), rows)
     for placed in answer["placed"]:
-        print_line(
-            options, f"{placed['application']['name']}/{placed['task']['name']} is placed on {placed['vm']['name']}"
+        client.print_line(
+            f"{placed['application']['name']}/{placed['task']['name']} is placed on {placed['vm']['name']}"
         )
     for words in answer["broken"]:
-        print_line(options, f"violated: {words}")
+        client.print_line(f"violated: {words}")
 
 
-def _list_scenarios(client: Client, options: argparse.Namespace) -> None:
+@what_if.command("list")
+@calls_api
+def list_scenarios(client: Terminal) -> None:
+    """List all scenarios."""
     scenarios = list(client.items("/v1/scenarios"))
     rows = [
         (scenario["name"], scenario["mesh"]["name"], len(scenario["question"]["changes"])) for scenario in scenarios
     ]
-    print_result(options, scenarios, ("scenario", "mesh", "changes"), rows)
+    client.print_result(scenarios, ("scenario", "mesh", "changes"), rows)
 
 
-def _keep(client: Client, options: argparse.Namespace) -> None:
-    question = yaml_of(options.file)
-    there = next((item for item in client.items("/v1/scenarios") if item["name"] == options.name), None)
+@what_if.command()
+@calls_api
+def keep(
+    client: Terminal, name: Name, file: Annotated[Path, Argument(help="YAML file; - for standard input.")]
+) -> None:
+    """Save a YAML file as a scenario; replace one of that name."""
+    question = yaml_of(file)
+    there = next((item for item in client.items("/v1/scenarios") if item["name"] == name), None)
     if there is None:
-        scenario = client.read("/v1/scenarios", question | {"name": options.name})
+        scenario = client.read("/v1/scenarios", question | {"name": name})
     else:
         changed = {field: value for field, value in question.items() if field != "mesh"}
         tag = {"If_Match": f'"{there["version"]}"'}
         scenario = client.read(f"/v1/scenarios/{there['id']}", changed, method="PATCH", **tag)
-    print_result(options, scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["question"]["changes"]))])
+    client.print_result(scenario, ("scenario", "changes"), [(scenario["name"], len(scenario["question"]["changes"]))])
 
 
-def _export_scenario(client: Client, options: argparse.Namespace) -> None:
-    kept = client.named("/v1/scenarios", options.name, "scenario")
-    yaml.safe_dump({"mesh": kept["mesh"]["name"]} | kept["question"], sys.stdout, sort_keys=False, allow_unicode=True)
+@what_if.command()
+@calls_api
+def export(client: Terminal, name: Name) -> None:
+    """Export a scenario as YAML."""
+    kept = client.named("/v1/scenarios", name, "scenario")
+    document = {"mesh": kept["mesh"]["name"]} | kept["question"]
+    write_text(yaml.safe_dump(document, sort_keys=False, allow_unicode=True), None)
 
 
-def _delete_scenario(client: Client, options: argparse.Namespace) -> None:
-    client.read(f"/v1/scenarios/{client.named('/v1/scenarios', options.name, 'scenario')['id']}", method="DELETE")
+@what_if.command()
+@calls_api
+def delete(client: Terminal, name: Name) -> None:
+    """Delete a scenario."""
+    client.read(f"/v1/scenarios/{client.named('/v1/scenarios', name, 'scenario')['id']}", method="DELETE")

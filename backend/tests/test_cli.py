@@ -1,0 +1,56 @@
+"""The command line: what it lists, imports and refuses."""
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+from typer.main import get_group
+
+from sinemora.cli import IMPORTED, main
+
+
+@pytest.mark.parametrize("name", sorted(IMPORTED))
+def test_a_listed_command_is_the_one_of_its_module(name: str) -> None:
+    module, listed = IMPORTED[name]
+    help_text = get_group(import_module(module).app).commands[name].help or ""
+    assert help_text.startswith(listed.removesuffix("."))
+
+
+def test_every_command_of_a_module_is_listed() -> None:
+    for module in {module for module, _ in IMPORTED.values()}:
+        assert {name for name, (of, _) in IMPORTED.items() if of == module} == set(
+            get_group(import_module(module).app).commands
+        )
+
+
+def test_help_imports_no_command_and_no_settings() -> None:
+    code = (
+        "import sys\nfrom sinemora.cli import main\nassert main(['--help']) == 0\n"
+        "loaded = {name.split('.')[0] for name in sys.modules}\n"
+        "assert not loaded & {'numpy', 'sqlalchemy', 'fastapi', 'celery', 'pydantic_settings', 'rich'}, loaded\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "clean-data" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["applicatons"], "Did you mean 'applications'?"),
+        ([], "Missing command"),
+        (["recommend", "--mesh", "a", "--policy", "best"], "'exact', 'gang', 'robust', 'pack', 'nomora', 'graph'"),
+        (["export", "weather", "--mesh", "a"], "comparison, distribution, losses"),
+        (["simulate", "--policy", "best"], "'never_move', 'exact', 'budget'"),
+        (["receivers", "add", "a", "--kind", "fax"], "'email', 'webhook', 'slack', 'pagerduty', 'teams'"),
+        (["recommend"], "--mesh"),
+        (["recommend", "--mesh", "a", "--minutes", "x"], "--minutes"),
+        (["receivers", "add", "a", "--colour", "red"], "No such option: --colour"),
+    ],
+)
+def test_a_value_that_is_not_understood_is_named(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    assert words in capsys.readouterr().err
