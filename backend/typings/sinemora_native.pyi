@@ -4,7 +4,7 @@ A call that gets arrays whose sizes do not fit one another raises ValueError, or
 """
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ _U8: TypeAlias = npt.NDArray[np.uint8]
 _U16: TypeAlias = npt.NDArray[np.uint16]
 _I32: TypeAlias = npt.NDArray[np.int32]
 _I64: TypeAlias = npt.NDArray[np.int64]
+
+_F64: TypeAlias = npt.NDArray[np.float64]
+_Costs: TypeAlias = npt.NDArray[Any]
 
 class FrameError(ValueError):
     """Bytes that are no block of a frame, or arrays that fit none."""
@@ -60,3 +63,34 @@ def split_report(body: bytes, fields_max: int, /) -> tuple[bytes, list[bytes]] |
 def read_window(
     message: bytes, own_key: int, /
 ) -> tuple[bytes, tuple[_I64, _I32, _U16, _U16, _I64, _U16, int] | None, tuple[str, str] | None] | None: ...
+def fill_costs(latency_ns: _I32, step_ns: int, tables: _I32, out: _Costs, /) -> None: ...
+def cheapest_machines(row: _Costs, price: _I32, wanted: int, offset: int, out: _I32, /) -> int: ...
+def violating_pairs(
+    costs: _Costs, job_potential: _I64, price: _I32, most: _I64, out_job: _I32, out_machine: _I32, /
+) -> int: ...
+def candidate_pairs(
+    costs: _Costs, price: _I32, wanted: _I64, barred: int, out_job: _I32, out_machine: _I32, /
+) -> int: ...
+def pivot(arcs: Any, tree: Any, count: int, most: int, /) -> int: ...
+def hang_all(tree: Any, nodes: _I64, parent: int, arcs: _I64, up: int, flows: _I64, /) -> None: ...
+def walk_tree(arcs: Any, tree: Any, root: int, /) -> None: ...
+def cheapest_root(
+    latency_ns: _I32, roots: _I64, free: _I64, tasks: int, table: _I32, step_ns: int, /
+) -> tuple[int, int]: ...
+def anneal(problem: Any, links: Any, waiting_cost: float, proposals: int, seed: int, /) -> _I64: ...
+def cluster_latency(
+    sources: _I64, rack: _I64, pod: _I64, base_ns: _I64, seed: int, noise: float, draw: int, /
+) -> _I32: ...
+def traced_latency(
+    sources: _I64,
+    targets: _I64 | None,
+    rack: _I64,
+    pod: _I64,
+    delay_ns: _I32,
+    scales: _F64,
+    second: int,
+    seed: int,
+    noise: float,
+    draw: int,
+    /,
+) -> _I32: ...

@@ -3,7 +3,7 @@
 `ONLY=` one group: small, fronts, full, tenant.
 
 Without a trace, jobs have the generator's sizes. Times are of a whole step, from latency to certified plan, after one
-small plan has compiled the loops; `cpu_s` is the processor's time for the same.
+small plan has warmed up; `cpu_s` is the processor's time for the same.
 """
 
 import dataclasses

@@ -10,14 +10,14 @@ import time
 from dataclasses import replace
 
 import numpy as np
+import sinemora_native
 
-from sinemora.compiled import compiled
 from sinemora.placement import costs as points
 from sinemora.placement import exact
 from sinemora.placement.cost_kernels import fill
 from sinemora.placement.costs import CostTable, Objective
 from sinemora.placement.plan import Plan
-from sinemora.placement.problem import ANYWHERE, Bools, Ints, Nanoseconds, Problem, ProblemError
+from sinemora.placement.problem import ANYWHERE, Bools, Ints, Problem, ProblemError
 
 _ROWS = 64
 
@@ -89,7 +89,7 @@ def best_for_one(
     best, choice = 1 << 60, ANYWHERE
     for start in range(0, len(roots), _ROWS):
         chunk = roots[start : start + _ROWS]
-        cost, at = _cheapest_root(problem.latency.rows(chunk), chunk, usable, tasks, table[0], step)
+        cost, at = sinemora_native.cheapest_root(problem.latency.rows(chunk), chunk, usable, tasks, table[0], step)
         if cost < best:
             best, choice = cost, int(chunk[at])
     taken = np.zeros(len(free), np.int64)
@@ -132,32 +132,3 @@ def _fixed(problem: Problem) -> Bools:
     """Return jobs whose root may not move: they have pinned tasks."""
     held = problem.held().of_jobs(len(problem.jobs))
     return held > 0
-
-
-@compiled
-def _cheapest_root(
-    latency_ns: Nanoseconds, roots: Ints, free: Ints, tasks: int, table: CostTable, step_ns: int
-) -> tuple[int, int]:
-    """Return the least cost and its root when tasks fill the free slots nearest to each root."""
-    best, choice = 1 << 60, 0
-    last = len(table) - 1
-    slots = np.empty(len(table), np.int64)
-    half = step_ns // 2
-    for row in range(len(roots)):
-        slots[:] = 0
-        for machine in range(len(free)):
-            if free[machine] > 0:
-                slots[min((latency_ns[row, machine] + half) // step_ns, last)] += free[machine]
-        slots[min((latency_ns[row, roots[row]] + half) // step_ns, last)] -= 1
-        left, cost = tasks, 0
-        # Costs rise with the step: curves fall.
-        for step in range(last + 1):
-            taken = min(left, slots[step])
-            cost += taken * table[step]
-            left -= taken
-            if left == 0:
-                break
-        cost += left * 1001 * 1000
-        if cost < best:
-            best, choice = cost, row
-    return best, choice

@@ -7,11 +7,12 @@ Slots, CPU, memory, allowed VMs, anti-affinity, spread limits, pins, move price 
 
 import time
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import sinemora_native
 
-from sinemora.placement.annealing import Fixed, State, annealed, fits, put, take
 from sinemora.placement.problem import Bools, Ints, ProblemError, Shares
 
 WAITING = -1
@@ -64,6 +65,16 @@ class SearchProblem:
     most_moves: int
 
 
+class Links(NamedTuple):
+    """Both ends of every link, by task."""
+
+    starts: Ints
+    """Place of each task's first link, and the number of links at the end, shape (tasks + 1,)."""
+    other: Ints
+    """Task at the other end."""
+    weight: Shares
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class SearchSolution:
     """Best placement found. `cost` covers links without move prices; `bound` is a lower bound for any placement."""
@@ -82,15 +93,14 @@ def solve(question: SearchProblem, seed: int = 0, proposals: int | None = None) 
     _check(question)
     movers = np.flatnonzero(question.movable)
     default = min(max(PROPOSALS_LEAST, PROPOSALS_A_TASK * len(movers)), PROPOSALS_MOST)
-    fixed = _fixed(question)
+    links, waiting_cost = _links(question), _waiting_cost(question)
     tries = [question.at]
     if len(movers) and len(question.source):
         starts = _STARTS if len(movers) <= _FEW_TASKS else 1
         for start in range(starts):
-            state = _state(question, fixed)
             count = (proposals or default) // starts
-            tries.append(annealed(state, fixed, movers, question.most_moves, count, seed + start))
-    at = min(tries, key=lambda placement: _total(question, fixed, placement))
+            tries.append(sinemora_native.anneal(question, links, waiting_cost, count, seed + start))
+    at = min(tries, key=lambda placement: _total(question, waiting_cost, placement))
     moved = int(((at != question.at) & (question.at >= 0)).sum())
     return SearchSolution(
         at, _value(question, at), lower_bound(question), moved, int((at < 0).sum()), time.perf_counter() - started
@@ -136,58 +146,23 @@ def _value(question: SearchProblem, at: Ints) -> float:
     return float((question.table[curve, question.steps[a[run], b[run]]] * question.weight[run]).sum())
 
 
-def _total(question: SearchProblem, fixed: Fixed, at: Ints) -> float:
+def _total(question: SearchProblem, waiting_cost: float, at: Ints) -> float:
     moved = ((at != question.at) & (question.at >= 0)).sum()
-    return _value(question, at) + fixed.price * float(moved) + fixed.waiting_cost * float((at < 0).sum())
+    return _value(question, at) + question.move_price * float(moved) + waiting_cost * float((at < 0).sum())
 
 
-def _fixed(question: SearchProblem) -> Fixed:
+def _waiting_cost(question: SearchProblem) -> float:
+    """Return a cost above that of all links at their dearest and all moves: a task that runs is always worth it."""
+    dearest = float(question.table.max(initial=1.0)) * float(question.weight.sum())
+    return dearest + question.move_price * len(question.at) + 1
+
+
+def _links(question: SearchProblem) -> Links:
     task = np.concatenate([question.source, question.target])
     order = np.argsort(task, kind="stable")
     tasks = len(question.at)
-    index = np.concatenate([[0], np.cumsum(np.bincount(task, minlength=tasks))]).astype(np.int64)
-    other = np.concatenate([question.target, question.source])[order].astype(np.int64)
-    weight = np.concatenate([question.weight, question.weight])[order]
-    # A task that runs costs its links, and is always worth it: all links at their dearest are cheaper than waiting.
-    dearest = float(question.table.max(initial=1.0)) * float(question.weight.sum()) + question.move_price * tasks + 1
-    return Fixed(
-        question.owner,
-        question.need,
-        question.curve,
-        question.table,
-        question.steps,
-        question.allowed,
-        question.domain,
-        question.most,
-        question.spared,
-        question.apart,
-        index,
-        other,
-        weight,
-        question.move_price,
-        dearest,
+    return Links(
+        starts=np.concatenate([[0], np.cumsum(np.bincount(task, minlength=tasks))]).astype(np.int64),
+        other=np.concatenate([question.target, question.source])[order].astype(np.int64),
+        weight=np.concatenate([question.weight, question.weight])[order],
     )
-
-
-def _state(question: SearchProblem, fixed: Fixed) -> State:
-    tasks, machines = len(question.at), len(question.room)
-    jobs = len(question.curve)
-    state = State(
-        question.at.copy(),
-        question.at.copy(),
-        question.room.copy(),
-        np.zeros((jobs, len(LEVELS), int(question.domain.max(initial=0)) + 1), np.int64),
-        np.zeros((jobs, machines), np.int64),
-        np.full(machines, -1, np.int64),
-        np.full(tasks, -1, np.int64),
-        np.full(tasks, -1, np.int64),
-        np.zeros(tasks, np.bool_),
-    )
-    for task in np.flatnonzero(question.at >= 0).tolist():
-        put(state, fixed, task, int(question.at[task]))
-    for task in np.flatnonzero(question.movable & (question.at >= 0)).tolist():
-        machine = int(question.at[task])
-        take(state, fixed, task)
-        state.forgiven[task] = not fits(state, fixed, task, machine)
-        put(state, fixed, task, machine)
-    return state

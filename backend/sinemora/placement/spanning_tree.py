@@ -1,11 +1,9 @@
-"""The basis of a network simplex, a tree on flat arrays: potentials, and hanging parts of it elsewhere. Compiled."""
+"""The basis of a network simplex, a tree on flat arrays: potentials. The native module hangs parts of it elsewhere."""
 
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-
-from sinemora.compiled import compiled
 
 Int32s = npt.NDArray[np.int32]
 Int64s = npt.NDArray[np.int64]
@@ -102,129 +100,6 @@ def potentials(tree: Tree) -> Int64s:
     """Return the potential of every node."""
     found: Int64s = tree.potential[tree.anchor] + tree.offset
     return found
-
-
-@compiled
-def _list(tree: Tree, node: int) -> None:
-    """Enter a node among those of its parent's children that have children."""
-    parent = tree.parent[node]
-    if parent < 0:
-        return
-    tree.before[node] = -1
-    tree.after[node] = tree.first[parent]
-    if tree.first[parent] >= 0:
-        tree.before[tree.first[parent]] = node
-    tree.first[parent] = node
-
-
-@compiled
-def _strike(tree: Tree, node: int) -> None:
-    parent = tree.parent[node]
-    if parent < 0:
-        return
-    if tree.before[node] >= 0:
-        tree.after[tree.before[node]] = tree.after[node]
-    else:
-        tree.first[parent] = tree.after[node]
-    if tree.after[node] >= 0:
-        tree.before[tree.after[node]] = tree.before[node]
-
-
-@compiled
-def hang(tree: Tree, node: int, parent: int, arc: int, up: int, flow: int) -> None:
-    """Make `node` a child of `parent` through `arc`. Depths and potentials are left to `walk`."""
-    tree.parent[node] = parent
-    tree.arc[node] = arc
-    tree.up[node] = up
-    tree.flow[node] = flow
-    if tree.children[node] > 0:
-        _list(tree, node)
-    tree.children[parent] += 1
-    if tree.children[parent] == 1:
-        _list(tree, parent)
-
-
-@compiled
-def hang_all(tree: Tree, nodes: Int64s, parent: int, arcs: Int64s, up: int, flows: Int64s) -> None:
-    """`hang` for many nodes under one parent."""
-    for k in range(len(nodes)):
-        hang(tree, nodes[k], parent, arcs[k], up, flows[k])
-
-
-@compiled
-def unhang(tree: Tree, node: int) -> None:
-    """Take `node` from its parent."""
-    if tree.children[node] > 0:
-        _strike(tree, node)
-    parent = tree.parent[node]
-    tree.children[parent] -= 1
-    if tree.children[parent] == 0:
-        _strike(tree, parent)
-
-
-@compiled
-def anchor(arcs: Arcs, tree: Tree, node: int) -> None:
-    """Where a node's potential stands, from whether it has children."""
-    parent = tree.parent[node]
-    if tree.children[node] > 0 or parent < 0:
-        tree.anchor[node] = node
-        tree.offset[node] = 0
-    else:
-        tree.anchor[node] = parent
-        cost = arcs.cost[tree.arc[node]]
-        tree.offset[node] = -cost if tree.up[node] else cost
-
-
-@compiled
-def settle(tree: Tree, node: int) -> None:
-    """Write down depth and potential of a node that may be about to have a child."""
-    if tree.children[node] == 0:
-        tree.depth[node] = tree.depth[tree.parent[node]] + 1
-        tree.potential[node] = tree.potential[tree.anchor[node]] + tree.offset[node]
-
-
-@compiled
-def walk(arcs: Arcs, tree: Tree, root: int) -> None:
-    """Depths and potentials of everything under `root` from the costs of the tree's arcs."""
-    node = root
-    while True:
-        if node != root:
-            parent = tree.parent[node]
-            tree.depth[node] = tree.depth[parent] + 1
-            cost = arcs.cost[tree.arc[node]]
-            tree.potential[node] = tree.potential[parent] + (-cost if tree.up[node] else cost)
-        if tree.first[node] >= 0:
-            node = tree.first[node]
-            continue
-        while node != root and tree.after[node] < 0:
-            node = tree.parent[node]
-        if node == root:
-            break
-        node = tree.after[node]
-    for each in range(len(tree.parent)):
-        anchor(arcs, tree, each)
-
-
-@compiled
-def shift(tree: Tree, root: int, change: int, stack: Int32s) -> None:
-    """Add `change` to the potentials under `root` and renew depths. `stack` is room for nodes with children."""
-    first, after, depth, potential = tree.first, tree.after, tree.depth, tree.potential
-    depth[root] = depth[tree.parent[root]] + 1
-    potential[root] += change
-    stack[0] = root
-    top = 1
-    while top > 0:
-        top -= 1
-        node = stack[top]
-        below = depth[node] + 1
-        node = first[node]
-        while node >= 0:
-            depth[node] = below
-            potential[node] += change
-            if first[node] >= 0:
-                stack[top] = node
-                top += 1
-            node = after[node]
 
 
 def stand_in(arcs: Arcs, tree: Tree, heads: int, own: Int64s) -> None:

@@ -11,11 +11,11 @@ and the basis stays strongly feasible).
 """
 
 import numpy as np
+import sinemora_native
 
 from sinemora.placement.cost_kernels import CLOSED, CostMatrix, candidates, violators
 from sinemora.placement.plan import Certificate
 from sinemora.placement.problem import Assignment, Ints
-from sinemora.placement.simplex import pivot
 from sinemora.placement.spanning_tree import (
     LOWER,
     TREE,
@@ -23,12 +23,10 @@ from sinemora.placement.spanning_tree import (
     UPPER,
     Int32s,
     grown,
-    hang_all,
     no_arcs,
     no_tree,
     potentials,
     stand_in,
-    walk,
 )
 
 _FIRST_COLUMNS = 128
@@ -90,13 +88,13 @@ class Transport:
         arcs.cap[: self._count] = UNLIMITED
         arcs.state[: self._count] = TREE
         own = np.arange(machines, dtype=np.int64)
-        hang_all(tree, own, self.free, own, 0, self.slots)
-        hang_all(tree, np.array([self.out]), self.free, np.array([machines]), 0, np.array([1]))
+        sinemora_native.hang_all(tree, own, self.free, own, 0, self.slots)
+        sinemora_native.hang_all(tree, np.array([self.out]), self.free, np.array([machines]), 0, np.array([1]))
         self._wait_arc = self._stays = np.empty(0, np.int64)
         self._attach(0, jobs)
         self._open = self.slots > 0
         self._add_cheapest(0, wanted, np.where(self._open, 0, CLOSED))
-        walk(arcs, tree, self.free)
+        sinemora_native.walk_tree(arcs, tree, self.free)
 
     def _add_cheapest(self, first: int, wanted: Ints, price: Ints) -> None:
         """The cheapest pairs, after what a slot is worth, of jobs `first`…"""
@@ -117,7 +115,7 @@ class Transport:
         arc = self._append(self._node(number), np.full(len(number), self.out), self.waiting_cost[first:last], UNLIMITED)
         self._arcs.state[arc] = TREE
         self._wait_arc = np.concatenate([self._wait_arc, arc])
-        hang_all(self._tree, self._node(number), self.out, arc, 1, self.supply[first:last])
+        sinemora_native.hang_all(self._tree, self._node(number), self.out, arc, 1, self.supply[first:last])
 
     def _node(self, job: Ints | Int32s) -> Ints:
         return job.astype(np.int64) + self.machines + 2
@@ -148,7 +146,7 @@ class Transport:
         cold = False
         while True:
             most = 20 * (self._count + self.machines + self.jobs)
-            pivots = pivot(self._arcs, self._tree, self._count, most)
+            pivots = sinemora_native.pivot(self._arcs, self._tree, self._count, most)
             self.pivots += pivots
             if pivots == most:  # a basis that is not strongly feasible may go round for ever: start afresh
                 if cold:
@@ -192,7 +190,7 @@ class Transport:
         pairs = pairs[arcs.tail[pairs] > self.free]
         job = arcs.tail[pairs] - (self.machines + 2)
         arcs.cost[pairs] = self.costs[job, arcs.head[pairs]].astype(np.int64) - self._discount[pairs]
-        walk(arcs, self._tree, self.free)
+        sinemora_native.walk_tree(arcs, self._tree, self.free)
 
     def arrive(self, costs: CostMatrix, supply: Ints, waiting_cost: Ints) -> None:
         """Jobs that were not there; `costs` is the matrix of all jobs, theirs at the end."""
@@ -207,7 +205,7 @@ class Transport:
         self._attach(first, self.jobs)
         wanted = np.minimum(_PRICED_COLUMNS + supply, self.machines)
         self._add_cheapest(first, wanted, self._slot_values())
-        walk(self._arcs, self._tree, self.free)
+        sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
     def _forget(self, slack: int) -> None:
         """Leave out pairs that carry nothing and would have to be more than `slack` cheaper to be worth it."""
@@ -228,7 +226,7 @@ class Transport:
         """Change what staying is worth to every task that `resume` said runs; flows stay, prices follow."""
         self._arcs.cost[self._stays] += self._discount[self._stays] - discount
         self._discount[self._stays] = discount
-        walk(self._arcs, self._tree, self.free)
+        sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
     def let_stay(self, current: Assignment, discount: int) -> None:
         """Make staying `discount` cheaper for the tasks that run at `current`, beside the plan that was solved.
@@ -239,7 +237,7 @@ class Transport:
         price = self.costs[current.job, current.machine].astype(np.int64)
         self._stays = self._append(self._node(current.job), current.machine, price, current.count, discount)
         stand_in(self._arcs, self._tree, self.free, self._stays)
-        walk(self._arcs, self._tree, self.free)
+        sinemora_native.walk_tree(self._arcs, self._tree, self.free)
 
     def prefer_stays(self) -> None:
         """Of the solved plans that cost the same take the one that leaves most tasks where `let_stay` said they run.
@@ -252,10 +250,10 @@ class Transport:
         reduced = cost + potential[arcs.tail[:count]] - potential[arcs.head[:count]]
         arcs.cost[:count] = reduced * (2 * len(self._tree.parent) + 2)
         arcs.cost[self._stays] -= 1
-        walk(arcs, self._tree, self.free)
-        self.pivots += pivot(arcs, self._tree, count, 20 * (count + self.machines + self.jobs))
+        sinemora_native.walk_tree(arcs, self._tree, self.free)
+        self.pivots += sinemora_native.pivot(arcs, self._tree, count, 20 * (count + self.machines + self.jobs))
         arcs.cost[:count] = cost
-        walk(arcs, self._tree, self.free)
+        sinemora_native.walk_tree(arcs, self._tree, self.free)
         self.solve()
 
     # Reading ----------------------------------------------------------------------------------------------------

@@ -10,6 +10,9 @@ pub(crate) trait Number: Element {
     const NAME: &str;
 }
 
+impl Number for i8 {
+    const NAME: &str = "int8";
+}
 impl Number for u8 {
     const NAME: &str = "uint8";
 }
@@ -49,6 +52,11 @@ impl<'py, T: Number> FromPyObject<'_, 'py> for Input<T> {
 }
 
 impl<T: Number> Input<T> {
+    /// The length of the array's last dimension.
+    pub(crate) fn columns(&self) -> usize {
+        self.buffer.shape().last().copied().unwrap_or_default()
+    }
+
     /// The numbers. Nobody may write to the array while they are read, with or without the interpreter's lock.
     pub(crate) fn slice(&self) -> &[T] {
         if let Some(copy) = &self.copy {
@@ -62,6 +70,57 @@ impl<T: Number> Input<T> {
         // this type of number (checked above). Callers of the module do not write to arrays that they pass to a
         // call before that returns; those arrays are results of earlier calls or of the calling thread.
         unsafe { std::slice::from_raw_parts(self.buffer.buf_ptr().cast::<T>(), size) }
+    }
+}
+
+/// Flags, of an array of numpy's type `bool`.
+pub(crate) struct Flags(Input<u8>);
+
+impl<'py> FromPyObject<'_, 'py> for Flags {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        Ok(Self(object.call_method1("view", ("uint8",))?.extract()?))
+    }
+}
+
+impl Flags {
+    /// A byte for each flag.
+    pub(crate) fn slice(&self) -> &[u8] {
+        self.0.slice()
+    }
+}
+
+/// An array of any shape that is changed in place, row by row.
+pub(crate) struct InOut<T: Number> {
+    buffer: PyBuffer<T>,
+}
+
+impl<'py, T: Number> FromPyObject<'_, 'py> for InOut<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let buffer = PyBuffer::<T>::get(&object)?;
+        let ready = buffer.is_c_contiguous() && buffer.buf_ptr().cast::<T>().is_aligned();
+        if ready && !buffer.readonly() {
+            Ok(Self { buffer })
+        } else {
+            Err(crate::unfit())
+        }
+    }
+}
+
+impl<T: Number> InOut<T> {
+    /// The numbers. Nobody else may read or write the array meanwhile, with or without the interpreter's lock.
+    pub(crate) fn slice(&mut self) -> &mut [T] {
+        let size = self.buffer.item_count();
+        if size == 0 {
+            return &mut [];
+        }
+        // SAFETY: the buffer keeps the memory of the array alive for as long as `self`; it is writable, contiguous, aligned
+        // and of this type of number (checked above). Callers of the module pass an array once to a call, and leave it
+        // alone until that returns.
+        unsafe { std::slice::from_raw_parts_mut(self.buffer.buf_ptr().cast::<T>(), size) }
     }
 }
 

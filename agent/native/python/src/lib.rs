@@ -7,6 +7,7 @@
 #![allow(clippy::needless_pass_by_value)]
 
 mod arrays;
+mod placement;
 
 use pyo3::create_exception;
 use pyo3::exceptions::PyValueError;
@@ -42,6 +43,11 @@ mod module {
     #[pymodule_export]
     use super::FrameError;
     use super::arrays::{Input, Output, one_dimensional};
+    #[pymodule_export]
+    use super::placement::{
+        anneal, candidate_pairs, cheapest_machines, cheapest_root, cluster_latency, fill_costs,
+        hang_all, pivot, traced_latency, violating_pairs, walk_tree,
+    };
     use super::{refused, unfit};
 
     type Array<'py> = Bound<'py, PyAny>;

@@ -10,13 +10,11 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+import sinemora_native
 from scipy.ndimage import percentile_filter, uniform_filter1d
 
-from sinemora.compiled import compiled
 from sinemora.placement.problem import Ints, Machines, Nanoseconds
 
-SAME_MACHINE_NS = 5_000
-RACK, POD, CLUSTER = 0, 1, 2
 SCALES = np.array([[0.5, 1.0], [0.8, 1.2], [0.8, 1.2]])
 """Factors of the source for its traces within a rack, within a pod and between pods (UCAM-CL-TR-937, 6.3)."""
 Factors = npt.NDArray[np.float64]
@@ -38,12 +36,8 @@ class ClusterLatency:
 
     def rows(self, sources: Ints) -> Nanoseconds:
         """Latency from each source to every machine in ns, shape (sources, machines)."""
-        out = np.empty((len(sources), len(self.machines)), np.int32)
-        _rows(
-            np.asarray(sources, np.int64), self.machines.rack, self.machines.pod, self.base_ns,
-            self.seed, self.noise, self.draw, out,
-        )  # fmt: skip
-        return out
+        rack, pod = self.machines.rack, self.machines.pod
+        return sinemora_native.cluster_latency(sources, rack, pod, self.base_ns, self.seed, self.noise, self.draw)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,27 +73,18 @@ class TracedLatency:
 
     def rows(self, sources: Ints) -> Nanoseconds:
         """Latency from each source to every machine in ns, shape (sources, machines)."""
-        out = np.empty((len(sources), len(self.machines)), np.int32)
-        rack, pod = self.machines.rack, self.machines.pod
-        _traced_rows(
-            np.asarray(sources, np.int64), rack, pod, self.series.delay_ns, SCALES,
-            self._at, self.seed, self.noise, self.draw, out,
-        )  # fmt: skip
-        return out
+        return self._drawn(sources, None)
 
     def pairs(self, one: Ints, other: Ints) -> Nanoseconds:
         """Latency of single pairs in ns, shape (pairs,)."""
-        out = np.empty(len(one), np.int32)
-        rack, pod = self.machines.rack, self.machines.pod
-        _traced_pairs(
-            one, other, rack, pod, self.series.delay_ns, SCALES, self._at, self.seed, self.noise, self.draw, out
-        )
-        return out
+        return self._drawn(one, other)
 
-    @property
-    def _at(self) -> int:
-        seconds: int = self.series.delay_ns.shape[2]
-        return self.second % seconds
+    def _drawn(self, sources: Ints, targets: Ints | None) -> Nanoseconds:
+        delay_ns = self.series.delay_ns
+        return sinemora_native.traced_latency(
+            sources, targets, self.machines.rack, self.machines.pod, delay_ns, SCALES,
+            self.second % delay_ns.shape[2], self.seed, self.noise, self.draw,
+        )  # fmt: skip
 
 
 def bases(rng: np.random.Generator, values: int = 6) -> Factors:
@@ -113,79 +98,3 @@ def bases(rng: np.random.Generator, values: int = 6) -> Factors:
     high = np.array([[100.0], [440.0], [350.0]])
     drawn = rng.uniform(low, high, (3, values))
     return np.asarray(drawn * rng.uniform(SCALES[:, :1], SCALES[:, 1:], (3, values)))
-
-
-@compiled
-def _hash(a: int, b: int, seed: int) -> int:
-    """Thirty-two well mixed bits of an unordered pair (the finaliser of splitmix64)."""
-    low, high = (a, b) if a < b else (b, a)
-    x = np.uint64(low) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(high)
-    x += np.uint64(seed) * np.uint64(0xD1B54A32D192ED03)
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return int((x ^ (x >> np.uint64(31))) >> np.uint64(32))
-
-
-@compiled
-def _off(value: int, a: int, b: int, seed: int, noise: float, draw: int) -> int:
-    """A value as it is measured."""
-    if noise <= 0.0:
-        return value
-    unit = _hash(a, b, seed ^ (draw + 1) * 0x5BD1E995) / 4294967296.0
-    return int(value * (1.0 + noise * (2.0 * unit - 1.0)))
-
-
-@compiled
-def _rows(
-    sources: Ints, rack: Ints, pod: Ints, base_ns: Ints, seed: int, noise: float, draw: int, out: Nanoseconds
-) -> None:
-    values = base_ns.shape[1]
-    for row in range(len(sources)):
-        source = sources[row]
-        for machine in range(out.shape[1]):
-            if machine == source:
-                out[row, machine] = SAME_MACHINE_NS
-                continue
-            kind = RACK if rack[machine] == rack[source] else POD if pod[machine] == pod[source] else CLUSTER
-            value = base_ns[kind, (_hash(source, machine, seed) * values) >> 32]
-            out[row, machine] = _off(value, source, machine, seed, noise, draw)
-
-
-@compiled
-def _traced(
-    a: int, b: int, rack: Ints, pod: Ints, delay_ns: Nanoseconds, scales: Factors,
-    second: int, seed: int, noise: float, draw: int,
-) -> int:  # fmt: skip
-    if a == b:
-        return SAME_MACHINE_NS
-    kind = RACK if rack[a] == rack[b] else POD if pod[a] == pod[b] else CLUSTER
-    bits = _hash(a, b, seed)
-    path = (bits * delay_ns.shape[1]) >> 32
-    # One hash is enough for three draws: multiplied by odd numbers its bits mix again.
-    seconds = delay_ns.shape[2]
-    at = second + ((((bits * 0x85EBCA77) & 0xFFFFFFFF) * seconds) >> 32)
-    if at >= seconds:  # a division here would take half of the time of all
-        at -= seconds
-    unit = ((bits * 0x9E3779B1) & 0xFFFFFFFF) / 4294967296.0
-    value = int(delay_ns[kind, path, at] * (scales[kind, 0] + (scales[kind, 1] - scales[kind, 0]) * unit))
-    measured: int = _off(value, a, b, seed, noise, draw)
-    return measured
-
-
-@compiled
-def _traced_rows(
-    sources: Ints, rack: Ints, pod: Ints, delay_ns: Nanoseconds, scales: Factors,
-    second: int, seed: int, noise: float, draw: int, out: Nanoseconds,
-) -> None:  # fmt: skip
-    for row in range(len(sources)):
-        for machine in range(out.shape[1]):
-            out[row, machine] = _traced(sources[row], machine, rack, pod, delay_ns, scales, second, seed, noise, draw)
-
-
-@compiled
-def _traced_pairs(
-    one: Ints, other: Ints, rack: Ints, pod: Ints, delay_ns: Nanoseconds, scales: Factors,
-    second: int, seed: int, noise: float, draw: int, out: Nanoseconds,
-) -> None:  # fmt: skip
-    for at in range(len(one)):
-        out[at] = _traced(one[at], other[at], rack, pod, delay_ns, scales, second, seed, noise, draw)

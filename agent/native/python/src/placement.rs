@@ -1,0 +1,398 @@
+//! Loops of placement and simulation, for the arrays of `sinemora.placement` and `sinemora.simulation`.
+
+use pyo3::prelude::*;
+use sinemora_native::placement::annealing::{self, Problem};
+use sinemora_native::placement::costs;
+use sinemora_native::placement::latency::{self, Cluster, Series};
+use sinemora_native::placement::{roots, simplex, tree};
+
+use crate::arrays::{Flags, InOut, Input, Output, one_dimensional};
+use crate::unfit;
+
+type Array<'py> = Bound<'py, PyAny>;
+
+/// A matrix of costs: 16 bits where every cost fits, else 32.
+#[derive(FromPyObject)]
+pub(crate) enum Costs {
+    Narrow(Input<u16>),
+    Wide(Input<i32>),
+}
+
+/// A matrix of costs that is written.
+#[derive(FromPyObject)]
+pub(crate) enum CostsOut {
+    Narrow(InOut<u16>),
+    Wide(InOut<i32>),
+}
+
+impl Costs {
+    fn len(&self) -> usize {
+        match self {
+            Self::Narrow(costs) => costs.slice().len(),
+            Self::Wide(costs) => costs.slice().len(),
+        }
+    }
+}
+
+fn fit(fits: bool) -> PyResult<()> {
+    if fits { Ok(()) } else { Err(unfit()) }
+}
+
+/// Return whether `out` has room for the sum of the positive numbers, one for each of `rows`.
+fn has_room(numbers: &[i64], rows: usize, out: &[i32]) -> bool {
+    let most: i128 = numbers.iter().map(|n| i128::from((*n).max(0))).sum();
+    numbers.len() == rows && most <= out.len() as i128
+}
+
+/// Write costs of latency (rows, machines): each row's own row of `tables` (rows, steps) at the nearest step.
+#[pyfunction]
+pub(crate) fn fill_costs(
+    py: Python<'_>,
+    latency_ns: Input<i32>,
+    step_ns: i64,
+    tables: Input<i32>,
+    mut out: CostsOut,
+) -> PyResult<()> {
+    let (machines, steps) = (latency_ns.columns(), tables.columns());
+    let (latency, tables) = (latency_ns.slice(), tables.slice());
+    let size = match &mut out {
+        CostsOut::Narrow(out) => out.slice().len(),
+        CostsOut::Wide(out) => out.slice().len(),
+    };
+    if size == 0 {
+        return fit(latency.is_empty());
+    }
+    fit(steps > 0 && machines > 0 && step_ns > 0 && latency.len() == size)?;
+    fit(size % machines == 0 && tables.len() == size / machines * steps)?;
+    match &mut out {
+        CostsOut::Narrow(out) => {
+            let out = out.slice();
+            py.detach(|| costs::fill(latency, machines, step_ns, tables, steps, out));
+        }
+        CostsOut::Wide(out) => {
+            let out = out.slice();
+            py.detach(|| costs::fill(latency, machines, step_ns, tables, steps, out));
+        }
+    }
+    Ok(())
+}
+
+/// Write the `wanted` machines that are cheapest after their price; return their number.
+#[pyfunction]
+pub(crate) fn cheapest_machines(
+    row: Costs,
+    price: Input<i32>,
+    wanted: usize,
+    offset: usize,
+    mut out: InOut<i32>,
+) -> PyResult<usize> {
+    let (price, out) = (price.slice(), out.slice());
+    let wanted = wanted.min(price.len());
+    fit(row.len() == price.len() && wanted <= out.len() && offset <= price.len())?;
+    Ok(match &row {
+        Costs::Narrow(row) => costs::cheapest(row.slice(), price, wanted, offset, out),
+        Costs::Wide(row) => costs::cheapest(row.slice(), price, wanted, offset, out),
+    })
+}
+
+/// Write the pairs whose reduced cost is negative, at most `most` of a job; return their number.
+#[pyfunction]
+pub(crate) fn violating_pairs(
+    py: Python<'_>,
+    costs: Costs,
+    job_potential: Input<i64>,
+    price: Input<i32>,
+    most: Input<i64>,
+    mut out_job: InOut<i32>,
+    mut out_machine: InOut<i32>,
+) -> PyResult<usize> {
+    let (potential, price, most) = (job_potential.slice(), price.slice(), most.slice());
+    let (jobs, machines) = (out_job.slice(), out_machine.slice());
+    fit(costs.len() == potential.len() * price.len() && !price.is_empty())?;
+    fit(has_room(most, potential.len(), jobs) && has_room(most, potential.len(), machines))?;
+    Ok(py.detach(|| match &costs {
+        Costs::Narrow(costs) => {
+            costs::violators(costs.slice(), potential, price, most, jobs, machines)
+        }
+        Costs::Wide(costs) => {
+            costs::violators(costs.slice(), potential, price, most, jobs, machines)
+        }
+    }))
+}
+
+/// Write the `wanted` machines of every job that are cheapest after their price; return the number of pairs.
+#[pyfunction]
+pub(crate) fn candidate_pairs(
+    py: Python<'_>,
+    costs: Costs,
+    price: Input<i32>,
+    wanted: Input<i64>,
+    barred: i64,
+    mut out_job: InOut<i32>,
+    mut out_machine: InOut<i32>,
+) -> PyResult<usize> {
+    let (price, wanted) = (price.slice(), wanted.slice());
+    let (jobs, machines) = (out_job.slice(), out_machine.slice());
+    fit(costs.len() == wanted.len() * price.len() && !price.is_empty())?;
+    fit(has_room(wanted, wanted.len(), jobs) && has_room(wanted, wanted.len(), machines))?;
+    Ok(py.detach(|| match &costs {
+        Costs::Narrow(costs) => {
+            costs::candidates(costs.slice(), price, wanted, barred, jobs, machines)
+        }
+        Costs::Wide(costs) => {
+            costs::candidates(costs.slice(), price, wanted, barred, jobs, machines)
+        }
+    }))
+}
+
+/// The arrays of `sinemora.placement.spanning_tree.Arcs`.
+#[derive(FromPyObject)]
+pub(crate) struct Arcs {
+    tail: InOut<i32>,
+    head: InOut<i32>,
+    cost: InOut<i64>,
+    cap: InOut<i64>,
+    state: InOut<i8>,
+}
+
+impl Arcs {
+    fn slices(&mut self) -> tree::Arcs<'_> {
+        tree::Arcs {
+            tail: self.tail.slice(),
+            head: self.head.slice(),
+            cost: self.cost.slice(),
+            cap: self.cap.slice(),
+            state: self.state.slice(),
+        }
+    }
+}
+
+/// The arrays of `sinemora.placement.spanning_tree.Tree`.
+#[derive(FromPyObject)]
+pub(crate) struct Tree {
+    parent: InOut<i32>,
+    arc: InOut<i32>,
+    up: InOut<i8>,
+    flow: InOut<i64>,
+    children: InOut<i32>,
+    anchor: InOut<i32>,
+    offset: InOut<i64>,
+    depth: InOut<i32>,
+    potential: InOut<i64>,
+    first: InOut<i32>,
+    after: InOut<i32>,
+    before: InOut<i32>,
+}
+
+impl Tree {
+    fn slices(&mut self) -> tree::Tree<'_> {
+        tree::Tree {
+            parent: self.parent.slice(),
+            arc: self.arc.slice(),
+            up: self.up.slice(),
+            flow: self.flow.slice(),
+            children: self.children.slice(),
+            anchor: self.anchor.slice(),
+            offset: self.offset.slice(),
+            depth: self.depth.slice(),
+            potential: self.potential.slice(),
+            first: self.first.slice(),
+            after: self.after.slice(),
+            before: self.before.slice(),
+        }
+    }
+}
+
+/// Pivot among the first `count` arcs until none can enter, at most `most` times; return the number of pivots.
+#[pyfunction]
+pub(crate) fn pivot(
+    py: Python<'_>,
+    mut arcs: Arcs,
+    mut tree: Tree,
+    count: usize,
+    most: usize,
+) -> PyResult<usize> {
+    let (mut arcs, mut tree) = (arcs.slices(), tree.slices());
+    py.detach(|| simplex::pivot(&mut arcs, &mut tree, count, most))
+        .ok_or_else(unfit)
+}
+
+/// Hang nodes under one parent, each through its own arc with its own flow.
+#[pyfunction]
+pub(crate) fn hang_all(
+    mut tree: Tree,
+    nodes: Input<i64>,
+    parent: usize,
+    arcs: Input<i64>,
+    up: i8,
+    flows: Input<i64>,
+) -> PyResult<()> {
+    let (nodes, arcs, flows) = (nodes.slice(), arcs.slice(), flows.slice());
+    fit(nodes.len() == arcs.len() && nodes.len() == flows.len())?;
+    let mut tree = tree.slices();
+    for ((node, arc), flow) in nodes.iter().zip(arcs).zip(flows) {
+        tree.hang(*node as usize, parent, *arc as i32, up, *flow);
+    }
+    Ok(())
+}
+
+/// Compute depths and potentials of everything under `root` from the costs of the tree's arcs.
+#[pyfunction]
+pub(crate) fn walk_tree(py: Python<'_>, mut arcs: Arcs, mut tree: Tree, root: usize) {
+    let (arcs, mut tree) = (arcs.slices(), tree.slices());
+    py.detach(|| tree.walk(&arcs, root));
+}
+
+/// Return the least cost and the row of its root when tasks fill the free slots nearest to each root.
+#[pyfunction]
+pub(crate) fn cheapest_root(
+    py: Python<'_>,
+    latency_ns: Input<i32>,
+    roots: Input<i64>,
+    free: Input<i64>,
+    tasks: i64,
+    table: Input<i32>,
+    step_ns: i64,
+) -> PyResult<(i64, usize)> {
+    let (latency, roots, free) = (latency_ns.slice(), roots.slice(), free.slice());
+    let table = table.slice();
+    py.detach(|| roots::cheapest_root(latency, roots, free, tasks, table, step_ns))
+        .ok_or_else(unfit)
+}
+
+/// The arrays of `sinemora.placement.search.SearchProblem`.
+#[derive(FromPyObject)]
+pub(crate) struct SearchProblem {
+    at: Input<i64>,
+    movable: Flags,
+    owner: Input<i64>,
+    need: Input<i64>,
+    room: Input<i64>,
+    curve: Input<i64>,
+    table: Input<f64>,
+    steps: Input<i32>,
+    allowed: Flags,
+    domain: Input<i64>,
+    most: Input<i64>,
+    spared: Flags,
+    apart: Flags,
+    move_price: f64,
+    most_moves: usize,
+}
+
+/// Links by task: where each task's begin, the tasks at their other ends, and their weights.
+#[derive(FromPyObject)]
+pub(crate) struct Links {
+    starts: Input<i64>,
+    other: Input<i64>,
+    weight: Input<f64>,
+}
+
+/// Return the best placement seen in `proposals` proposals.
+#[pyfunction]
+pub(crate) fn anneal<'py>(
+    py: Python<'py>,
+    problem: SearchProblem,
+    links: Links,
+    waiting_cost: f64,
+    proposals: usize,
+    seed: u32,
+) -> PyResult<Array<'py>> {
+    let given = Problem {
+        at: problem.at.slice(),
+        movable: problem.movable.slice(),
+        owner: problem.owner.slice(),
+        need: problem.need.slice(),
+        room: problem.room.slice(),
+        curve: problem.curve.slice(),
+        table: problem.table.slice(),
+        table_steps: problem.table.columns(),
+        steps: problem.steps.slice(),
+        allowed: problem.allowed.slice(),
+        domain: problem.domain.slice(),
+        most: problem.most.slice(),
+        spared: problem.spared.slice(),
+        apart: problem.apart.slice(),
+        starts: links.starts.slice(),
+        other: links.other.slice(),
+        weight: links.weight.slice(),
+        price: problem.move_price,
+        waiting_cost,
+        most_moves: problem.most_moves,
+    };
+    let at = py.detach(|| annealing::anneal(&given, proposals, seed));
+    one_dimensional(py, &at.ok_or_else(unfit)?)
+}
+
+/// Return latency from each source to every machine, ns: one of a few base values (3, values) a class.
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn cluster_latency<'py>(
+    py: Python<'py>,
+    sources: Input<i64>,
+    rack: Input<i64>,
+    pod: Input<i64>,
+    base_ns: Input<i64>,
+    seed: i64,
+    noise: f64,
+    draw: i64,
+) -> PyResult<Array<'py>> {
+    let (sources, rack, pod) = (sources.slice(), rack.slice(), pod.slice());
+    let base_ns = base_ns.slice();
+    let cluster = Cluster {
+        rack,
+        pod,
+        seed,
+        noise,
+        draw,
+    };
+    let mut latency = Output::new(py, &[sources.len(), rack.len()])?;
+    let out = latency.slice();
+    fit(py.detach(|| latency::rows(&cluster, sources, base_ns, out)))?;
+    Ok(latency.array())
+}
+
+/// Return latency from each source to every machine, ns, in one second of series.
+///
+/// With `targets` latency of single pairs, shape (pairs,).
+#[pyfunction]
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn traced_latency<'py>(
+    py: Python<'py>,
+    sources: Input<i64>,
+    targets: Option<Input<i64>>,
+    rack: Input<i64>,
+    pod: Input<i64>,
+    delay_ns: Input<i32>,
+    scales: Input<f64>,
+    second: usize,
+    seed: i64,
+    noise: f64,
+    draw: i64,
+) -> PyResult<Array<'py>> {
+    let (sources, rack, pod) = (sources.slice(), rack.slice(), pod.slice());
+    let cluster = Cluster {
+        rack,
+        pod,
+        seed,
+        noise,
+        draw,
+    };
+    let series = Series {
+        delay_ns: delay_ns.slice(),
+        seconds: delay_ns.columns(),
+        scales: scales.slice(),
+        second,
+    };
+    if let Some(targets) = targets {
+        let targets = targets.slice();
+        let mut latency = Output::new(py, &[sources.len()])?;
+        let out = latency.slice();
+        fit(py.detach(|| latency::traced_pairs(&cluster, &series, sources, targets, out)))?;
+        return Ok(latency.array());
+    }
+    let mut latency = Output::new(py, &[sources.len(), rack.len()])?;
+    let out = latency.slice();
+    fit(py.detach(|| latency::traced_rows(&cluster, &series, sources, out)))?;
+    Ok(latency.array())
+}
