@@ -15,6 +15,12 @@ from dataclasses import dataclass
 Labels = tuple[tuple[str, str], ...]  # sorted by name; "__name__" is the metric's
 Vector = dict[Labels, float]
 NAME = "__name__"
+LENGTH_MAX = 65_536
+"""Characters of an expression."""
+OPERANDS_MAX = 1_000
+"""Selectors and numbers of an expression."""
+DEPTH_MAX = 100
+"""Parentheses, aggregations and signs inside one another."""
 
 
 class PromQlError(ValueError):
@@ -104,14 +110,15 @@ def parse(expression: str) -> Expression:
 
 def selectors(expression: Expression) -> Iterator[Selector]:
     """Yield all selectors in an expression."""
-    match expression:
-        case Selector():
-            yield expression
-        case Aggregation(of=of):
-            yield from selectors(of)
-        case Binary(left=left, right=right):
-            yield from selectors(left)
-            yield from selectors(right)
+    waiting = [expression]
+    while waiting:
+        match waiting.pop():
+            case Selector() as selector:
+                yield selector
+            case Aggregation(of=of):
+                waiting.append(of)
+            case Binary(left=left, right=right):
+                waiting += [right, left]
 
 
 def evaluate(expression: Expression, fetch: Fetch) -> Vector | float:
@@ -124,7 +131,16 @@ def evaluate(expression: Expression, fetch: Fetch) -> Vector | float:
         case Aggregation():
             return _aggregate(expression, evaluate(expression.of, fetch))
         case Binary():
-            return _combine(expression, evaluate(expression.left, fetch), evaluate(expression.right, fetch))
+            # A sum of many terms is as deep on its left as it has terms.
+            operations: list[Binary] = []
+            first: Expression = expression
+            while isinstance(first, Binary):
+                operations.append(first)
+                first = first.left
+            result = evaluate(first, fetch)
+            for operation in reversed(operations):
+                result = _combine(operation, result, evaluate(operation.right, fetch))
+            return result
 
 
 def _aggregate(how: Aggregation, of: Vector | float) -> Vector:
@@ -172,16 +188,19 @@ def _nameless(labels: Labels) -> Labels:
 
 class _Parser:
     def __init__(self, text: str) -> None:
+        if len(text) > LENGTH_MAX:
+            raise PromQlError(f"the expression has {len(text)} characters, more than {LENGTH_MAX}")
+        text = text.rstrip()
         self.tokens: list[tuple[str, str, int]] = []
         at = 0
-        while text[at:].strip():
+        while at < len(text):
             found = _TOKEN.match(text, at)
             if not found:
                 rest = text[at:].lstrip()
                 raise PromQlError(f"not supported at character {len(text) - len(rest)}: {rest[:20]!r}")
             self.tokens.append((str(found.lastgroup), found[str(found.lastgroup)], found.start(str(found.lastgroup))))
             at = found.end()
-        self.at = 0
+        self.at = self.depth = self.operands = 0
 
     def whole(self) -> Expression:
         found = self._sum()
@@ -202,13 +221,22 @@ class _Parser:
         return left
 
     def _signed(self) -> Expression:
+        self.depth += 1
+        if self.depth > DEPTH_MAX:
+            raise PromQlError(f"more than {DEPTH_MAX} parts inside one another at character {self._peek()[2]}")
         if self._is("-", "+"):
             sign = self._take()
-            return Binary("*", Number(-1.0 if sign == "-" else 1.0), self._signed())
-        return self._primary()
+            inner: Expression = Binary("*", Number(-1.0 if sign == "-" else 1.0), self._signed())
+        else:
+            inner = self._primary()
+        self.depth -= 1
+        return inner
 
     def _primary(self) -> Expression:
-        kind, word, _ = self._peek()
+        kind, word, at = self._peek()
+        self.operands += kind == "number" or (kind == "name" and word not in _AGGREGATIONS) or self._is("{")
+        if self.operands > OPERANDS_MAX:
+            raise PromQlError(f"more than {OPERANDS_MAX} selectors and numbers, at character {at}")
         if kind == "number":
             self._take()
             return Number(float(word))

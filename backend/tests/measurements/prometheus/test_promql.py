@@ -1,10 +1,11 @@
 """What is understood of PromQL, and that the rest is said to be not."""
 
 import math
+import time
 
 import pytest
 
-from sinemora.measurements.prometheus.promql import NAME, PromQlError, evaluate, parse
+from sinemora.measurements.prometheus.promql import NAME, PromQlError, evaluate, parse, selectors
 
 SERIES = [
     ({"mesh": "m", "source": "a", "target": "b"}, 1.0),
@@ -80,3 +81,31 @@ def test_division_by_zero_is_infinite_or_no_number():
 def test_what_is_not_understood_is_said(expression, words):
     with pytest.raises(PromQlError, match=words.replace("(", r"\(").replace("}", r"\}")):
         values(expression)
+
+
+def test_long_sums_and_deep_parentheses_have_values():
+    assert values("+".join(["1"] * 1000)) == 1000.0
+    assert values("1 - " + "(" * 99 + "3" + ")" * 99) == -2.0
+    assert values("-" * 98 + "4") == 4.0
+    assert sum(1 for _ in selectors(parse(" + ".join(["delay"] * 1000)))) == 1000
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("(" * 1_000_000, "1000000 characters, more than 65536"),
+        ("(" * 60_000, "more than 100 parts inside one another at character 100"),
+        ("-" * 60_000 + "1", "more than 100 parts inside one another at character 100"),
+        ("sum(" * 10_000 + "a" + ")" * 10_000, "more than 100 parts inside one another at character 400"),
+        ("+".join(["a"] * 10_000), "more than 1000 selectors and numbers, at character 2000"),
+        ("a" + " " * 60_000, ""),
+    ],
+)
+def test_what_is_too_long_or_too_deep_is_refused_at_once(expression, words):
+    started = time.process_time()
+    if words:
+        with pytest.raises(PromQlError, match=words):
+            parse(expression)
+    else:
+        parse(expression)
+    assert time.process_time() - started < 2
