@@ -1,7 +1,8 @@
-"""Builds the agent's packages into agent/dist: `.deb`, `.rpm`, an archive, the install script, checksums, a signature.
+"""Build the agent's packages into agent/dist: `.deb`, `.rpm`, an archive, the install script, checksums, a signature.
 
-The binary is static (glibc's, `crt-static`), so that one file runs on every distribution. SINEMORA_SIGNING_KEY names an
-Ed25519 key in PEM (`openssl genpkey -algorithm ed25519`); without it the checksums are not signed, which is said.
+The binary is static (glibc's, `crt-static`), so that one file runs on every distribution. What the packages contain is
+listed in agent/agent/Cargo.toml. SINEMORA_SIGNING_KEY names an Ed25519 key in PEM (`openssl genpkey -algorithm
+ed25519`); without it the checksums are not signed, and a line on standard error reports that.
 """
 
 import hashlib
@@ -26,22 +27,22 @@ AGENT = ROOT / "agent"
 DIST = AGENT / "dist"
 STAGE = AGENT / "target" / "stage"
 UNIT = ROOT / "infra" / "systemd" / "sinemora-agent.service"
-# What Debian calls a machine, by what its kernel says.
-DEBIAN = {"x86_64": "amd64", "aarch64": "arm64"}
+# Processors that packages are built for, as the kernel names them.
+MACHINES = ("x86_64", "aarch64")
 
 
 def main() -> None:
-    """Build for this machine's processor; other processors' packages that lie in agent/dist stay."""
+    """Build for this machine's processor; keep the packages of other processors in agent/dist."""
     machine = platform.machine()
-    if machine not in DEBIAN:
-        sys.exit(f"There is no agent for {machine}.\nWhat to do: build on {' or '.join(DEBIAN)}")
+    if machine not in MACHINES:
+        sys.exit(f"There is no agent for {machine}.\nWhat to do: build on {' or '.join(MACHINES)}")
     version = tomllib.loads((AGENT / "Cargo.toml").read_text("utf-8"))["workspace"]["package"]["version"]
     stage(static_binary(machine))
     DIST.mkdir(exist_ok=True)
     for old in DIST.glob(f"*{machine}.*"):
         old.unlink()
-    for kind in ("deb", "rpm"):
-        nfpm(kind, version, machine, DIST / f"sinemora-agent-{version}-{machine}.{kind}")
+    deb(machine, DIST / f"sinemora-agent-{version}-{machine}.deb")
+    rpm(machine, DIST / f"sinemora-agent-{version}-{machine}.rpm")
     archive(DIST / f"sinemora-agent-{version}-{machine}.tar.gz")
     sums = checksums()
     (DIST / "SHA256SUMS").write_text(sums, "utf-8")
@@ -53,26 +54,25 @@ def main() -> None:
 
 
 def static_binary(machine: str) -> Path:
-    """Return the release binary without shared libraries."""
-    target = f"{machine}-unknown-linux-gnu"
+    """Build the release binary without shared libraries and return its path."""
     env = environment() | {"RUSTFLAGS": "-C target-feature=+crt-static"}
     cargo = remembered()["cargo"]
-    run([cargo, "build", "--release", "--locked", "--bin", "sinemora-agent", "--target", target], AGENT, env)
-    binary = AGENT / "target" / target / "release" / "sinemora-agent"
+    run([cargo, "build", "--release", "--locked", "--bin", "sinemora-agent", "--target", target(machine)], AGENT, env)
+    binary = AGENT / "target" / target(machine) / "release" / "sinemora-agent"
     if needs_a_loader(binary.read_bytes()):
         sys.exit(f"{binary} needs shared libraries.\nWhat to do: install the static C library (libc6-dev)")
     return binary
 
 
 def needs_a_loader(elf: bytes) -> bool:
-    """Return whether a program header of a 64-bit little-endian ELF asks for an interpreter (PT_INTERP)."""
+    """Return whether a 64-bit little-endian ELF asks for an interpreter (PT_INTERP, 3; System V ABI)."""
     (at,) = struct.unpack_from("<Q", elf, 32)
     size, count = struct.unpack_from("<HH", elf, 54)
     return any(struct.unpack_from("<I", elf, at + size * nth)[0] == 3 for nth in range(count))
 
 
 def stage(binary: Path) -> None:
-    """The files that packages hold, as they will lie on a VM."""
+    """Copy the files of the packages to the stage, as they are installed on a VM."""
     shutil.rmtree(STAGE, ignore_errors=True)
     STAGE.mkdir(parents=True)
     shutil.copy2(binary, STAGE / "sinemora-agent")
@@ -80,16 +80,33 @@ def stage(binary: Path) -> None:
     (STAGE / "sinemora-agent.service").write_text(unit, "utf-8")
 
 
-def nfpm(kind: str, version: str, machine: str, target: Path) -> None:
-    """One package of `kind`, deb or rpm."""
-    program = TOOLS / "nfpm" / VERSIONS["nfpm"]["pinned"] / "nfpm"
-    env = os.environ | {"VERSION": version, "ARCH": DEBIAN[machine]}
-    run([program, "package", "--config", HERE / "nfpm.yaml", "--packager", kind, "--target", target], ROOT, env)
+def deb(machine: str, output: Path) -> None:
+    """Write the .deb of the staged files."""
+    # Gzip without effort: the binary is small, and every dpkg reads it.
+    options = ["--quiet", "--locked", "--no-build", "--no-strip", "--fast", "--compress-type", "gz"]
+    package: list[str | Path] = ["--package", "sinemora-agent", "--target", target(machine), "--output", output]
+    run([tool("cargo-deb"), *options, *package], AGENT, environment())
 
 
-def archive(target: Path) -> None:
-    """The same files for machines without a package manager, to be unpacked at the root."""
-    with tarfile.open(target, "w:gz") as tar:
+def rpm(machine: str, output: Path) -> None:
+    """Write the .rpm of the staged files."""
+    options = ["--arch", machine, "--payload-compress", "gzip"]
+    run([tool("cargo-generate-rpm"), *options, "--output", output], AGENT / "agent", environment())
+
+
+def tool(name: str) -> Path:
+    """Return the path of a program that `make packages` has installed."""
+    return TOOLS / name / str(VERSIONS[name]["pinned"]) / "bin" / name
+
+
+def target(machine: str) -> str:
+    """Return the Rust target of a processor."""
+    return f"{machine}-unknown-linux-gnu"
+
+
+def archive(output: Path) -> None:
+    """Write the archive for machines without a package manager, to be unpacked at the root."""
+    with tarfile.open(output, "w:gz") as tar:
         for path, place, mode in (
             (STAGE / "sinemora-agent", "usr/bin/sinemora-agent", 0o755),
             (STAGE / "sinemora-agent.service", "etc/systemd/system/sinemora-agent.service", 0o644),
@@ -101,13 +118,13 @@ def archive(target: Path) -> None:
 
 
 def checksums() -> str:
-    """Lines as sha256sum writes them, of every package that is here."""
+    """Return a line of every package in agent/dist, in the format of sha256sum."""
     packages = sorted(path for path in DIST.iterdir() if path.suffix in (".deb", ".rpm", ".gz"))
     return "".join(f"{hashlib.sha256(path.read_bytes()).hexdigest()}  {path.name}\n" for path in packages)
 
 
 def sign(path: Path) -> None:
-    """An Ed25519 signature beside `path`, if there is a key."""
+    """Write the Ed25519 signature of `path` next to it, if there is a key."""
     signature = path.with_name(path.name + ".sig")
     signature.unlink(missing_ok=True)
     key = os.environ.get("SINEMORA_SIGNING_KEY")
@@ -119,7 +136,7 @@ def sign(path: Path) -> None:
 
 
 def run(command: Sequence[str | Path], folder: Path, env: "os._Environ[str] | dict[str, str]") -> None:
-    """Run to the end, or end with what it said."""
+    """Run a command; exit if it fails."""
     done = subprocess.run(command, cwd=folder, env=env, check=False)
     if done.returncode != 0:
         sys.exit(f"{Path(command[0]).name} ended with {done.returncode}")

@@ -1,4 +1,4 @@
-"""Brings what agents are tested and compared with (network tools, PTP daemons, certificates) and what packages them."""
+"""Bring the tools that agents are tested, compared and packaged with: network tools, PTP daemons, certificates."""
 
 import shutil
 
@@ -42,29 +42,44 @@ def missing(tools: str) -> list[str]:
 
 
 def ptp4u(log: Log) -> str:
-    """Build facebook/time's ptp4u from its module into `.tools/ptp4u` when the pinned version is not there yet."""
-    return _of_go("ptp4u", log)
-
-
-def nfpm(log: Log) -> str:
-    """Build nfpm, which makes .deb and .rpm packages, likewise."""
-    return _of_go("nfpm", log)
-
-
-def _of_go(name: str, log: Log) -> str:
-    wanted = VERSIONS[name]
-    folder = TOOLS / name / wanted["pinned"]
-    if (folder / name).exists():
+    """Build facebook/time's ptp4u in `.tools/ptp4u` unless the pinned version is there; it alone needs Go."""
+    pin = VERSIONS["ptp4u"]
+    folder = TOOLS / "ptp4u" / pin["pinned"]
+    if (folder / "ptp4u").exists():
         return "unchanged"
     log.run(
-        [remembered()["go"], "install", f"{wanted['module']}@{wanted['pinned']}"],
+        [remembered()["go"], "install", f"{pin['module']}@{pin['pinned']}"],
         "check that this machine reaches its Go module proxy (GOPROXY), then again",
         TOOLS,
         GOBIN=str(folder),
         GOTOOLCHAIN="local",
         GOFLAGS="-buildvcs=false",
     )
-    return str(wanted["pinned"])
+    return str(pin["pinned"])
+
+
+def cargo_deb(log: Log) -> str:
+    """Build cargo-deb, which writes .deb packages, in `.tools/cargo-deb` unless the pinned version is there."""
+    return _of_cargo("cargo-deb", log)
+
+
+def cargo_generate_rpm(log: Log) -> str:
+    """Build cargo-generate-rpm, which writes .rpm packages, in `.tools/cargo-generate-rpm`, likewise."""
+    return _of_cargo("cargo-generate-rpm", log)
+
+
+def _of_cargo(name: str, log: Log) -> str:
+    pin = VERSIONS[name]
+    folder = TOOLS / name / pin["pinned"]
+    if (folder / "bin" / name).exists():
+        return "unchanged"
+    options = ["--locked", *pin.get("options", []), "--root", folder]
+    log.run(
+        [remembered()["cargo"], "install", *options, f"{name}@{pin['pinned']}"],
+        "check that this machine reaches its crate registry, then again",
+        TOOLS,
+    )
+    return str(pin["pinned"])
 
 
 def _missing(programs: list[str]) -> list[str]:

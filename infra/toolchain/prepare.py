@@ -61,7 +61,8 @@ REDIS = _programs("redis-benchmark", "redis")
 RPM = _programs("rpm", "rpm")
 GO = Step("Go", "go", tools.go, ("uv",))
 PTP4U = Step("ptp4u", "ptp4u", laboratory.ptp4u, ("go",))
-NFPM = Step("nfpm", "nfpm", laboratory.nfpm, ("go",))
+CARGO_DEB = Step("cargo-deb", "cargo-deb", laboratory.cargo_deb, ("rust",))
+CARGO_RPM = Step("cargo-generate-rpm", "cargo-generate-rpm", laboratory.cargo_generate_rpm, ("rust",))
 
 GOALS = {
     "uv": [UV],
@@ -74,7 +75,7 @@ GOALS = {
     "bench-curves": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, MEMCACHED, REDIS],
     "bench-agent": [UV, BACKEND, RUST, NATIVE, AGENT_RELEASE, NETWORK, DAEMONS],
     "fuzz-agent": [RUST, CXX],
-    "packages": [UV, RUST, GO, NFPM, OPENSSL],
+    "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL],
     "test-packages": [RPM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
