@@ -26,7 +26,7 @@ clean-data: ## Delete the data folder; without a question: make clean-data YES=1
 	$(SINEMORA) clean-data $(if $(filter 1,$(YES)),--yes)
 
 ##@ Check
-.PHONY: test check test-backend test-agent test-interop fuzz-agent test-frontend test-e2e test-bare test-compose lint prose
+.PHONY: test check test-backend test-agent test-interop fuzz-agent test-frontend test-e2e screenshots recording test-bare test-compose lint prose
 test: ## Everything CI runs: lint, types, units, drift, end to end (some suites: SUITES='pytest vitest')
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py $(SUITES)
@@ -51,6 +51,12 @@ test-frontend: ## Unit tests of the front end
 test-e2e: ## Journeys in a real browser against the running product
 	$(PREPARE) test
 	@$(PYTHON) infra/test/suites.py playwright
+screenshots: ## Renew the kept screenshots of every page, after a look at what changed (e2e/screenshots)
+	$(PREPARE) screenshots
+	@$(RUN) --in e2e npm run --silent screenshots
+recording: ## Record again, from a product of its own, the answers that screenshots show; then: make screenshots
+	$(PREPARE) test
+	@$(RUN) --in e2e npm run --silent record
 test-bare: ## Both commands of the README on a bare Debian, as root and as a user (root; AS=user ONLY=up SUITES=… KEEP=/dir)
 	@AS="$(AS)" ONLY="$(ONLY)" SUITES="$(SUITES)" ARGS="$(ARGS)" KEEP="$(KEEP)" $(PYTHON) infra/test/bare.py
 test-compose: ## The production stack in containers, on real networks (root; Debian)

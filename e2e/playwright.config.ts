@@ -1,36 +1,82 @@
 import { defineConfig } from '@playwright/test'
 
+const browser = (...args: string[]) => ({
+  // Date fields are written in the browser's own language.
+  env: { ...(process.env as Record<string, string>), LANGUAGE: 'en_US' },
+  executablePath: process.env.SINEMORA_CHROMIUM ?? '/usr/bin/chromium',
+  args: [
+    '--no-sandbox',
+    '--disable-gpu',
+    '--disable-quic',
+    '--no-first-run',
+    '--disable-background-networking',
+    '--disable-component-update',
+    '--disable-sync',
+    ...args,
+  ],
+})
+
 /**
- * Journeys through the running product. It is the one at SINEMORA_E2E_URL, signed in to with SINEMORA_E2E_EMAIL and
- * SINEMORA_E2E_PASSWORD; without these, one of their own is started on a free port and stopped afterwards.
+ * Journeys walk through the running product. It is the one at SINEMORA_E2E_URL, signed in to with SINEMORA_E2E_EMAIL
+ * and SINEMORA_E2E_PASSWORD; without these, a product is started on a free port and stopped afterwards.
+ *
+ * Pages need no product: they show recorded answers. `record` renews that recording, and runs only with SINEMORA_RECORD=1.
  */
 export default defineConfig({
-  testDir: 'journeys',
   outputDir: 'results',
   globalSetup: './support/product.ts',
-  // Real agents, real packets and one product: the journeys take turns.
-  workers: 1,
+  workers: 2,
   timeout: 300_000,
-  expect: { timeout: 30_000 },
+  expect: {
+    timeout: 30_000,
+    // Other machines smooth letters differently; a button that loses its colour is more than this share of a page.
+    toHaveScreenshot: { maxDiffPixelRatio: 0.003, threshold: 0.2, stylePath: 'support/screenshots.css' },
+  },
+  snapshotPathTemplate: 'screenshots/{arg}{ext}',
   forbidOnly: true,
   reporter: 'list',
   use: {
-    viewport: { width: 1440, height: 900 },
     // Nothing moves: on a busy machine a button of a dialog that slides in is missed by the click that is aimed at it.
     contextOptions: { reducedMotion: 'reduce' },
     screenshot: 'only-on-failure',
     trace: 'retain-on-failure',
-    launchOptions: {
-      executablePath: process.env.SINEMORA_CHROMIUM ?? '/usr/bin/chromium',
-      args: [
-        '--no-sandbox',
-        '--disable-gpu',
-        '--disable-quic',
-        '--no-first-run',
-        '--disable-background-networking',
-        '--disable-component-update',
-        '--disable-sync',
-      ],
-    },
+    launchOptions: browser(),
   },
+  projects: [
+    {
+      name: 'journeys',
+      testDir: 'journeys',
+      // Real agents, real packets and one product: the journeys take turns.
+      workers: 1,
+      use: { viewport: { width: 1440, height: 900 } },
+    },
+    {
+      name: 'pages',
+      testDir: 'pages',
+      fullyParallel: true,
+      use: {
+        viewport: { width: 1280, height: 800 },
+        deviceScaleFactor: 1,
+        locale: 'en-GB',
+        timezoneId: 'UTC',
+        trace: 'off',
+        launchOptions: browser(
+          '--force-color-profile=srgb',
+          '--font-render-hinting=none',
+          '--disable-lcd-text',
+          '--hide-scrollbars',
+        ),
+      },
+    },
+    ...(process.env.SINEMORA_RECORD
+      ? [
+          {
+            name: 'record',
+            testDir: 'recording',
+            workers: 1,
+            use: { viewport: { width: 1280, height: 800 }, locale: 'en-GB', timezoneId: 'UTC' },
+          },
+        ]
+      : []),
+  ],
 })

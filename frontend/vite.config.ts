@@ -21,5 +21,12 @@ export default defineConfig({
     target: ['chrome123', 'firefox125', 'safari17.5'],
     assetsInlineLimit: 0,
   },
-  test: { include: ['src/**/*.test.{ts,tsx}'], environment: 'node', setupFiles: ['src/testing/setup.ts'] },
+  test: {
+    include: ['src/**/*.test.{ts,tsx}'],
+    environment: 'node',
+    setupFiles: ['src/testing/setup.ts'],
+    // On a busy machine a form takes seconds to render.
+    testTimeout: 60_000,
+    expect: { poll: { timeout: 20_000 } },
+  },
 })

@@ -1,62 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import { expect, expectAccessible, test } from '../support/journey'
-
-const PAGES = [
-  ['/curves', 'Curves'],
-  ['/curves/new', 'Add measurements'],
-  ['/curves/memcached-server', 'Memcached, server'],
-  ['/curves/memcached-server/measure', /Memcached, server/],
-  ['/curves/learning', /./],
-  ['/applications', /./],
-  ['/applications/new', /./],
-  ['/recommendations', /./],
-  ['/what-if', 'What if'],
-  ['/incidents', 'Incidents'],
-  ['/alert-rules', 'Alert rules'],
-  ['/alert-rules/new', 'New rule'],
-  ['/receivers', 'Receivers'],
-  ['/silences', 'Silences'],
-  ['/vms', 'VMs'],
-  ['/zones', 'Zones'],
-  ['/meshes', 'Meshes'],
-  ['/onboarding', 'Add a VM'],
-  ['/api-keys', 'API keys'],
-  ['/usage', 'Usage'],
-  ['/simulations', /^(Simulations|No simulations yet)$/],
-  ['/jobs', /^(Jobs|No jobs yet)$/],
-  ['/about', 'About'],
-] as const
-
-for (const colorScheme of ['light', 'dark'] as const) {
-  test(`every page is accessible on a ${colorScheme} page`, async ({ inside: page, mesh }) => {
-    await page.emulateMedia({ colorScheme })
-    for (const [path, heading] of PAGES) {
-      await page.goto(path)
-      await expect(page.getByRole('heading', { level: 1, name: heading })).toBeVisible()
-      await expectAccessible(page)
-    }
-    await page.goto('/vms')
-    await page.getByRole('region', { name: 'VMs and agents' }).getByRole('link').first().click()
-    await expect(page.getByRole('heading', { level: 2, name: 'Machine' })).toBeVisible()
-    await expectAccessible(page)
-    await page.goto(`/meshes/${mesh.id}/settings`)
-    await expect(
-      page.getByRole('table', { name: 'Members' }).or(page.getByRole('heading', { name: /^Members/ })),
-    ).toBeVisible()
-    await expectAccessible(page)
-    for (const show of ['series', 'distribution', 'variability', 'losses', 'movers', 'spikes']) {
-      await page.goto(`/meshes/${mesh.id}/explore?show=${show}&span=15m`)
-      await expect(page.getByRole('heading', { level: 1 }).first()).toContainText(`of ${mesh.name}`)
-      await expect(page.getByText(/^Loading/)).toHaveCount(0)
-      await expectAccessible(page)
-    }
-    for (const search of ['', '?by=zone', '?metric=asymmetry', '?metric=loss', '?span=15m&versus=before']) {
-      await page.goto(`/meshes/${mesh.id}${search}`)
-      await expect(page.getByRole('grid')).toBeVisible()
-      await expectAccessible(page)
-    }
-  })
-}
+import { expect, test } from '../support/journey'
 
 test('styles of components win over those of elements and of the component kit', async ({ inside: page, mesh }) => {
   await page.goto(`/meshes/${mesh.id}`)
@@ -123,6 +66,6 @@ test('the first load stays small; charts come with their page', async ({ inside:
   expect(shell).toBeLessThan(200_000)
   await page.goto(`/meshes/${mesh.id}`)
   await expect(page.getByRole('grid')).toBeVisible()
-  // The second page loads its scripts anew: what it shares with the first comes from the browser's cache.
+  // The second page loads its scripts again: what it shares with the first comes from the browser's cache.
   expect(loaded - shell).toBeLessThan(230_000)
 })

@@ -1,10 +1,9 @@
 /** What the journeys share: a signed-in page, the demonstration mesh, accessibility. */
 
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { test as base, expect, type Page } from '@playwright/test'
 
 export { expect } from '@playwright/test'
+export { expectAccessible } from './accessibility'
 
 function given(name: string): string {
   const value = process.env[name]
@@ -50,7 +49,7 @@ export async function read<T>(page: Page, path: string): Promise<T> {
 }
 
 /** Asks the API to make or change something, as whoever is signed in on the page. */
-export async function write<T>(page: Page, method: 'POST' | 'PATCH', path: string, data: object): Promise<T> {
+export async function write<T>(page: Page, method: 'POST' | 'PUT' | 'PATCH', path: string, data: object): Promise<T> {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const headers = { 'X-CSRF-Token': csrf_token, 'If-Match': '*' }
   const answer = await page.request.fetch(path, { method, data, headers })
@@ -63,60 +62,6 @@ export async function remove(page: Page, path: string) {
   const { csrf_token } = await read<{ csrf_token: string }>(page, '/v1/auth/session')
   const answer = await page.request.delete(path, { headers: { 'X-CSRF-Token': csrf_token } })
   expect(answer.ok(), `${path} answers ${answer.status()}`).toBe(true)
-}
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-interface Check {
-  data?: { messageKey?: string | null; contrastRatio?: number } | null
-}
-
-interface Finding {
-  id: string
-  help: string
-  nodes: { html: string; any: Check[] }[]
-}
-
-interface Findings {
-  violations: Finding[]
-  incomplete: Finding[]
-}
-
-/** Text this close to its background cannot be read at all: a contrast of 1 is the same colour. */
-const UNREADABLE_RATIO = 1.5
-
-/**
- * Return the text whose colour equals its background, or nearly does. axe does not call it a violation: text may be
- * hidden on purpose. It lists such text as incomplete, and nothing in this product is hidden that way.
- */
-function unreadable({ incomplete }: Findings): Finding[] {
-  return incomplete
-    .filter(({ id }) => id === 'color-contrast')
-    .map((finding) => ({
-      ...finding,
-      help: 'The colour of text must differ from its background',
-      nodes: finding.nodes.filter(({ any }) =>
-        any.some(
-          ({ data }) => data?.messageKey === 'equalRatio' || (data?.contrastRatio || Infinity) < UNREADABLE_RATIO,
-        ),
-      ),
-    }))
-    .filter(({ nodes }) => nodes.length > 0)
-}
-
-/** Expect no violation of any axe rule and no unreadable text on the page, once its transitions have ended. */
-export async function expectAccessible(page: Page) {
-  await page.evaluate(AXE)
-  await expect(async () => {
-    const findings = await page.evaluate(() => {
-      const { axe } = window as unknown as { axe: { run: () => Promise<Findings> } }
-      return axe.run()
-    })
-    const faults = [...findings.violations, ...unreadable(findings)]
-    expect(faults.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html }) => html).join('\n')}`)).toEqual(
-      [],
-    )
-  }).toPass({ timeout: 20_000 })
 }
 
 const UNITS: Record<string, number> = { ns: 1, µs: 1e3, ms: 1e6, s: 1e9 }

@@ -1,4 +1,4 @@
-/** The product the journeys walk through: the one given, or one started for them and stopped after them. */
+/** The product of the journeys: the one at SINEMORA_E2E_URL, or one that is started before and stopped after them. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -11,10 +11,12 @@ const ROOT = resolve(import.meta.dirname, '../..')
 const START_PATIENCE_MS = 300_000
 const STOP_PATIENCE_MS = 60_000
 
+/** Start a product, unless one is given or only recorded pages are shown. */
 export default async function start(): Promise<(() => Promise<void>) | undefined> {
+  if (process.argv.includes('--project=pages')) return undefined
   if (process.env.SINEMORA_E2E_URL) {
     if (!process.env.SINEMORA_E2E_EMAIL || !process.env.SINEMORA_E2E_PASSWORD) {
-      throw new Error('SINEMORA_E2E_URL needs SINEMORA_E2E_EMAIL and SINEMORA_E2E_PASSWORD beside it.')
+      throw new Error('SINEMORA_E2E_URL needs SINEMORA_E2E_EMAIL and SINEMORA_E2E_PASSWORD too.')
     }
     return undefined
   }
@@ -35,9 +37,9 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
     SINEMORA_DEMO_AGENTS: '4',
     SINEMORA_FRONTEND_DIR: frontend,
   }
-  const said: string[] = []
+  const output: string[] = []
   const product = spawn('sinemora', ['up'], { cwd: ROOT, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  for (const stream of [product.stdout, product.stderr]) stream.on('data', (text) => said.push(String(text)))
+  for (const stream of [product.stdout, product.stderr]) stream.on('data', (text) => output.push(String(text)))
   const ended = new Promise<void>((done) => product.once('exit', () => done()))
 
   async function stop() {
@@ -56,7 +58,7 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
     await run('sinemora', ['wait'], env)
   } catch (error) {
     await stop()
-    throw new Error(`The product did not start.\n${said.join('')}`, { cause: error })
+    throw new Error(`The product did not start.\n${output.join('')}`, { cause: error })
   }
   process.env.SINEMORA_E2E_URL = `http://127.0.0.1:${port}`
   process.env.SINEMORA_E2E_EMAIL = env.SINEMORA_OWNER_EMAIL
@@ -64,14 +66,16 @@ export default async function start(): Promise<(() => Promise<void>) | undefined
   return stop
 }
 
-/** A port nothing listens on at this moment. */
+/** Return a port on which nothing listens at this moment. */
 function freePort(): Promise<number> {
-  return new Promise((found, failed) => {
+  return new Promise((resolved, failed) => {
     const server = createServer()
     server.once('error', failed)
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
-      server.close(() => (typeof address === 'object' && address ? found(address.port) : failed(new Error('no port'))))
+      server.close(() =>
+        typeof address === 'object' && address ? resolved(address.port) : failed(new Error('no port')),
+      )
     })
   })
 }

@@ -8,7 +8,7 @@ import { createRouter, RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { whenSignedOut } from '~/api/client'
-import { connection, subscribe } from '~/api/connection'
+import { connection } from '~/api/connection'
 import { passes } from '~/lib/problem'
 import { schemeManager, theme, variables } from '~/ui/theme'
 import { routeTree } from './routeTree.gen'
@@ -18,7 +18,7 @@ const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 2_000,
-      // A server that is away is asked again by the connection probe; anything else will not mend by asking twice.
+      // The connection probe waits for a server that is away; other failures do not pass by trying again.
       retry: (failures, error) => passes(error) && failures < 2,
       retryDelay: (failures) => 500 * 2 ** failures,
       networkMode: 'always',
@@ -30,7 +30,7 @@ const queryClient = new QueryClient({
 const router = createRouter({
   routeTree,
   context: { queryClient },
-  // What an address says wrongly is not handed to pages beside what was made of it.
+  // Pages receive only search parameters that were validated.
   search: { strict: true },
   defaultPreload: 'intent',
   defaultPreloadStaleTime: 0,
@@ -54,8 +54,8 @@ whenSignedOut(() => {
 
 // Back after having been away: everything on the page may be old.
 let wasAway = false
-subscribe(() => {
-  const { away } = connection()
+connection.subscribe(() => {
+  const { away } = connection.get()
   if (wasAway && !away) {
     void queryClient.invalidateQueries()
     void router.invalidate()
@@ -63,7 +63,7 @@ subscribe(() => {
   wasAway = away
 })
 
-// A page opened before an upgrade asks for files that are no longer there. One that fails right away has another reason.
+// A page opened before an upgrade requests files that are gone. A failure right after loading has another reason.
 window.addEventListener('vite:preloadError', () => {
   if (performance.now() > 10_000) location.reload()
 })

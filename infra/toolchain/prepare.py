@@ -77,6 +77,7 @@ GOALS = {
     "fuzz-agent": [RUST, CXX],
     "packages": [RUST, CARGO_DEB, CARGO_RPM, OPENSSL],
     "test-packages": [RPM],
+    "screenshots": [NODE, FRONTEND_DEPENDENCIES, FRONTEND, E2E, CHROMIUM],
     "compose": [UV, RUST, AGENT, NODE, CHROMIUM, E2E],
     "setup": [RUST, AGENT, UV, BACKEND, NATIVE, NODE, FRONTEND_DEPENDENCIES, FRONTEND],
     "tools": [UV, BACKEND, NODE, FRONTEND_DEPENDENCIES, E2E, RUST, RUST_LINT, NATIVE],

@@ -1,11 +1,11 @@
-/** Questions about what was measured: answered at once, or by a job that is waited for. */
+/** Queries of measurements: answered at once, or by a job. */
 
-import { keepPreviousData, type QueryKey, queryOptions } from '@tanstack/react-query'
+import { keepPreviousData, type QueryClient, type QueryKey, queryOptions } from '@tanstack/react-query'
 import type { Granularity, Metric, Statistic } from '~/lib/dimensions'
 import { baseOf, rangeOf, type Span, type Versus } from '~/lib/spans'
 import { client, unwrap } from './client'
 import type { Distribution, Job, Losses, ManySeries, Movers, Spikes, Variability } from './types'
-import { stopWaiting, waitFor } from './waiting'
+import { setWaiting } from './waiting'
 
 const LOOKS_EVERY_MS = 1_000
 
@@ -24,26 +24,27 @@ const pause = (signal: AbortSignal) =>
     })
   })
 
-/** What a query hands on to the question it asks. */
+/** The parts of a query's context that a request needs. */
 export interface Context {
   signal: AbortSignal
   queryKey: QueryKey
+  client: QueryClient
 }
 
-/** The answer itself; where a job makes it, once that has succeeded. Whoever looks away leaves the job alone. */
+/** Return the response, or the output of the job that computes it. Leaving the page does not cancel the job. */
 export async function settled<T>(
   call: Promise<Call>,
-  { signal, queryKey }: Context,
+  { signal, queryKey, client: cache }: Context,
   parseAs: 'json' | 'arrayBuffer' = 'json',
 ) {
   const { response } = await call
-  const found = await unwrap(call)
-  if (response.status !== 202) return found as T
-  // What was asked for as bytes comes as bytes, the job included.
-  let job = (found instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(found)) : found) as Job
+  const body = await unwrap(call)
+  if (response.status !== 202) return body as T
+  // A request for bytes is answered in bytes, the job included.
+  let job = (body instanceof ArrayBuffer ? JSON.parse(new TextDecoder().decode(body)) : body) as Job
   try {
     while (job.state === 'queued' || job.state === 'running') {
-      waitFor(queryKey, job)
+      setWaiting(cache, queryKey, job)
       await pause(signal)
       job = await unwrap(client.GET('/v1/jobs/{job_id}', { params: { path: { job_id: job.id } }, signal }))
     }
@@ -52,7 +53,7 @@ export async function settled<T>(
     const output = client.GET('/v1/jobs/{job_id}/output', { params: { path: { job_id: job.id } }, parseAs, signal })
     return (await unwrap(output as Promise<Call>)) as T
   } finally {
-    stopWaiting(queryKey)
+    setWaiting(cache, queryKey, null)
   }
 }
 
@@ -73,7 +74,7 @@ export interface Asked {
   interval: '1h' | '1d'
 }
 
-/** The parameters of each question, as the API takes them. */
+/** The parameters of each query, as the API takes them. */
 export const QUERY = {
   series: (asked: Asked) => ({
     ...rangeOf(asked.span, asked.until),
@@ -113,7 +114,7 @@ export const QUERY = {
   },
 }
 
-/** The address of a question as a file. */
+/** The address of a query as a file. */
 export function fileOf(meshId: string, question: keyof typeof QUERY, asked: Asked, format: string): string {
   const query = new URLSearchParams()
   for (const [name, value] of Object.entries(QUERY[question](asked))) {

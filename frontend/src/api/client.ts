@@ -9,14 +9,14 @@ const SAFE = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 let onSignedOut: () => void = () => {}
 
-/** What to do when an answer says that the session is over. */
+/** Set what happens when a response reports that the session has ended. */
 export function whenSignedOut(action: () => void) {
   onSignedOut = action
 }
 
 export function cookie(name: string): string | undefined {
-  const found = document.cookie.split('; ').find((pair) => pair.startsWith(`${name}=`))
-  return found && decodeURIComponent(found.slice(name.length + 1))
+  const pair = document.cookie.split('; ').find((text) => text.startsWith(`${name}=`))
+  return pair && decodeURIComponent(pair.slice(name.length + 1))
 }
 
 /** A random key; `crypto.randomUUID` exists on secure origins only, and a first look is often plain HTTP. */

@@ -1,4 +1,4 @@
-/** Incidents: what can be asked about them, and what can be done with one. */
+/** Incidents: queries and actions. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
@@ -12,7 +12,7 @@ export type IncidentState = Incident['state']
 /** They open and end by themselves: what is shown follows. */
 const REFRESH_MS = 5_000
 
-/** The newest hundred; the rest are in the API. */
+/** The newest hundred; older ones are in the API. */
 export const incidentsQuery = (meshId: string | undefined, states: IncidentState[]) =>
   queryOptions({
     queryKey: ['incidents', { meshId, states }],

@@ -31,7 +31,7 @@ export const agentQuery = (agentId: string) =>
     queryFn: () => unwrap(client.GET('/v1/agents/{agent_id}', { params: { path: { agent_id: agentId } } })),
   })
 
-/** The newest events of an agent; the rest are in the API. */
+/** The newest events of an agent; older ones are in the API. */
 export const agentEventsQuery = (agentId: string) =>
   queryOptions({
     queryKey: ['agents', agentId, 'events'],

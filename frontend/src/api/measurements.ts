@@ -31,7 +31,7 @@ export interface Shown {
   when: When | undefined
 }
 
-/** Whether flows can be told apart in what is shown. */
+/** Return true when flows can be distinguished in what is shown. */
 export const hasFlows = ({ by, metric, statistic, when }: Omit<Shown, 'slowest'>) =>
   by === 'vm' &&
   (metric === 'one_way_delay' || metric === 'round_trip') &&
@@ -90,7 +90,8 @@ export const pictureQuery = (meshId: string, shown: Shown) =>
   queryOptions({
     // What is of a range does not change with every new window.
     queryKey: ['meshes', meshId, shown.when ? 'asked' : 'measured', 'matrix', shown],
-    queryFn: async ({ client: cache, ...context }) => {
+    queryFn: async (context) => {
+      const { client: cache } = context
       let matrix = await readMatrix(meshId, shown, context)
       let roster = await cache.ensureQueryData(rosterQuery(meshId))
       if (roster.revision !== matrix.revision) {

@@ -5,7 +5,7 @@ import { once, useAction } from './action'
 import { client, everyItem, page, unwrap } from './client'
 import type { MetricSourceInput } from './types'
 
-/** Metric sources, with what they told so far; the worker looks again by itself. */
+/** Metric sources with their findings; the worker evaluates them by itself. */
 export const metricSourcesQuery = queryOptions({
   queryKey: ['metric-sources'],
   queryFn: () => everyItem((cursor) => unwrap(client.GET('/v1/metric-sources', { params: { query: page(cursor) } }))),

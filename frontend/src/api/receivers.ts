@@ -1,4 +1,4 @@
-/** Receivers of notifications: where they go, who hears what, and what came of each. */
+/** Receivers of notifications, the routes to them, and deliveries. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
@@ -63,7 +63,7 @@ export const useDeleteReceiver = () =>
     [['receivers'], ['deliveries'], ['alert-routes']],
   )
 
-/** A test is sent each time it is asked for. */
+/** Send a test; each call sends one. */
 export const useTestReceiver = () =>
   useAction(
     (id: string) => unwrap(client.POST('/v1/receivers/{receiver_id}/tests', { params: { path: { receiver_id: id } } })),

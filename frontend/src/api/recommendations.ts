@@ -1,4 +1,4 @@
-/** Recommendations and what became of them. */
+/** Recommendations: queries, requests and decisions. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { once, useAction } from './action'
@@ -27,7 +27,7 @@ export const accuracyQuery = queryOptions({
   queryFn: () => unwrap(client.GET('/v1/recommendations/accuracy')),
 })
 
-/** A piece of long work, asked about until it is over. */
+/** A job, requested until it has ended. */
 export const workQuery = (jobId: string) =>
   queryOptions({
     queryKey: ['jobs', jobId, 'work'],

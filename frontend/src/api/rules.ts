@@ -1,4 +1,4 @@
-/** Alert rules: what can be asked about them, how they change, and what one would have found. */
+/** Alert rules: queries, changes, previews and back-tests. */
 
 import { keepPreviousData, queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'
@@ -11,10 +11,10 @@ export type Rule = Schemas['RuleRead']
 export type Condition = Schemas['ConditionModel']
 export type Scope = Rule['scope']
 export type Severity = Rule['severity']
-/** What a person says of a rule; where it stands on a mesh comes beside it. */
+/** The fields of a rule that a person edits; the mesh is a separate argument. */
 export type RuleInput = Omit<Schemas['RuleCreate'], 'mesh_id'>
 
-/** What a back-test answers as the result of its job: incidents the rule would have made. */
+/** The result of a back-test's job: incidents the rule would have opened. */
 export interface BackTestResult {
   hours: number
   by: 'windows' | 'minutes'
@@ -41,7 +41,7 @@ export const ruleQuery = (ruleId: string) =>
   queryOptions({
     queryKey: ['alert-rules', ruleId],
     queryFn: () => unwrap(client.GET('/v1/alert-rules/{rule_id}', { params: { path: { rule_id: ruleId } } })),
-    // Somebody writes into a form made of it.
+    // A form is being edited from it.
     refetchOnWindowFocus: false,
   })
 
@@ -73,7 +73,7 @@ export const useDeleteRule = () =>
     [['alert-rules']],
   )
 
-/** A rule on one path, as it stands in the form; asked again only when something of it changes. */
+/** An edited rule on one path; requested again only when it changes. */
 export const rulePreviewQuery = (meshId: string, rule: RuleInput, source: string, target: string, hours: number) => {
   const { condition, windows_x, windows_y, hold_s, keep_firing_s } = rule
   const said = { condition, windows_x, windows_y, hold_s, keep_firing_s }

@@ -1,4 +1,4 @@
-/** Silences: what nobody is told of, and what one would have muted. */
+/** Silences, and previews of the incidents one matches. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { useRef } from 'react'
@@ -10,11 +10,11 @@ type Schemas = components['schemas']
 
 export type Silence = Schemas['SilenceRead']
 export type SilenceInput = Schemas['SilenceCreate']
-/** A silence from now on for so many hours. */
+/** A silence that starts now and ends after a number of hours. */
 export type SilenceFromNow = Omit<SilenceInput, 'ends_at'> & { hours: number }
 export type Matcher = Schemas['Matcher']
 
-/** The hundred that end last; whether one is in force follows the clock. */
+/** The hundred that end last; the clock decides which are active. */
 export const silencesQuery = queryOptions({
   queryKey: ['silences'],
   queryFn: async () => (await unwrap(client.GET('/v1/silences', { params: { query: { limit: 100 } } }))).items,

@@ -1,4 +1,4 @@
-/** Quotas and kept ranges: what can be asked and done. */
+/** Quotas and pinned ranges: queries and actions. */
 
 import { queryOptions } from '@tanstack/react-query'
 import { useAction } from './action'

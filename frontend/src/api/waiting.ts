@@ -1,63 +1,38 @@
-/** The jobs that questions of this page wait for, by the key of the question: how far each is. */
+/** Jobs that queries of this page wait for, in the query cache, by the key of the query. */
 
-import { hashKey, type QueryKey, useMutation } from '@tanstack/react-query'
-import { useSyncExternalStore } from 'react'
+import { type QueryClient, type QueryKey, skipToken, useMutation, useQuery } from '@tanstack/react-query'
 import { client, unwrap } from './client'
 import type { Job } from './types'
 
-const jobs = new Map<string, Job>()
-const listeners = new Set<() => void>()
+const keyOf = (key: QueryKey) => ['waiting', ...key]
 
-function changed() {
-  for (const listener of listeners) listener()
-}
+/** Store the job a query waits for; null once it has ended. */
+export const setWaiting = (cache: QueryClient, key: QueryKey, job: Job | null) =>
+  cache.setQueryData<Job | null>(keyOf(key), job)
 
-/** Tell how far the job is that answers a question. */
-export function waitFor(key: QueryKey, job: Job) {
-  jobs.set(hashKey(key), job)
-  changed()
-}
-
-/** The question is answered, or nobody waits any more. */
-export function stopWaiting(key: QueryKey) {
-  if (jobs.delete(hashKey(key))) changed()
-}
-
-/** How far the job is that a question waits for, and how to end it. */
-export interface Waited {
+/** The progress of the job a query waits for, and how to cancel it. */
+export interface Waiting {
   queued: boolean
-  /** From 0 to 1; null while nobody knows. */
+  /** From 0 to 1; null while it is not known. */
   progress: number | null
   cancel: () => void
   cancelling: boolean
   error: Error | null
 }
 
-/** What a question waits for; undefined where it is answered at once. */
-export function useWaited(key: QueryKey): Waited | undefined {
-  const job = useWaitedJob(key)
+/** Return the job a query waits for; undefined where it is answered at once. */
+export function useWaiting(key: QueryKey): Waiting | undefined {
+  const { data: job } = useQuery<Job | null>({ queryKey: keyOf(key), queryFn: skipToken })
   const { mutate, isPending, error } = useMutation({
     mutationFn: (id: string) =>
       unwrap<unknown>(client.POST('/v1/jobs/{job_id}/cancel', { params: { path: { job_id: id } } })),
   })
-  return (
-    job && {
-      queued: job.state === 'queued',
-      progress: job.progress,
-      cancel: () => mutate(job.id),
-      cancelling: isPending || job.cancel_requested,
-      error,
-    }
-  )
-}
-
-function useWaitedJob(key: QueryKey): Job | undefined {
-  const hash = hashKey(key)
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener)
-      return () => listeners.delete(listener)
-    },
-    () => jobs.get(hash),
-  )
+  if (!job) return undefined
+  return {
+    queued: job.state === 'queued',
+    progress: job.progress,
+    cancel: () => mutate(job.id),
+    cancelling: isPending || job.cancel_requested,
+    error,
+  }
 }

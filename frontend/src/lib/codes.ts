@@ -8,7 +8,7 @@ export type Coding = Metric | 'difference' | 'loss_difference' | 'percent'
 
 export const ASYMMETRY_ZERO = 32_768
 
-/** Whether codes stand on both sides of zero. */
+/** Return true when codes lie on both sides of zero. */
 export const isSigned = (coding: Coding) =>
   coding === 'asymmetry' || coding === 'difference' || coding === 'loss_difference' || coding === 'percent'
 

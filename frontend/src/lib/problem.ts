@@ -45,7 +45,7 @@ export class Unreachable extends Error {
   }
 }
 
-/** Whether asking again later can help. */
+/** Return true when a later retry can help. */
 export function passes(error: unknown): boolean {
   return error instanceof Unreachable || (error instanceof Problem && [429, 502, 503, 504].includes(error.status))
 }

@@ -1,4 +1,4 @@
-/** Times as people read them. The zone is chosen once, in the address, and always written beside the time. */
+/** Times as people read them. The zone is chosen once, in the address, and always written next to the time. */
 
 export type Clock = 'local' | 'utc'
 

@@ -3,7 +3,8 @@
 import { afterEach, vi } from 'vitest'
 
 if (typeof window !== 'undefined') {
-  const { cleanup } = await import('@testing-library/react')
+  const { cleanup, configure } = await import('@testing-library/react')
+  configure({ asyncUtilTimeout: 20_000 })
   afterEach(() => {
     cleanup()
     vi.unstubAllGlobals()

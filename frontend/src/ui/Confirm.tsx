@@ -9,7 +9,7 @@ interface Props {
   children: ReactNode
   /** What the button does, as a verb: "Revoke". */
   action: string
-  /** Id of what it is done to; null while nobody asks for it. */
+  /** Id of the object of the action; null while the dialog is closed. */
   about: string | null
   /** The mutation that does it. */
   doing: {
@@ -23,7 +23,7 @@ interface Props {
   onDone?: () => void
 }
 
-/** Asks before something that cannot be undone; says what will happen, not "are you sure". */
+/** Confirm an action that cannot be undone; the text names the effect, not "are you sure". */
 export function Confirm({ title, children, action, about, doing, onClose, onDone = onClose }: Props) {
   function close() {
     doing.reset()

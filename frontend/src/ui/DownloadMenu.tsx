@@ -16,7 +16,7 @@ interface Props {
   without?: readonly string[]
 }
 
-/** What is shown, as a file. Addresses are made when the menu opens, so that "now" is then. */
+/** What is shown, as a file. Addresses are computed when the menu opens, so that "now" is then. */
 export function DownloadMenu({ file, without = [] }: Props) {
   return (
     <Menu position="bottom-end" withinPortal shadow="md">

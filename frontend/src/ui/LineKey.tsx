@@ -1,7 +1,7 @@
 import { lineStyle } from './lineStyle'
 import styles from './page.module.css'
 
-/** The n-th line of a chart, beside the name it stands for. */
+/** The n-th line of a chart, next to its name. */
 export function LineKey({ n }: { n: number }) {
   const { colour, dash } = lineStyle(n)
   return (

@@ -50,7 +50,7 @@ export function MeshFields({ name, windowS = 10, rateHz = 8, problem }: Props) {
   )
 }
 
-/** What the fields say. */
+/** Return the mesh that the fields describe. */
 export function meshOf(form: HTMLFormElement): { name: string; window_s: number; rate_hz: (typeof RATES)[number] } {
   const data = new FormData(form)
   const rate = Number(data.get('rate_hz'))

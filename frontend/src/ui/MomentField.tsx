@@ -8,7 +8,7 @@ interface Props {
   onChange: (value: string | undefined) => void
 }
 
-/** In the reader's own zone, as the browser's field wants it: "2026-11-20T23:10". */
+/** In the reader's own zone, as the browser's field takes it: "2026-11-20T23:10". */
 function local(value: string): string {
   const at = new Date(value)
   return new Date(at.getTime() - at.getTimezoneOffset() * 60_000).toISOString().slice(0, 16)

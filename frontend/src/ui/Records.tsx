@@ -10,12 +10,12 @@ export interface Column<T> {
 }
 
 interface Props<T> {
-  /** What it lists, for those who hear it. */
+  /** The accessible name of the table. */
   label: string
   rows: readonly T[]
   id: (row: T) => string | number
   columns: Column<T>[]
-  /** The row the page speaks of. */
+  /** The row that the page is about. */
   isCurrent?: (row: T) => boolean
 }
 
@@ -56,7 +56,7 @@ export function Records<T>({ label, rows, id, columns, isCurrent }: Props<T>) {
   )
 }
 
-/** What can be done with one record; `label` says to which, because many rows offer the same. */
+/** An action on one record; `label` names the record, because many rows offer the same action. */
 export function RowAction({ label, onClick, children }: { label: string; onClick: () => void; children: ReactNode }) {
   return (
     <Anchor component="button" type="button" size="sm" onClick={onClick} aria-label={label}>

@@ -1,4 +1,4 @@
-/** The states every view has beside its data: loading, empty with the next step, failed with its reason. */
+/** The states of a view without data: loading, empty with the next step, failed with its reason. */
 
 import { Button, Code } from '@mantine/core'
 import type { ReactNode } from 'react'
@@ -54,7 +54,7 @@ export function Failed({ what, error, retry }: { what: string; error: unknown; r
 
 export type Tone = 'bad' | 'warn' | 'good' | 'info'
 
-/** A line above what it speaks of. */
+/** A message above the part of the page it is about. */
 export function Notice({ tone, title, children }: { tone: Tone; title?: string; children?: ReactNode }) {
   return (
     <div className={`${styles.notice} ${styles[tone]}`} role={tone === 'bad' ? 'alert' : 'status'}>
@@ -64,7 +64,7 @@ export function Notice({ tone, title, children }: { tone: Tone; title?: string; 
   )
 }
 
-/** Why something asked for was not done. */
+/** The reason why an action failed. */
 export function ActionError({ error }: { error: unknown }) {
   return error ? (
     <Notice tone="bad">

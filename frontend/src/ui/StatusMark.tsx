@@ -9,7 +9,7 @@ const COLOURS: Record<Status, string> = {
   ended: 'var(--ink-3)',
 }
 
-/** A status told by shape, word and colour: full, hollow, triangle, crossed. */
+/** A status shown by shape, word and colour: full, hollow, triangle, crossed. */
 export function StatusMark({ status, children }: { status: Status; children: string }) {
   const colour = COLOURS[status]
   return (

@@ -1,7 +1,7 @@
 import { useSearch } from '@tanstack/react-router'
 import type { Clock } from '~/lib/time'
 
-/** The zone times are written in, as the address says. */
+/** Return the time zone of displayed times, from the address. */
 export function useClock(): Clock {
   const search = useSearch({ strict: false })
   return search.tz === 'utc' ? 'utc' : 'local'

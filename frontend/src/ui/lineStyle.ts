@@ -1,4 +1,4 @@
-/** Lines of equal rank in one chart: told apart by colour and by dashes. */
+/** Lines of equal rank in one chart differ by colour and by dashes. */
 
 const DASHES = [undefined, '7 4', '2 3', '9 3 2 3', '12 4', '4 2']
 

@@ -35,7 +35,7 @@ export interface Strip {
 }
 
 interface Props {
-  /** What the chart shows, for those who hear it. */
+  /** The accessible name of the chart. */
   label: string
   height: number
   lines: Line[]

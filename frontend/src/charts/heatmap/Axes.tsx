@@ -16,7 +16,7 @@ export interface Axis {
 }
 
 const BAND = 20
-/** With more rows than this in view there is no room for a name beside each. */
+/** With more rows than this in view there is no room for a name next to each. */
 const MOST_LABELLED = 44
 const CHARACTER = 7.2
 

@@ -9,7 +9,7 @@ import { useZoom } from './useZoom'
 import { cellAt, reveal, step, type View } from './view'
 
 interface Props {
-  /** What the grid is, for those who hear it. */
+  /** The accessible name of the grid. */
   label: string
   grid: Grid
   axis: Axis

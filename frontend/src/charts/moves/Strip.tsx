@@ -3,7 +3,7 @@ import { type Arc, arcPath, type Place, strip } from './geometry'
 import styles from './moves.module.css'
 
 interface Props {
-  /** What the strip is, for those who hear it. */
+  /** The accessible name of the strip. */
   label: string
   places: Place[]
   /** The place everything is measured from. */

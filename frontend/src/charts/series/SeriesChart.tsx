@@ -15,12 +15,12 @@ export interface Line {
 }
 
 interface Props {
-  /** What the chart shows, for those who hear it. */
+  /** The accessible name of the chart. */
   label: string
   /** Seconds since 1970, one per value. */
   times: number[]
   lines: Line[]
-  /** The whole range asked for, seconds since 1970: gaps at either end stay visible. */
+  /** The whole requested range, seconds since 1970: gaps at either end stay visible. */
   range: [number, number]
   /** Each value holds for its whole interval (steps), or is one point of a line. */
   shape: 'line' | 'steps'

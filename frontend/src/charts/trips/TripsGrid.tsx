@@ -2,7 +2,7 @@ import { PAGE, type Rgb, sequential, type Theme } from '~/charts/heatmap/palette
 import styles from './trips.module.css'
 
 interface Props {
-  /** What the grid is, for those who hear it. */
+  /** The accessible name of the grid. */
   label: string
   names: string[]
   values: (number | null)[][]
@@ -17,12 +17,12 @@ interface Props {
 
 const css = ([red, green, blue]: Rgb) => `rgb(${red} ${green} ${blue})`
 const SIDE = 280
-/** With more rows than this there is no room for a name beside each. */
+/** With more rows than this there is no room for a name next to each. */
 const MOST_NAMED = 24
 const LONGEST = 16
 const CHARACTER = 6.8
 
-/** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. Few rows and columns have their names beside them. */
+/** A small square grid of values, coloured by their logarithm; a hole is a value that is not known. Few rows and columns have their names next to them. */
 export function TripsGrid({ label, names, values, range, theme, describe, marked }: Props) {
   const ramp = sequential(theme)
   const cell = SIDE / Math.max(names.length, 1)

@@ -26,7 +26,7 @@ const TOLD = [
 ]
 const resolvedOf = (value: string) => (value === '' ? null : value === 'yes')
 
-/** One branch of the tree: what it takes, whom it tells, and on which terms. */
+/** Edit one route: matchers, receivers and options. */
 export function BranchEditor({ branch, isNew, receivers, saving, onSave, onClose }: Props) {
   const [matchers, setMatchers] = useState((branch?.matchers ?? []).map((one, id) => ({ ...one, id })))
   const repeats = REPEATS.some(({ value }) => value === String(branch?.repeat_s ?? ''))

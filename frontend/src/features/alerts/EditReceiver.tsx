@@ -9,7 +9,7 @@ import { ReceiverFields, typedIn } from './ReceiverFields'
 import { bodyOf } from './receiverForm'
 import { strings } from './strings'
 
-/** Changes a receiver; routes follow its name. A secret that is not typed anew stays. */
+/** Change a receiver; routes follow its name. A secret that is not typed again is kept. */
 export function EditReceiver({ receiver, onClose }: { receiver: Receiver | null; onClose: () => void }) {
   const change = useChangeReceiver()
   const wrong = (pointer: string) => (change.error instanceof Problem ? change.error.field(pointer) : undefined)

@@ -4,7 +4,7 @@ import { pageStyles } from '~/ui/Page'
 import { LABELS } from './silenceWords'
 import { strings } from './strings'
 
-/** A matcher while it is typed; `id` tells rows apart. */
+/** A matcher while it is typed; `id` identifies its row. */
 export interface TypedMatcher extends Matcher {
   id: number
 }
@@ -13,7 +13,7 @@ interface Props {
   matchers: TypedMatcher[]
   onChange: (matchers: TypedMatcher[]) => void
   wrong: (pointer: string) => string | undefined
-  /** Whether there may be none: then everything matches. */
+  /** Allows no matcher at all: then everything matches. */
   optional?: boolean
 }
 

@@ -22,7 +22,7 @@ const LASTS = [
 
 const FIRST: TypedMatcher[] = [{ id: 0, label: 'mesh', value: '', negate: false }]
 
-/** A silence from now on: what it mutes is shown before it is made. */
+/** Create a silence that starts now, after a preview of the incidents it matches. */
 export function NewSilence() {
   const create = useCreateSilence()
   const preview = usePreviewSilence()

@@ -10,7 +10,7 @@ interface Props {
   wrong: (pointer: string) => string | undefined
 }
 
-/** Name of a receiver, and what its kind asks for. */
+/** The name of a receiver and the fields of its kind. */
 export function ReceiverFields({ kind, receiver, wrong }: Props) {
   return (
     <>
@@ -48,7 +48,7 @@ export function ReceiverFields({ kind, receiver, wrong }: Props) {
   )
 }
 
-/** What was typed into them, by name. */
+/** Return what was typed, by the name of the field. */
 export function typedIn(form: FormData): { name: string; typed: Record<string, string> } {
   const typed = Object.fromEntries([...form].map(([name, value]) => [name, String(value)]))
   return { name: (typed.receiver ?? '').trim(), typed }

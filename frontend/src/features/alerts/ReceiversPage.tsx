@@ -23,7 +23,7 @@ import { Routes } from './Routes'
 import { atRoot, destination, hears, isAtRoot, RECEIVER_KINDS } from './receiverWords'
 import { strings } from './strings'
 
-/** Where notifications go, whether they arrive, and what was sent. */
+/** Receivers, routes and the log of deliveries. */
 export function ReceiversPage() {
   const receivers = useQuery(receiversQuery)
   const edits = useEdits()
@@ -54,25 +54,25 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
   const [deleting, setDeleting] = useState<Receiver | null>(null)
   const [changing, setChanging] = useState<Receiver | null>(null)
 
-  const actions = (one: Receiver) => {
-    const told = routing !== undefined && isAtRoot(routing.root, one.name)
+  const actions = (receiver: Receiver) => {
+    const isDefault = routing !== undefined && isAtRoot(routing.root, receiver.name)
     return (
       <Group gap="sm" wrap="nowrap">
-        <RowAction label={strings.testReceiver(one.name)} onClick={() => test.mutate(one.id)}>
+        <RowAction label={strings.testReceiver(receiver.name)} onClick={() => test.mutate(receiver.id)}>
           {strings.test}
         </RowAction>
         {routing && (
           <RowAction
-            label={told ? strings.removeAsDefault(one.name) : strings.makeDefault(one.name)}
-            onClick={() => write.mutate({ root: atRoot(routing.root, one.name, !told), etag: routing.etag })}
+            label={isDefault ? strings.removeAsDefault(receiver.name) : strings.makeDefault(receiver.name)}
+            onClick={() => write.mutate({ root: atRoot(routing.root, receiver.name, !isDefault), etag: routing.etag })}
           >
-            {told ? strings.removeDefault : strings.makeDefaultShort}
+            {isDefault ? strings.removeDefault : strings.makeDefaultShort}
           </RowAction>
         )}
-        <RowAction label={strings.editReceiver(one.name)} onClick={() => setChanging(one)}>
+        <RowAction label={strings.editReceiver(receiver.name)} onClick={() => setChanging(receiver)}>
           {strings.edit}
         </RowAction>
-        <RowAction label={strings.deleteName(one.name)} onClick={() => setDeleting(one)}>
+        <RowAction label={strings.deleteName(receiver.name)} onClick={() => setDeleting(receiver)}>
           {strings.delete}
         </RowAction>
       </Group>
@@ -86,12 +86,12 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
       <Records
         label={strings.receivers}
         rows={receivers}
-        id={(one) => one.id}
+        id={(receiver) => receiver.id}
         columns={[
-          { title: strings.receiver, cell: (one) => one.name, as: 'head' },
-          { title: strings.kind, cell: (one) => RECEIVER_KINDS[one.kind] },
+          { title: strings.receiver, cell: (receiver) => receiver.name, as: 'head' },
+          { title: strings.kind, cell: (receiver) => RECEIVER_KINDS[receiver.kind] },
           { title: strings.destination, cell: destination, as: 'wrap' },
-          { title: strings.receives, cell: (one) => (routing ? hears(routing.root, one.name) : NO_VALUE) },
+          { title: strings.receives, cell: (receiver) => (routing ? hears(routing.root, receiver.name) : NO_VALUE) },
           ...(edits ? [{ title: strings.actions, cell: actions }] : []),
         ]}
       />
@@ -109,20 +109,20 @@ function List({ receivers, edits }: { receivers: Receiver[]; edits: boolean }) {
   )
 }
 
-/** What came of the newest test, once the log knows. */
+/** The result of the newest test, once the log has it. */
 function Tested({ deliveryId, name }: { deliveryId: string; name: string }) {
-  const found = useQuery(deliveriesQuery).data?.find(({ id }) => id === deliveryId)
-  if (found?.state === 'sent') {
+  const delivery = useQuery(deliveriesQuery).data?.find(({ id }) => id === deliveryId)
+  if (delivery?.state === 'sent') {
     return (
       <Notice tone="good" title={strings.testDelivered(name)}>
-        {found.answer}
+        {delivery.answer}
       </Notice>
     )
   }
-  if (found?.state === 'failed' || (found && found.attempts > 0)) {
+  if (delivery?.state === 'failed' || (delivery && delivery.attempts > 0)) {
     return (
       <Notice tone="bad" title={strings.testFailed(name)}>
-        {found.answer}
+        {delivery.answer}
       </Notice>
     )
   }

@@ -18,7 +18,7 @@ interface Writing {
 
 const nothing = () => {}
 
-/** The branches of the tree: which receivers hear of which incidents. */
+/** The tree of routes: which receivers are notified of which incidents. */
 export function Routes({ edits }: { edits: boolean }) {
   const routing = useQuery(routingQuery)
   const receivers = useQuery(receiversQuery).data ?? []

@@ -30,12 +30,12 @@ interface Props {
   path: string[]
 }
 
-/** The rule as it stands on one path: its course, the limit, and when it would fire. */
+/** Draw the edited rule on one path: value, limit, and when it would fire. */
 export function RulePreview({ meshId, rule, path }: Props) {
   const roster = useQuery(rosterQuery(meshId)).data
   const [ends, setEnds] = useState<{ source: string; target: string } | null>(null)
   const [hours, setHours] = useState('3')
-  // Asked once the hand rests, not with each key.
+  // Requested after a pause in typing, not at each key.
   const [said] = useDebouncedValue(JSON.stringify(rule), 400)
   const rested = useMemo(() => JSON.parse(said) as RuleInput, [said])
   const vms = roster?.vms ?? []

@@ -14,7 +14,7 @@ import { NewSilence } from './NewSilence'
 import { matcherWords, weeklyWords } from './silenceWords'
 import { strings } from './strings'
 
-/** What nobody is told of. */
+/** Silences, and the form that creates one. */
 export function SilencesPage() {
   const silences = useQuery(silencesQuery)
   const edits = useEdits()

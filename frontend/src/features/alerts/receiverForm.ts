@@ -1,4 +1,4 @@
-/** What each kind of receiver asks for, and where that goes in the body. Secrets are never shown again. */
+/** The fields of each kind of receiver, and their place in the body. Secrets are never shown again. */
 
 import type { Receiver, ReceiverInput, ReceiverKind } from '~/api/receivers'
 import { strings } from './strings'

@@ -1,4 +1,4 @@
-/** Receivers as people read them, and who hears of what. */
+/** Texts of receivers, and of the incidents each is notified of. */
 
 import type { Delivery, Receiver, ReceiverKind, Route } from '~/api/receivers'
 import { strings } from './strings'
@@ -26,10 +26,10 @@ export function destination({ kind, settings }: Receiver): string {
 const isNamed = ({ receivers, routes }: Route, name: string): boolean =>
   (receivers ?? []).includes(name) || (routes ?? []).some((branch) => isNamed(branch, name))
 
-/** Whether the root names a receiver, so that it hears what no branch of the tree takes. */
+/** Return true when the root names a receiver: it is notified of incidents that match no route. */
 export const isAtRoot = ({ receivers }: Route, name: string) => (receivers ?? []).includes(name)
 
-/** What a receiver hears of, by the tree of routes. */
+/** Describe the incidents a receiver is notified of, by the tree of routes. */
 export function hears(root: Route, name: string): string {
   if (isAtRoot(root, name)) return (root.routes ?? []).length === 0 ? strings.everyIncident : strings.unmatchedIncidents
   return isNamed(root, name) ? strings.incidentsOfRoutes : strings.nothing

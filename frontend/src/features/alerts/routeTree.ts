@@ -76,7 +76,7 @@ export const REPEATS = [
   { value: `${168 * HOUR_S}`, label: strings.everyWeek },
 ]
 
-/** What differs from the branch above, and whether branches after it are asked too. */
+/** Describe the options of a route that differ from its parent, and whether later routes are tried too. */
 export function terms({ repeat_s, resolved, continue_ }: Route): string {
   const repeat = REPEATS.find(({ value }) => value === String(repeat_s))?.label ?? strings.everySeconds(repeat_s ?? 0)
   const parts = [

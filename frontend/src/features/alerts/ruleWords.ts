@@ -16,7 +16,7 @@ export const KINDS: Record<Condition['kind'], string> = {
 /** Kinds that look at paths. */
 const PER_PATH: readonly Condition['kind'][] = ['threshold', 'baseline', 'spike']
 
-/** Whether a condition has a course on a path that can be drawn. */
+/** Return true when a condition has a value over time on one path, which can be drawn. */
 export const canBeDrawn = ({ kind, metric }: RuleInput['condition']) => PER_PATH.includes(kind) && metric !== 'jitter'
 
 const TIMESCALES: Record<Condition['timescale'], string> = {

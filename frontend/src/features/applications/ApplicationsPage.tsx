@@ -11,11 +11,11 @@ import { Empty, Failed, Loading } from '~/ui/State'
 import styles from './applications.module.css'
 import { strings } from './strings'
 
-const declare = (
+const addApplication = (
   <Button renderRoot={(root) => <Link {...root} to="/applications/new" />}>{strings.addApplication}</Button>
 )
 
-/** What runs on the VMs, and how it does under the newest round trips. */
+/** Applications, and their performance at the newest round trips. */
 export function ApplicationsPage() {
   const applications = useQuery(applicationsQuery)
   if (applications.error && !applications.data) {
@@ -24,13 +24,13 @@ export function ApplicationsPage() {
   if (!applications.data) return <Loading what={strings.applicationsLower} />
   if (applications.data.length === 0) {
     return (
-      <Empty title={strings.noApplications} action={declare}>
+      <Empty title={strings.noApplications} action={addApplication}>
         {strings.noApplicationsLead}
       </Empty>
     )
   }
   return (
-    <Page title={strings.applications} lead={strings.applicationsLead} action={declare}>
+    <Page title={strings.applications} lead={strings.applicationsLead} action={addApplication}>
       <Records
         label={strings.applications}
         rows={applications.data}

@@ -12,7 +12,7 @@ import { Page, Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Empty, Failed, Loading } from '~/ui/State'
 import { strings } from './strings'
 
-/** An application around a root, declared in a minute; graphs and limits come by YAML or the API. */
+/** Add an application around a root; graphs and constraints are declared by YAML or the API. */
 export function NewApplicationPage() {
   const meshes = useQuery(meshesQuery)
   if (meshes.error && !meshes.data) return <Failed what={strings.meshes} error={meshes.error} />

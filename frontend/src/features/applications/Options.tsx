@@ -14,7 +14,7 @@ const money = (value: number | null) => (value === null ? NO_VALUE : value === 0
 /** Options shown at first: they come best first. */
 const FIRST = 8
 
-/** What could be done beyond moving tasks: roles swapped, VMs made anew elsewhere, some more rented. */
+/** Options beyond moving tasks: swap roles, recreate VMs elsewhere, rent more VMs. */
 export function Options({ applicationId }: { applicationId: string }) {
   const { data, error } = useQuery(optionsQuery(applicationId))
   const [all, setAll] = useState(false)

@@ -7,7 +7,7 @@ import { useClock } from '~/ui/clock'
 import styles from './curves.module.css'
 import { strings } from './strings'
 
-/** The facts of a version: where the numbers are from and what was found in them. */
+/** The facts of a version: source of its numbers and results of the fit. */
 export function About({ curve }: { curve: CurveDetail }) {
   const { version } = curve
   const { threshold } = version

@@ -24,7 +24,7 @@ interface Props {
   onSearch: (patch: Patch<CurveSearch>) => void
 }
 
-/** What would so many more microseconds cost me? From an undisturbed start, and on top of what is measured. */
+/** The cost of added latency: from zero, and in addition to the latency measured on a path. */
 export function CostPanel({ cost, error, waiting, domain, added, search, onMove, onSearch }: Props) {
   return (
     <section className={styles.panel} aria-busy={waiting}>

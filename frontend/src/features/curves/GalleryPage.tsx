@@ -20,7 +20,7 @@ interface Props {
   onSearch: (patch: CurvesSearch) => void
 }
 
-function Doors() {
+function Actions() {
   return (
     <div className={styles.place}>
       <Button variant="default" renderRoot={(root) => <Link {...root} to="/curves/learning" />}>
@@ -33,7 +33,7 @@ function Doors() {
   )
 }
 
-/** Every curve there is: the tenant's own, and those others have published. */
+/** All curves: the tenant's own and published ones. */
 export function GalleryPage({ search, onSearch }: Props) {
   const curves = useQuery(curvesQuery)
   if (curves.error && !curves.data) {
@@ -47,7 +47,7 @@ export function GalleryPage({ search, onSearch }: Props) {
   const section = (origin: Curve['origin']) => curves.data.filter((curve) => curve.origin === origin)
   const shared = { chosen, toggle }
   return (
-    <Page title={strings.curves} lead={strings.curvesLead} action={<Doors />}>
+    <Page title={strings.curves} lead={strings.curvesLead} action={<Actions />}>
       {together.length > 0 && (
         <Comparison
           curves={together}

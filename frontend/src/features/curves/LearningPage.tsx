@@ -7,7 +7,7 @@ import { Sources } from './Learning'
 import { NewSource } from './NewSource'
 import { strings } from './strings'
 
-/** Applications that send their metric, and what was learnt from it. */
+/** Metric sources, the findings of each, and the form that adds one. */
 export function LearningPage({ curve }: { curve: string | undefined }) {
   return (
     <Page

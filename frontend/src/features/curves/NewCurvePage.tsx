@@ -6,7 +6,7 @@ import { Page, pageStyles } from '~/ui/Page'
 import { MeasurementsForm } from './MeasurementsForm'
 import { strings } from './strings'
 
-/** A curve of the tenant's own, from measurements. */
+/** Fit a curve of the tenant to measurements. */
 export function NewCurvePage() {
   const navigate = useNavigate()
   const create = useCreateCurve()

@@ -13,7 +13,7 @@ import { ActionError, Empty, Notice } from '~/ui/State'
 import styles from './curves.module.css'
 import { strings } from './strings'
 
-/** Says where an application's metric comes from and which paths it waits for: from its clients to its server. */
+/** Add a metric source: where its values come from, and the paths from clients to the server it waits for. */
 export function NewSource({ curve }: { curve: string | undefined }) {
   const create = useCreateMetricSource()
   const { data: meshes } = useQuery(meshesQuery)

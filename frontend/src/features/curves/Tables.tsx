@@ -29,7 +29,7 @@ export function Candidates({ version }: { version: CurveDetail['version'] }) {
   )
 }
 
-/** What the source of a published curve says in words, beside what the curve says. */
+/** Statements of a published curve's source, next to the values of the curve. */
 export function Stated({ curve }: { curve: CurveDetail }) {
   const { stated } = curve.version
   if (stated.length === 0) return null

@@ -1,6 +1,6 @@
 import type { QueryKey, UseQueryResult } from '@tanstack/react-query'
 import type { ReactNode } from 'react'
-import { useWaited } from '~/api/waiting'
+import { useWaiting } from '~/api/waiting'
 import { Failed, Loading } from '~/ui/State'
 import { Waiting } from '~/ui/Waiting'
 import styles from './explore.module.css'
@@ -17,14 +17,14 @@ export function Answered<T>({
   what: string
   children: (answer: T) => ReactNode
 }) {
-  const waited = useWaited(asked)
+  const waiting = useWaiting(asked)
   if (query.error && !query.data) {
     return <Failed what={what} error={query.error} retry={() => void query.refetch()} />
   }
-  if (!query.data) return waited ? <Waiting waited={waited} what={what} /> : <Loading what={what} />
+  if (!query.data) return waiting ? <Waiting waiting={waiting} what={what} /> : <Loading what={what} />
   return (
     <>
-      {waited && <Waiting waited={waited} what={what} />}
+      {waiting && <Waiting waiting={waiting} what={what} />}
       <div data-waiting={query.isPlaceholderData || undefined} className={styles.answer}>
         {children(query.data)}
       </div>

@@ -7,7 +7,7 @@ import { Records } from '~/ui/Records'
 import styles from './incidents.module.css'
 import { strings } from './strings'
 
-/** What speaks for each suspect, and the paths around the first on a small heatmap. */
+/** The score of each suspect, and the paths around the first on a small heatmap. */
 export function Evidence({ incident: { evidence } }: { incident: Incident }) {
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const { names, unit, values } = evidence.heatmap

@@ -17,7 +17,7 @@ import { NoteForm } from './NoteForm'
 import { strings } from './strings'
 import { SEVERITIES, STATES } from './words'
 
-/** One incident: who is suspected, what speaks for it, whom it affects, what was done. */
+/** One incident: suspects, evidence, affected applications and timeline. */
 export function IncidentPage({ incidentId }: { incidentId: string }) {
   const read = useQuery(incidentQuery(incidentId))
   const edits = useEdits()

@@ -23,7 +23,7 @@ interface Props {
   onShow: (show: ShownIncidents) => void
 }
 
-/** What is wrong, and what was: one line a cause, however many paths it spoils. */
+/** Incidents, one row a cause, whatever the number of affected paths. */
 export function IncidentsPage({ show, onShow }: Props) {
   const { states, none } = SHOWN[show]
   const incidents = useQuery(incidentsQuery(undefined, states))

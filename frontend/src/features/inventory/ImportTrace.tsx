@@ -9,7 +9,7 @@ import { strings } from './strings'
 
 type Kind = 'csv' | 'ptpd'
 
-/** A trace measured elsewhere becomes a new mesh: its VMs and windows are made by a job. */
+/** Import a trace measured elsewhere into a new mesh; a job creates its VMs and windows. */
 export function ImportTrace() {
   const [opened, setOpened] = useState(false)
   const [kind, setKind] = useState<Kind>('csv')

@@ -24,7 +24,7 @@ const allVms = (
   </Button>
 )
 
-/** One machine: where it is, what its agent says of it, and what happened to the agent. */
+/** One VM: its zone, its agent with the machine it reports, and the agent's events. */
 export function VmPage({ vmId }: { vmId: string }) {
   const vm = useQuery({ ...vmQuery(vmId), refetchInterval: REFRESH_MS })
   const agentId = vm.data?.agent?.id

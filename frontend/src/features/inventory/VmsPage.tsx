@@ -17,7 +17,7 @@ import { AGENT_STATUS } from './agentStatus'
 import { NewMaster } from './NewMaster'
 import { strings } from './strings'
 
-/** Agents report every window or so; this list follows without being asked. */
+/** Agents report about once a window; this list follows by itself. */
 const REFRESH_MS = 5_000
 
 const addVms = <Button renderRoot={(root) => <Link {...root} to="/onboarding" />}>{strings.addVm}</Button>
@@ -40,7 +40,7 @@ export function VmsPage() {
       </Empty>
     )
   }
-  // A revoked agent is no longer its VM's; the newest one still says what happened to it.
+  // A revoked agent is no longer its VM's; the newest one still shows that it was revoked.
   const revoked = new Map<string, Agent>()
   for (const agent of agents.data ?? []) {
     if (agent.status === 'revoked' && !revoked.has(agent.vm.id)) revoked.set(agent.vm.id, agent)

@@ -21,7 +21,7 @@ const STATES: Record<Job['state'], string> = {
 
 const isOpen = ({ state }: Job) => state === 'queued' || state === 'running'
 
-/** Long work: how far it is, what came of it. */
+/** Long-running work: progress and results. */
 export function JobsPage() {
   const clock = useClock()
   const jobs = useQuery(jobsQuery)
@@ -61,7 +61,7 @@ export function JobsPage() {
               </>
             ),
           },
-          { title: strings.result, cell: (job) => <Result job={job} /> },
+          { title: strings.result, cell: (job) => <Result job={job} />, as: 'wrap' },
           {
             title: strings.actions,
             cell: (job) => (

@@ -80,7 +80,7 @@ export function CellDetail({ meshId, source, target, look, path, clock }: Props)
   )
 }
 
-/** What a one-way delay stands on beside the exchange, in words. */
+/** The source of asymmetry of a one-way delay, in words. */
 const SOURCES: Record<Direction['asymmetry_source'], string> = {
   assumed: strings.sourceAssumed,
   mesh: strings.sourceMesh,

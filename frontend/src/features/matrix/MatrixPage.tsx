@@ -45,13 +45,13 @@ function viewOf(text: string | undefined, size: number): View {
 
 const written = ({ row, column, count }: View) => [row, column, count].map((part) => Number(part.toFixed(2))).join(',')
 
-/** The heatmap of a mesh, with what its cells say in words and numbers. */
+/** The heatmap of a mesh, and its cells in words and numbers. */
 export function MatrixPage({ mesh, search, onSearch }: Props) {
   const navigate = useNavigate()
   const clock = useClock()
   const theme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const wanted = shownOf(search)
-  const { query, waited, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
+  const { query, waiting, shown, coding, matrix, grid, axis, entries, colours, domain, isFixed } = usePicture(
     mesh.id,
     wanted,
     search,
@@ -100,7 +100,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     }
   }, [grid, size, coding])
 
-  // Only a cell that is looked at for a moment is asked about; sweeping over a row asks nothing.
+  // Only a cell under the pointer for a moment is requested; sweeping over a row requests nothing.
   const [settled] = useDebouncedValue(active, 120)
   const source = settled && entries[settled.row]
   const target = settled && entries[settled.column]
@@ -145,14 +145,14 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
     return <Failed what={strings.heatmap} error={query.error} retry={() => void query.refetch()} />
   }
   if (!matrix || !grid || !axis) {
-    if (!waited) return <Loading what={strings.heatmapLower} />
+    if (!waiting) return <Loading what={strings.heatmapLower} />
     return (
       <div className={styles.page}>
         <header className={styles.head}>
           <h1>{mesh.name}</h1>
         </header>
         <Period mesh={mesh} shown={wanted} search={search} clock={clock} onSearch={onSearch} />
-        <Waiting what={strings.heatmapLower} waited={waited} />
+        <Waiting what={strings.heatmapLower} waiting={waiting} />
       </div>
     )
   }
@@ -199,7 +199,7 @@ export function MatrixPage({ mesh, search, onSearch }: Props) {
         <Notice tone="info">{strings.waitingForWindow(mesh.window_s)}</Notice>
       )}
       {vms === 1 && <Notice tone="info">{strings.secondVmNeeded}</Notice>}
-      {waited && <Waiting what={strings.heatmapLower} waited={waited} />}
+      {waiting && <Waiting what={strings.heatmapLower} waiting={waiting} />}
       <div className={styles.main}>
         <div className={styles.picture} data-waiting={query.isPlaceholderData || undefined}>
           <Heatmap

@@ -5,7 +5,7 @@ import { useMemo, useState } from 'react'
 import type { Matrix } from '~/api/matrix'
 import { pictureQuery, type Shown } from '~/api/measurements'
 import type { Roster } from '~/api/types'
-import { useWaited } from '~/api/waiting'
+import { useWaiting } from '~/api/waiting'
 import type { Axis } from '~/charts/heatmap/Axes'
 import type { Grid } from '~/charts/heatmap/grid'
 import { colourTable, pack, QUIET, type Theme } from '~/charts/heatmap/palette'
@@ -103,7 +103,7 @@ export function pictureTitle(shown: Shown): string {
 export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, theme: Theme) {
   const asked = pictureQuery(meshId, wanted)
   const query = useQuery(asked)
-  const waited = useWaited(asked.queryKey)
+  const waiting = useWaiting(asked.queryKey)
   // What is on the screen may still be the answer to the question before.
   const shown: Shown = query.data?.of ?? wanted
   const coding = codingOf(shown)
@@ -147,7 +147,20 @@ export function usePicture(meshId: string, wanted: Shown, search: MatrixSearch, 
 
   const axis = useMemo(() => roster && axisOf(roster, shown.by), [roster, shown.by])
   const entries = useMemo(() => (roster ? entriesOf(roster, shown.by) : []), [roster, shown.by])
-  return { query, waited, shown, coding, matrix, roster, grid, axis, entries, colours, domain, isFixed: fixed !== null }
+  return {
+    query,
+    waiting,
+    shown,
+    coding,
+    matrix,
+    roster,
+    grid,
+    axis,
+    entries,
+    colours,
+    domain,
+    isFixed: fixed !== null,
+  }
 }
 
 export type Picture = ReturnType<typeof usePicture>

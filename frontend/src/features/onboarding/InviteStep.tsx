@@ -25,7 +25,7 @@ interface Props {
   onToken: (token: EnrolmentToken) => void
 }
 
-/** The command to run, for as many machines and as long as is wanted. */
+/** Create the command to run, valid for a number of machines and a time. */
 export function InviteStep({ mesh, token, onToken }: Props) {
   const create = useCreateToken()
   const [machines, setMachines] = useState(2)

@@ -13,7 +13,7 @@ interface Range {
   ended_at: string
 }
 
-/** Keeps what was measured in the range on the screen, in the whole mesh, beyond retention. */
+/** Pin the range on the screen: measurements of the whole mesh are kept beyond retention. */
 export function KeepRange({ meshId, seconds }: { meshId: string; seconds: number }) {
   const clock = useClock()
   const keep = useKeepRange()

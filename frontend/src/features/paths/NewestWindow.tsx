@@ -22,7 +22,7 @@ const SOURCES: Record<string, string> = {
   hardware: strings.sourceHardware,
 }
 
-/** All that the newest window says of a path. */
+/** All values of a path in its newest window. */
 export function NewestWindow({ path, clock }: { path: Path; clock: Clock }) {
   const { outbound, inbound, round_trip: roundTrip } = path
   if (!path.started_at || !outbound || !inbound || !roundTrip) {

@@ -8,26 +8,13 @@ import type { RecommendationInput } from '~/api/types'
 import { NumberField } from '~/ui/NumberField'
 import { Panel, pageStyles } from '~/ui/Page'
 import { ActionError, Notice } from '~/ui/State'
+import { OBJECTIVES, options, POLICIES } from './names'
 import { strings } from './strings'
 
-const POLICIES = [
-  { value: 'exact', label: strings.policyExact },
-  { value: 'gang', label: strings.policyGang },
-  { value: 'robust', label: strings.policyRobust },
-  { value: 'pack', label: strings.policyPack },
-  { value: 'graph', label: strings.policyGraph },
-  { value: 'nomora', label: strings.policyNomora },
-]
+const POLICY_OPTIONS = options(POLICIES)
+const OBJECTIVE_OPTIONS = [{ value: '', label: strings.policyDefault }, ...options(OBJECTIVES)]
 
-const OBJECTIVES = [
-  { value: '', label: strings.policyDefault },
-  { value: 'loss', label: strings.objectiveMean },
-  { value: 'slowdown', label: strings.objectiveSlowdown },
-  { value: 'fair', label: strings.objectiveFair },
-  { value: 'worst_first', label: strings.objectiveWorstFirst },
-]
-
-/** Asks for moves on a mesh, follows the work, and goes to what was found. */
+/** Request moves on a mesh, follow the job, and open the recommendation. */
 export function Ask() {
   const meshes = useQuery(meshesQuery)
   const ask = useAskForMoves()
@@ -61,11 +48,11 @@ export function Ask() {
         <NativeSelect
           name="policy"
           label={strings.policy}
-          data={POLICIES}
+          data={POLICY_OPTIONS}
           value={policy}
           onChange={({ currentTarget }) => setPolicy(currentTarget.value)}
         />
-        <NativeSelect name="objective" label={strings.objective} data={OBJECTIVES} />
+        <NativeSelect name="objective" label={strings.objective} data={OBJECTIVE_OPTIONS} />
         <NumberField
           name="moves_max"
           label={strings.maximumMoves}

@@ -4,6 +4,7 @@ import { formatWindow } from '~/lib/time'
 import { formatCount } from '~/lib/units'
 import { useClock } from '~/ui/clock'
 import { Panel, pageStyles } from '~/ui/Page'
+import { OBJECTIVES, POLICIES } from './names'
 import { strings } from './strings'
 
 const COUNTED = {
@@ -12,7 +13,7 @@ const COUNTED = {
   cvar: strings.riskTail,
 }
 
-/** What a recommendation rests on: the certificate, the limits it kept, the windows it saw, what it rejected. */
+/** The basis of a recommendation: certificate, constraints, windows used and rejected alternatives. */
 export function Proof({ found }: { found: Recommendation }) {
   const { best_found, certificate, constraints, evidence, price_change_per_hour, rejected } = found.answer
   const { from, to } = evidence.window
@@ -21,9 +22,9 @@ export function Proof({ found }: { found: Recommendation }) {
   return (
     <Panel title={strings.basis}>
       <p className={pageStyles.lead}>
-        {strings.policyUsed} <i>{found.policy}</i>
+        {strings.policyUsed} <i>{POLICIES[found.policy] ?? found.policy}</i>
         {found.question.policy === 'robust' && `, ${COUNTED[found.question.risk]}`}
-        {strings.objectiveUsed} <i>{found.answer.objective}</i>.
+        {strings.objectiveUsed} <i>{OBJECTIVES[found.answer.objective] ?? found.answer.objective}</i>.
       </p>
       {certificate && (
         <p className={pageStyles.lead}>

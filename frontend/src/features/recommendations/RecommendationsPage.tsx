@@ -15,26 +15,32 @@ import { Ask } from './Ask'
 import { STATES } from './states'
 import { strings } from './strings'
 
-/** Which moves are worth making, asked for and found before, and how right they were. */
+/** Recommendations, their measured accuracy, and the form that requests one. */
 export function RecommendationsPage() {
-  const found = useQuery(recommendationsQuery)
+  const recommendations = useQuery(recommendationsQuery)
   const { data: accuracy } = useQuery(accuracyQuery)
-  if (found.error && !found.data) {
-    return <Failed what={strings.recommendations} error={found.error} retry={() => void found.refetch()} />
+  if (recommendations.error && !recommendations.data) {
+    return (
+      <Failed
+        what={strings.recommendations}
+        error={recommendations.error}
+        retry={() => void recommendations.refetch()}
+      />
+    )
   }
   return (
     <Page title={strings.recommendations} lead={strings.recommendationsLead}>
       <Ask />
-      {accuracy && accuracy.verified > 0 && <Ledger accuracy={accuracy} />}
-      {!found.data ? (
+      {accuracy && accuracy.verified > 0 && <AccuracySummary accuracy={accuracy} />}
+      {!recommendations.data ? (
         <Loading what={strings.recommendationsLower} />
-      ) : found.data.length === 0 ? (
+      ) : recommendations.data.length === 0 ? (
         <p className={pageStyles.lead}>
           {strings.noRecommendations} <Link to="/applications">{strings.applicationLower}</Link>
           {strings.noRecommendationsEnd}
         </p>
       ) : (
-        <List items={found.data} />
+        <List items={recommendations.data} />
       )}
     </Page>
   )
@@ -90,7 +96,7 @@ function List({ items }: { items: RecommendationSummary[] }) {
   )
 }
 
-function Ledger({ accuracy }: { accuracy: Accuracy }) {
+function AccuracySummary({ accuracy }: { accuracy: Accuracy }) {
   return (
     <Panel title={strings.accuracy}>
       <p className={pageStyles.lead}>

@@ -13,7 +13,7 @@ export function SignInPage({ ended, onSignedIn }: { ended: boolean; onSignedIn: 
   const attempt = useMutation({
     mutationFn: ({ email, password }: { email: string; password: string }) => signIn(email, password),
     onSuccess: (session) => {
-      // Whoever was signed in here before must leave nothing behind.
+      // No data of an earlier session may remain.
       queryClient.clear()
       queryClient.setQueryData(sessionQuery.queryKey, session)
       onSignedIn()

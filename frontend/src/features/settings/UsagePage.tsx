@@ -3,7 +3,8 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Pin, pinsQuery, type UsageItem, usageQuery, useLetRangeGo } from '~/api/usage'
-import { formatMoment } from '~/lib/time'
+import { formatMoment, zoneName } from '~/lib/time'
+import { formatCount } from '~/lib/units'
 import { Confirm } from '~/ui/Confirm'
 import { useClock } from '~/ui/clock'
 import { Page, Panel } from '~/ui/Page'
@@ -20,9 +21,9 @@ const RESOURCES: Record<UsageItem['resource'], { name: string; what: string }> =
   minute_days: { name: strings.quotaMinutes, what: strings.quotaMinutesHint },
 }
 
-const number = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 1 })
+const number = (value: number) => (Number.isInteger(value) ? formatCount(value) : value.toFixed(1))
 
-/** What the tenant uses of what it may use, and which measurements stay beyond that. */
+/** Usage against quotas, and pinned ranges. */
 export function UsagePage() {
   const usage = useQuery(usageQuery)
   if (usage.error && !usage.data) {
@@ -78,7 +79,7 @@ function KeptRanges() {
     return <Failed what={strings.pinnedRanges} error={pins.error} retry={() => void pins.refetch()} />
   }
   if (!pins.data) return <Loading what={strings.pinnedRangesLower} />
-  const moment = (at: string) => formatMoment(new Date(at), clock)
+  const moment = (at: string) => `${formatMoment(new Date(at), clock)} ${zoneName(clock, new Date(at))}`
   return (
     <Panel title={strings.pinnedRanges}>
       {pins.data.length === 0 ? (

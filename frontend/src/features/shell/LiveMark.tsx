@@ -15,7 +15,7 @@ const PHASES: Record<Exclude<LivePhase, 'off'>, { status: Status; word: string; 
   },
 }
 
-/** Whether the page follows the measurements. Pages that show none have no mark. */
+/** The state of the live stream. Pages without measurements have no mark. */
 export function LiveMark() {
   const phase = useLivePhase()
   const { away } = useConnection()

@@ -13,7 +13,7 @@ import { strings } from './strings'
 import { ThemeSwitch } from './ThemeSwitch'
 import { UserMenu } from './UserMenu'
 
-/** What surrounds every page: where you are, in which mesh, whether it is live. */
+/** The frame of every page: navigation, mesh, live state. */
 export function Shell() {
   return (
     <div className={styles.shell}>
@@ -42,7 +42,7 @@ export function Shell() {
   )
 }
 
-/** Says that what is shown is the last that was received, and gets out of the way by itself. */
+/** A banner while the backend does not respond; it disappears by itself. */
 function AwayBanner() {
   const { away, since } = useConnection()
   const now = useNow(1_000)

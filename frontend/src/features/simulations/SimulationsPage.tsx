@@ -13,7 +13,7 @@ import { Empty, Failed, Loading } from '~/ui/State'
 import { best, formatHours } from './outcomes'
 import { strings } from './strings'
 
-/** Simulations that were handed over: what placement policies are worth. */
+/** Uploaded simulations of placement policies. */
 export function SimulationsPage() {
   const clock = useClock()
   const found = useQuery(simulationsQuery)

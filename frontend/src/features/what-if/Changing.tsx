@@ -14,7 +14,7 @@ interface Props {
   onChange: (change: Change) => void
 }
 
-/** The changes that are not dragged: slower paths, VMs made anew, other curves. */
+/** Changes that are not dragged: added latency, recreated VMs, other curves. */
 export function Changing({ vms, applications, onChange }: Props) {
   const curves = useQuery(curvesQuery)
   const zones = [...new Set(vms.map(({ zone_name }) => zone_name))].sort()

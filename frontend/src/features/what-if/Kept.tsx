@@ -12,7 +12,7 @@ import { strings } from './strings'
 interface Props {
   mesh: string
   changes: Change[]
-  /** Whether VMs are looked for for tasks that wait. */
+  /** Find VMs for unplaced tasks. */
   place: boolean
   scenario: string | undefined
   onOpen: (scenario: Scenario | null) => void

@@ -1,0 +1,85 @@
+import type { Server } from 'node:http'
+import { test as base, expect } from '@playwright/test'
+import { COLOUR_RULES, expectAccessible } from '../support/accessibility'
+import { loadRecording } from '../support/recording'
+import { startReplay, VIEW, type View } from '../support/replay'
+
+const recording = loadRecording()
+const ORIGIN = 'http://localhost'
+
+interface Replay {
+  url: string
+  missed: Set<string>
+}
+
+const test = base.extend<object, { replay: Replay }>({
+  replay: [
+    // biome-ignore lint/correctness/noEmptyPattern: Playwright reads the fixtures a function needs from this pattern
+    async ({}, use) => {
+      const missed = new Set<string>()
+      const { url, server } = await startReplay(recording, missed)
+      await use({ url, missed })
+      await stop(server)
+    },
+    { scope: 'worker' },
+  ],
+  // The address is the same each time, because some pages show it; the server is reached as its proxy.
+  proxy: async ({ replay }, use) => use({ server: replay.url }),
+})
+
+function stop(server: Server): Promise<void> {
+  server.closeAllConnections()
+  return new Promise((done) => server.close(() => done()))
+}
+
+/** Lists without items show what to do next. */
+const EMPTY = [
+  'meshes',
+  'vms',
+  'zones',
+  'incidents',
+  'alert-rules',
+  'receivers',
+  'silences',
+  'applications',
+  'recommendations',
+  'simulations',
+  'jobs',
+  'api-keys',
+  'usage',
+  'learning',
+  'curves',
+]
+
+const VIEWS: [string, string, View][] = [
+  ...Object.entries(recording.pages).map(([name, address]): [string, string, View] => [
+    name,
+    address,
+    name === 'sign-in' ? 'signed-out' : 'recorded',
+  ]),
+  ...EMPTY.map((name): [string, string, View] => [`${name}-empty`, recording.pages[name] as string, 'empty']),
+]
+
+for (const [name, address, view] of VIEWS) {
+  test(`${name} looks as it did and is accessible, light and dark`, async ({ page, context, replay }, { config }) => {
+    replay.missed.clear()
+    await context.addCookies([{ name: VIEW, value: view, url: ORIGIN }])
+    await page.clock.setFixedTime(recording.now)
+    await page.emulateMedia({ colorScheme: 'light' })
+    await page.goto(ORIGIN + address)
+    await expect(page.getByRole('heading', { level: 1 }).first()).toBeVisible()
+    await expect(page.getByText(/^Loading /)).toHaveCount(0)
+    // A comparison waits until the page looks as expected; a new picture has nothing to wait for.
+    if (config.updateSnapshots !== 'missing') {
+      await page.waitForLoadState('networkidle')
+      await page.waitForTimeout(1_000)
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme })
+      await expect(page).toHaveScreenshot(`${name}-${colorScheme}.png`, { fullPage: true })
+      // Structure is the same in both themes.
+      await expectAccessible(page, colorScheme === 'light' ? undefined : COLOUR_RULES)
+    }
+    expect([...replay.missed]).toEqual([])
+  })
+}

@@ -1,0 +1,70 @@
+/** The pages that are recorded. */
+
+import type { Page } from '@playwright/test'
+import { read } from '../support/journey'
+
+interface Named {
+  id: string
+  name: string
+}
+
+/** Return the address of each page, by name; pages of an object show the newest in the product. */
+export async function findPages(page: Page, mesh: Named): Promise<Record<string, string>> {
+  const { vms } = await read<{ vms: Named[] }>(page, `/v1/meshes/${mesh.id}/roster`)
+  const [source, target] = vms as [Named, Named]
+  async function newest(path: string): Promise<string> {
+    const { items } = await read<{ items: Named[] }>(page, path)
+    if (!items[0]) throw new Error(`${path} lists nothing: its page cannot be recorded.`)
+    return items[0].id
+  }
+  const explore = (show: string, more = '') => `/meshes/${mesh.id}/explore?show=${show}&span=15m${more}`
+  return {
+    'sign-in': '/sign-in',
+    heatmap: `/meshes/${mesh.id}`,
+    'heatmap-zones': `/meshes/${mesh.id}?by=zone`,
+    'heatmap-asymmetry': `/meshes/${mesh.id}?metric=asymmetry`,
+    'heatmap-loss': `/meshes/${mesh.id}?metric=loss`,
+    'heatmap-comparison': `/meshes/${mesh.id}?span=15m&versus=before`,
+    path: `/meshes/${mesh.id}/paths/${source.id}/${target.id}`,
+    series: explore('series'),
+    distribution: explore('distribution'),
+    variability: explore('variability'),
+    losses: explore('losses'),
+    movers: explore('movers', '&versus=before'),
+    spikes: explore('spikes'),
+    'mesh-settings': `/meshes/${mesh.id}/settings`,
+    meshes: '/meshes',
+    vms: '/vms',
+    vm: `/vms/${source.id}`,
+    zones: '/zones',
+    onboarding: `/onboarding?mesh=${mesh.id}`,
+    incidents: '/incidents?show=all',
+    incident: `/incidents/${await newest('/v1/incidents?limit=1')}`,
+    'alert-rules': '/alert-rules',
+    'alert-rule': `/alert-rules/${await newest(`/v1/alert-rules?mesh_id=${mesh.id}`)}`,
+    'new-alert-rule': '/alert-rules/new',
+    receivers: '/receivers',
+    silences: '/silences',
+    curves: '/curves',
+    'curve-comparison': '/curves?compare=memcached-server,spark-glm&added=250',
+    curve: '/curves/memcached-server?added=100',
+    'curve-on-path': `/curves/memcached-server?mesh=${mesh.id}&source=${source.id}&target=${target.id}`,
+    'new-curve': '/curves/new',
+    'new-curve-version': '/curves/memcached-server/measure',
+    learning: '/curves/learning',
+    applications: '/applications',
+    application: `/applications/${await newest('/v1/applications?limit=1')}`,
+    'new-application': '/applications/new',
+    recommendations: '/recommendations',
+    recommendation: `/recommendations/${await newest('/v1/recommendations?limit=1')}`,
+    'what-if': `/what-if?mesh=${mesh.id}`,
+    simulations: '/simulations',
+    simulation: `/simulations/${await newest('/v1/simulations?limit=1')}`,
+    jobs: '/jobs',
+    'api-keys': '/api-keys',
+    usage: '/usage',
+    about: '/about',
+    'not-found': '/no-such-page',
+    'unknown-mesh': '/meshes/00000000-0000-4000-8000-000000000000',
+  }
+}

@@ -1,0 +1,62 @@
+/** Checks of accessibility with axe-core, which no page may fail. */
+
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { expect, type Page } from '@playwright/test'
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Check {
+  data?: { messageKey?: string | null; contrastRatio?: number } | null
+}
+
+interface Finding {
+  id: string
+  help: string
+  nodes: { html: string; any: Check[] }[]
+}
+
+interface Findings {
+  violations: Finding[]
+  incomplete: Finding[]
+}
+
+/** Text this close to its background cannot be read at all: a contrast of 1 is the same colour. */
+const UNREADABLE_RATIO = 1.5
+
+/**
+ * Return the text whose colour equals its background, or nearly does. axe does not call it a violation: text may be
+ * hidden on purpose. It lists such text as incomplete, and nothing in this product is hidden that way.
+ */
+function unreadable({ incomplete }: Findings): Finding[] {
+  return incomplete
+    .filter(({ id }) => id === 'color-contrast')
+    .map((finding) => ({
+      ...finding,
+      help: 'The colour of text must differ from its background',
+      nodes: finding.nodes.filter(({ any }) =>
+        any.some(
+          ({ data }) => data?.messageKey === 'equalRatio' || (data?.contrastRatio || Infinity) < UNREADABLE_RATIO,
+        ),
+      ),
+    }))
+    .filter(({ nodes }) => nodes.length > 0)
+}
+
+/** Rules that depend on colours: what is left to check of a page that was checked in another theme. */
+export const COLOUR_RULES = ['color-contrast', 'link-in-text-block']
+
+/** Expect no violation of any axe rule (or of `rules`) and no unreadable text, once transitions have ended. */
+export async function expectAccessible(page: Page, rules?: string[]) {
+  await page.evaluate(AXE)
+  await expect(async () => {
+    const findings = await page.evaluate((runOnly) => {
+      const { axe } = window as unknown as { axe: { run: (options: object) => Promise<Findings> } }
+      return axe.run(runOnly ? { runOnly } : {})
+    }, rules)
+    const faults = [...findings.violations, ...unreadable(findings)]
+    expect(faults.map(({ id, help, nodes }) => `${id}: ${help}\n${nodes.map(({ html }) => html).join('\n')}`)).toEqual(
+      [],
+    )
+  }).toPass({ timeout: 20_000 })
+}

@@ -1,0 +1,45 @@
+/** Answers of the API, recorded once so that a page shows the same data each time. */
+
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+const FILE = join(import.meta.dirname, '../recording/answers.json')
+
+export interface Answer {
+  status: number
+  type: string
+  /** A JSON value, or bytes in base64. */
+  body?: unknown
+  bytes?: string
+}
+
+export interface Recording {
+  /** The moment at which the pages are shown, in milliseconds since 1970. */
+  now: number
+  /** Addresses of the pages, by name. */
+  pages: Record<string, string>
+  /** Answers by request: see `keyOf`. */
+  answers: Record<string, Answer>
+}
+
+export function loadRecording(): Recording {
+  if (!existsSync(FILE)) throw new Error(`There is no recording (${FILE}): make recording`)
+  return JSON.parse(readFileSync(FILE, 'utf8'))
+}
+
+/** Store a recording, one answer a line; `replacements` stand for what names the machine it was made on. */
+export function saveRecording({ now, pages, answers }: Recording, replacements: [string, string][]) {
+  const lines = Object.entries(answers)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, answer]) => `    ${JSON.stringify(key)}: ${JSON.stringify(answer)}`)
+  const parts = [`  "now": ${now}`, `  "pages": ${JSON.stringify(pages)}`, `  "answers": {\n${lines.join(',\n')}\n  }`]
+  const text = replacements.reduce((all, [old, fresh]) => all.replaceAll(old, fresh), `{\n${parts.join(',\n')}\n}\n`)
+  writeFileSync(FILE, text)
+}
+
+/** Name a request: method, path, sorted query and body. */
+export function keyOf(method: string, url: string, body: string): string {
+  const { pathname, searchParams } = new URL(url, 'http://sinemora.example')
+  searchParams.sort()
+  return [method, `${pathname}${searchParams.size > 0 ? `?${searchParams}` : ''}`, body].join(' ').trim()
+}

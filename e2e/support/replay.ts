@@ -1,0 +1,73 @@
+/** A server of the built front end and of recorded answers: the product as pages see it, without a backend. */
+
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { extname, join, normalize, resolve } from 'node:path'
+import { type Answer, keyOf, type Recording } from './recording'
+
+/** The cookie that chooses what a page gets: the recorded answers, none of their items, or those of nobody signed in. */
+export const VIEW = 'replay'
+export type View = 'recorded' | 'empty' | 'signed-out'
+
+const BUILT = process.env.SINEMORA_FRONTEND_DIR ?? resolve(import.meta.dirname, '../../frontend/dist')
+const TYPES: Record<string, string> = {
+  '.css': 'text/css',
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+}
+const UNKNOWN: Answer = { status: 404, type: 'application/problem+json', body: { detail: 'This was not recorded.' } }
+const SIGNED_OUT: Answer = { status: 401, type: 'application/problem+json', body: { detail: 'Sign in first.' } }
+
+/** Serve `recording` on a free port; `missed` collects requests that were not recorded. */
+export async function startReplay(recording: Recording, missed: Set<string>): Promise<{ url: string; server: Server }> {
+  if (!existsSync(join(BUILT, 'index.html'))) throw new Error('The front end is not built: make setup')
+  const server = createServer((request, response) => {
+    // Pages correct their clock by this header: it has to agree with the clock they are given.
+    response.setHeader('Date', new Date(recording.now).toUTCString())
+    const path = new URL(request.url ?? '/', 'http://sinemora.example').pathname
+    if (!path.startsWith('/v1/')) sendFile(path, response)
+    else if (path.endsWith('/live')) openStream(response)
+    else void answer(recording, request, response, missed)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, server }
+}
+
+/** Send a built file, or the page itself for an address that is none. */
+function sendFile(path: string, response: ServerResponse) {
+  const file = join(BUILT, normalize(path))
+  const chosen = extname(file) && existsSync(file) ? file : join(BUILT, 'index.html')
+  response.writeHead(200, {
+    'Content-Type': TYPES[extname(chosen)] ?? 'application/octet-stream',
+    'Cache-Control': path.startsWith('/assets/') ? 'max-age=31536000, immutable' : 'no-store',
+  })
+  response.end(readFileSync(chosen))
+}
+
+/** Open a live stream on which nothing happens. */
+function openStream(response: ServerResponse) {
+  response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  response.write(':\n\n')
+}
+
+async function answer(recording: Recording, request: IncomingMessage, response: ServerResponse, missed: Set<string>) {
+  const parts: Buffer[] = []
+  for await (const part of request) parts.push(part as Buffer)
+  const key = keyOf(request.method ?? 'GET', request.url ?? '/', Buffer.concat(parts).toString('utf8'))
+  const view = new RegExp(`${VIEW}=([a-z-]+)`).exec(request.headers.cookie ?? '')?.[1] as View | undefined
+  const found = recording.answers[key]
+  if (!found && view !== 'empty') missed.add(key)
+  const { status, type, body, bytes } = view === 'signed-out' ? SIGNED_OUT : (found ?? UNKNOWN)
+  response.writeHead(status, { 'Content-Type': type, 'Cache-Control': 'no-store' })
+  response.end(
+    bytes === undefined ? JSON.stringify(view === 'empty' ? emptied(body) : body) : Buffer.from(bytes, 'base64'),
+  )
+}
+
+/** Return a list without its items; other bodies unchanged. */
+function emptied(body: unknown): unknown {
+  return typeof body === 'object' && body !== null && 'items' in body ? { ...body, items: [], next_cursor: null } : body
+}

@@ -1,0 +1,34 @@
+/** A report of a simulation, as `sinemora simulate` uploads it. */
+
+const seconds = { p50: 0.002, p90: 0.01, p99: 0.2 }
+const policy = (name: string, worst: number, moves: boolean) => ({
+  policy: name,
+  jobs: 40,
+  area_percent: 50 * (1 + worst),
+  source_percent: name === 'random' ? 47.2 : null,
+  worst_job: worst,
+  solver_s: seconds,
+  round_s: moves ? seconds : null,
+  placement_latency_s: seconds,
+  response_s: { p50: 600, p90: 4_812, p99: 10_800 },
+  moved_share_mean: moves ? 0.0093 : 0,
+  moved_share: moves ? { p50: 0.009, p90: 0.01, p99: 0.02 } : null,
+  scores: Array.from({ length: 101 }, (_, at) => worst + ((1 - worst) * at) / 100),
+})
+export const world = {
+  machines: 192,
+  slots: 14,
+  seconds: 3_600,
+  step_s: 60,
+  round_s: 600,
+  window_s: 10,
+  history_s: 7_200,
+  noise: 0.15,
+  move_price: 20,
+  seed: 1,
+  trace: 'google2011',
+  latency: null,
+  statistics: null,
+}
+
+export const policies = [policy('random', 0.25, false), policy('gang_budget', 0.5, true)]

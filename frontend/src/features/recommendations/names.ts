@@ -1,0 +1,23 @@
+/** Names of policies and objectives, in the order they are offered. */
+
+import { strings } from './strings'
+
+export const POLICIES: Record<string, string> = {
+  exact: strings.policyExact,
+  gang: strings.policyGang,
+  robust: strings.policyRobust,
+  pack: strings.policyPack,
+  graph: strings.policyGraph,
+  nomora: strings.policyNomora,
+}
+
+export const OBJECTIVES: Record<string, string> = {
+  loss: strings.objectiveMean,
+  slowdown: strings.objectiveSlowdown,
+  fair: strings.objectiveFair,
+  worst_first: strings.objectiveWorstFirst,
+}
+
+/** Return names as the options of a select. */
+export const options = (names: Record<string, string>) =>
+  Object.entries(names).map(([value, label]) => ({ value, label }))
