@@ -1,4 +1,4 @@
-"""Composes the API: every feature's router, one way to fail, one way to start and stop."""
+"""Composition of the API: routers of all features, error handling, start and stop."""
 
 import re
 import socket
@@ -19,9 +19,9 @@ from sinemora.inventory import routes as inventory
 from sinemora.jobs import routes as jobs
 from sinemora.kit import errors, health, tracing, worker_metrics
 from sinemora.kit.config import settings
-from sinemora.kit.downloads import serve_packages
-from sinemora.kit.frontend import serve_frontend
-from sinemora.kit.http_middleware import HttpMiddleware
+from sinemora.kit.http.downloads import serve_packages
+from sinemora.kit.http.frontend import serve_frontend
+from sinemora.kit.http.middleware import HttpMiddleware
 from sinemora.kit.logging import configure_logging
 from sinemora.learning import routes as learning
 from sinemora.measurements import query_routes
@@ -39,11 +39,11 @@ from sinemora.tenants import routes as tenants
 from sinemora.what_if import routes as scenarios
 
 ROUTERS = (
-    measurements.agent_router,  # routers are tried in turn, and nothing comes more often than reports
+    measurements.agent_router,  # first, since routers are tried in turn and reports are the most frequent requests
     health.router,
-    tenants.door,
+    tenants.sign_in_router,
     tenants.router,
-    meshes.door,
+    meshes.enrolment_router,
     meshes.agent_router,
     inventory.agent_router,
     inventory.router,
@@ -62,14 +62,14 @@ ROUTERS = (
     incidents.router,
     alerts.router,
 )
-# What they tell stands in the database and in Redis; imported, it is told by /metrics.
+# Collectors of metrics in the database and in Redis; their import registers them for /metrics.
 METRICS = (worker_metrics, backlog_metrics)
 _IMPORTS = re.compile(r"/v1/meshes/[^/]+/imports")
 
 
 @asynccontextmanager
 async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-    """What runs as long as the API does."""
+    """Start and stop the background parts of the API."""
     configure_logging()
     app.state.plan_watch = PlanWatch()
     async with pipeline.lifespan(app):
@@ -79,11 +79,11 @@ async def lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def create_app() -> FastAPI:
-    """Return the API as settings want it."""
+    """Return the API, configured by the settings."""
     app = FastAPI(
         title="Sinemora",
         version="1",
-        description="Cloud network delay as a tenant sees it. Conventions: docs/api/README.md.",
+        description="Network delay between VMs, measured by a cloud tenant. Conventions: docs/api/README.md.",
         lifespan=lifespan,
         docs_url=None,
         redoc_url=None,
@@ -100,8 +100,8 @@ def create_app() -> FastAPI:
     )
     for router in ROUTERS:
         app.include_router(router)
-    described = app.openapi
-    app.openapi = lambda: errors.describe(described())  # type: ignore[method-assign]
+    describe = app.openapi
+    app.openapi = lambda: errors.describe(describe())  # type: ignore[method-assign]
     if (packages := settings().packages_dir) is not None:
         serve_packages(app, packages)
     folder = settings().frontend_dir
@@ -117,20 +117,20 @@ def _operation_id(route: APIRoute) -> str:
 
 
 class Server(uvicorn.Server):
-    """Answers agents that wait for a plan before it waits for open requests to end."""
+    """Server that ends the waits of agents for plans before it waits for open requests."""
 
     def __init__(self, app: FastAPI, config: uvicorn.Config) -> None:
         super().__init__(config)
         self.app = app
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Stop in order."""
+        """Stop: first the waits for plans, then the server."""
         await self.app.state.plan_watch.close()
         await super().shutdown(sockets)
 
 
 def server() -> Server:
-    """Return the API as `serve` runs it."""
+    """Return the server of the API."""
     app = create_app()
     config = uvicorn.Config(
         app,
@@ -139,16 +139,16 @@ def server() -> Server:
         access_log=False,
         log_config=None,
         server_header=False,
-        # Event streams never end by themselves.
+        # Event streams do not end on their own.
         timeout_graceful_shutdown=3,
     )
     return Server(app, config)
 
 
 def serve() -> None:
-    """Run the API in the foreground until it is told to stop."""
-    running = server()
+    """Run the API in the foreground until a signal stops it."""
+    instance = server()
     with suppress(KeyboardInterrupt):
-        running.run()
-    if not running.started:
+        instance.run()
+    if not instance.started:
         sys.exit(3)

@@ -60,18 +60,19 @@ def adopt(connection: Connection) -> None:
     """
     if not inspect(connection).has_table(_TABLE):
         return
-    found = connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))
-    if found in _EARLIER:
+    version = connection.scalar(text(f"SELECT version_num FROM {_TABLE}"))
+    if version in _EARLIER:
         raise SchemaVersionError(
-            f"The database has schema version {found}. This version of Sinemora upgrades from version 0018 or newer.",
+            f"Schema too old: the database has version {version}."
+            " This version of Sinemora upgrades from version 0018 or newer.",
             f"Start an older Sinemora on it once (git checkout {_LAST_WITH_EARLIER}), which upgrades to version 0018."
             " Then start this one.",
         )
-    if found in SQUASHED:
-        connection.execute(text(f"UPDATE {_TABLE} SET version_num = :name"), {"name": SQUASHED[found]})
-    elif found and found not in {script.revision for script in _scripts().walk_revisions()}:
+    if version in SQUASHED:
+        connection.execute(text(f"UPDATE {_TABLE} SET version_num = :name"), {"name": SQUASHED[version]})
+    elif version and version not in {script.revision for script in _scripts().walk_revisions()}:
         raise SchemaVersionError(
-            f"The database has schema version {found}, which this version of Sinemora does not know.",
+            f"Schema unknown: the database has version {version}, which this version of Sinemora does not know.",
             "Start the version of Sinemora that wrote it, or a newer one.",
         )
 

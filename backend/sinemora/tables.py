@@ -1,12 +1,12 @@
-"""Every table of the product, so that metadata is complete: for migrations, the worker and the command line."""
+"""Metadata of all tables, for migrations, the worker and the command line."""
 
 from sinemora.alerts import models as alerts
 from sinemora.applications import models as applications
 from sinemora.curves import models as curves
 from sinemora.inventory import models as inventory
 from sinemora.jobs import models as jobs
-from sinemora.kit import idempotency
 from sinemora.kit.db import Base
+from sinemora.kit.http import idempotency
 from sinemora.learning import models as learning
 from sinemora.measurements import models as measurements
 from sinemora.measurements.pins import models as pins

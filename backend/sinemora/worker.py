@@ -1,4 +1,4 @@
-"""Composes Celery: `celery -A sinemora.worker worker` and `… beat`. Importing a feature's tasks registers them."""
+"""Composition of Celery: `celery -A sinemora.worker worker` and `… beat`. The imports register all tasks."""
 
 from contextlib import suppress
 
@@ -27,7 +27,7 @@ FEATURES = (tables, execute, service, worker_metrics, backtest)
 SCHEDULE["tenants.sweep"] = {"task": tenants.sweep.name, "schedule": crontab(minute="17")}
 SCHEDULE["jobs.sweep"] = {"task": jobs.sweep.name, "schedule": 15.0, "options": {"expires": 15, "queue": "fast"}}
 SCHEDULE["inventory.sweep"] = {"task": inventory.sweep.name, "schedule": crontab(minute="47")}
-# A sweep that comes late does all the work: those that waited meanwhile would find none.
+# `expires`: one late sweep does all the work, so those that queued up meanwhile are dropped.
 SCHEDULE["measurements.roll_up"] = {
     "task": measurements.roll_up.name,
     "schedule": 20.0,
@@ -85,23 +85,23 @@ SCHEDULE["alerts.deliver_due"] = {
 
 @heartbeat_sent.connect
 def _pulse(**_: object) -> None:
-    """Show that the loop of this worker turns, to whoever keeps it running."""
+    """Touch the pulse file: the supervisor sees that the loop of this worker runs."""
     if path := settings().worker_pulse_file:
         with suppress(OSError):  # a full disk is no reason to stop working
             path.touch()
 
 
 @setup_logging.connect
-def _our_logging(**_: object) -> None:
+def _configure_logging(**_: object) -> None:
     configure_logging()
 
 
 @worker_process_init.connect
-def _prepared(**_: object) -> None:
-    """In each process that does tasks, not in the one that starts them: both have threads."""
+def _start_tracing(**_: object) -> None:
+    """Start tracing in each process that runs tasks; its threads would not survive the fork."""
     tracing.start("sinemora-worker")
 
 
 @worker_process_shutdown.connect
-def _traced_to_the_end(**_: object) -> None:
+def _stop_tracing(**_: object) -> None:
     tracing.stop()

@@ -1,4 +1,4 @@
-"""Those who call the API in tests: somebody unknown, people of tenants, programs, agents."""
+"""Callers of the API in tests: unknown ones, users of tenants, programs, agents."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -51,8 +51,8 @@ class Caller:
         """POST that must succeed; what was made."""
         answer = self.post(path, json=body)
         assert answer.status_code == 201, answer.text
-        found: dict[str, Any] = answer.json()
-        return found
+        entry: dict[str, Any] = answer.json()
+        return entry
 
 
 @dataclass
@@ -91,14 +91,14 @@ def sign_in(http: TestClient, email: str, password: str = PASSWORD) -> Member:
     http.cookies.clear()
     answer = http.post("/v1/auth/sign-in", json={"email": email, "password": password})
     assert answer.status_code == 200, answer.text
-    found = answer.json()
+    entry = answer.json()
     return Member(
         http,
-        headers={"X-CSRF-Token": found["csrf_token"]},
+        headers={"X-CSRF-Token": entry["csrf_token"]},
         cookies=dict(answer.cookies),
-        tenant_id=UUID(found["tenant"]["id"]),
-        tenant_key=found["tenant"]["key"],
-        user_id=UUID(found["user"]["id"]),
+        tenant_id=UUID(entry["tenant"]["id"]),
+        tenant_key=entry["tenant"]["key"],
+        user_id=UUID(entry["user"]["id"]),
         email=email,
     )
 
@@ -119,19 +119,19 @@ def enrol(http: TestClient, token: str, name: str, zone: str, address: str) -> A
         },
     )
     assert answer.status_code == 201, answer.text
-    found = answer.json()
+    entry = answer.json()
     return AgentCaller(
         http,
-        headers={"Authorization": f"Bearer {found['credential']}"},
-        agent_id=UUID(found["agent_id"]),
-        vm_id=UUID(found["vm_id"]),
-        vm_key=found["vm_key"],
+        headers={"Authorization": f"Bearer {entry['credential']}"},
+        agent_id=UUID(entry["agent_id"]),
+        vm_id=UUID(entry["vm_id"]),
+        vm_key=entry["vm_key"],
         name=name,
     )
 
 
 def make_mesh(owner: Member, agents: int, name: str = "demo", **settings: Any) -> MeshWorld:
-    """A mesh with `agents` agents: a-1, b-1, c-1, a-2 … on 10.0.x.y."""
+    """Create a mesh with `agents` agents: a-1, b-1, c-1, a-2 … on 10.0.x.y."""
     mesh = owner.created("/v1/meshes", {"name": name, **settings})
     token = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"], "max_uses": max(agents, 1)})["token"]
     enrolled = [

@@ -31,8 +31,8 @@ from sqlalchemy import Engine, create_engine, text
 from sqlalchemy.pool import NullPool
 
 from sinemora import migrate
-from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
-from sinemora.embedded.valkey import ValkeyServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.kit import config, db, security
 from sinemora.kit import redis as kit_redis
 from sinemora.kit.celery import celery
@@ -45,7 +45,7 @@ from tests.external import SETTING, ExternalPostgres
 
 # A password is hashed and checked for nearly every test: as quickly as argon2 can.
 security._hasher = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-security._nobody = security._hasher.hash(PASSWORD)
+security._no_user_hash = security._hasher.hash(PASSWORD)
 
 
 @dataclass(frozen=True)
@@ -90,13 +90,13 @@ def servers() -> Iterator[Servers]:
 
 @pytest.fixture(scope="session")
 def timescaledb(servers: Servers) -> str | None:
-    """The version of TimescaleDB in the database of the tests; None where it has native partitions."""
+    """Return the version of TimescaleDB in the database of the tests; None for native partitions."""
     with servers.owner_engine.connect() as connection:
         return connection.scalar(text("SELECT extversion FROM pg_extension WHERE extname = 'timescaledb'"))
 
 
 def _postgres(folder: Path) -> PostgresServer | ExternalPostgres:
-    """The server of `SINEMORA_TEST_DATABASE_URL`, or one started in `folder`."""
+    """Yield the server of `SINEMORA_TEST_DATABASE_URL`, or one started in `folder`."""
     if url := os.environ.get(SETTING):
         return ExternalPostgres(url)
     server = PostgresServer(folder, durable=False)
@@ -106,7 +106,7 @@ def _postgres(folder: Path) -> PostgresServer | ExternalPostgres:
 
 
 def forget_settings() -> None:
-    """Let the next use read settings, and open connections, anew."""
+    """Clear caches of settings and connections, so that the next use reads them again."""
     config.settings.cache_clear()
     db.engine.cache_clear()
     kit_redis.client.cache_clear()
@@ -114,7 +114,7 @@ def forget_settings() -> None:
 
 @pytest.fixture(scope="session")
 def valkey(servers: Servers) -> Redis:
-    """A connection to Valkey."""
+    """Return a connection to Valkey."""
     return Redis.from_url(servers.valkey.url(), decode_responses=True)
 
 
@@ -151,7 +151,7 @@ def _empty(servers: Servers) -> None:
 
 @pytest.fixture(scope="session")
 def app(servers: Servers) -> Iterator[TestClient]:
-    """The API that most tests of the process share; its unexpected errors become the answer a user would get."""
+    """Yield the API that most tests of the process share. Unexpected errors become responses, as for a user."""
     with TestClient(create_app(), raise_server_exceptions=False) as running:
         yield running
 

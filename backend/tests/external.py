@@ -12,28 +12,28 @@ from urllib.parse import quote, urlsplit, urlunsplit
 import psycopg
 from psycopg import sql
 
-from sinemora.embedded.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER
+from sinemora.embedded.servers.postgres import APP_ROLE, DATABASE, OWNER_ROLE, SUPERUSER
 
 SETTING = "SINEMORA_TEST_DATABASE_URL"
 _PASSWORD = "for-tests-only"
 
 
 class ExternalPostgres:
-    """What tests use of `PostgresServer`, on a server of somebody else's."""
+    """External server with the part of `PostgresServer` that tests use."""
 
     def __init__(self, url: str) -> None:
         self._url = urlsplit(url)
         self._made: set[str] = set()
 
     def dsn(self, role: str = APP_ROLE, database: str = DATABASE) -> str:
-        """A connection URL for libpq."""
+        """Return a connection URL for libpq."""
         who = self._url.netloc
         if role != SUPERUSER:
             who = f"{role}:{_PASSWORD}@{who.rpartition('@')[2]}"
         return urlunsplit(self._url._replace(netloc=who, path=f"/{quote(self._name(database))}"))
 
     def provision(self, database: str = DATABASE) -> None:
-        """Make the roles where they are missing, and the database anew."""
+        """Create missing roles, and create the database again."""
         name = sql.Identifier(self._name(database))
         with self._superuser() as connection:
             # Several test processes may come here at once.

@@ -1,4 +1,4 @@
-"""The product as a terminal reaches it: an API that listens on loopback, and a client with a key of its own."""
+"""Product for tests of commands: an API on loopback, and a client with a separate key."""
 
 import threading
 import time
@@ -15,7 +15,7 @@ from tests.callers import Member
 
 @contextmanager
 def listening(owner: Member) -> Iterator[Client]:
-    """A client of `owner` that may read and write, as long as the API runs."""
+    """Yield a client of `owner` that may read and write while the API runs."""
     until = (datetime.now(UTC) + timedelta(days=30)).isoformat()
     key = owner.created("/v1/api-keys", {"name": "terminal", "scopes": ["read", "write"], "expires_at": until})
     server = uvicorn.Server(uvicorn.Config(create_app(), host="127.0.0.1", port=0, log_level="warning"))

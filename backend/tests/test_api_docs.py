@@ -28,7 +28,7 @@ MARK = "----- end of example -----"
 
 @pytest.fixture
 def address(database: Engine, redis: Redis) -> Iterator[str]:
-    """A live API on a port of its own."""
+    """Yield the address of a live API on a separate port."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         server = uvicorn.Server(uvicorn.Config(create_app(), log_config=None, timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
@@ -41,11 +41,11 @@ def address(database: Engine, redis: Redis) -> Iterator[str]:
 
 
 def shape(value: Any) -> Any:
-    """The names in a JSON value, without its values; a list by its first item."""
+    """Return the names of a JSON value without its values; a list is its first item."""
     if isinstance(value, dict):
-        return {name: shape(one) for name, one in value.items()}
+        return {name: shape(item) for name, item in value.items()}
     if isinstance(value, list):
-        return [shape(one) for one in value[:1]]
+        return [shape(item) for item in value[:1]]
     return type(value).__name__ if value is not None else None
 
 

@@ -56,10 +56,10 @@ def test_unknown_ids_are_404(owner: Member):
 
 
 def test_operations_have_their_own_names_and_say_what_they_do(servers: Any):
-    found = list(operations())
-    names = [operation["operationId"] for _, _, operation in found]
+    result = list(operations())
+    names = [operation["operationId"] for _, _, operation in result]
     assert len(set(names)) == len(names)
-    assert all(operation.get("description") for _, _, operation in found)
+    assert all(operation.get("description") for _, _, operation in result)
 
 
 def test_paths_are_plural_kebab_case(servers: Any):
@@ -105,4 +105,4 @@ def test_what_is_another_tenants_does_not_exist(owner: Member, other_owner: Memb
         if method == "get" and template.count("{") == 1 and template.endswith("}"):
             assert owner.get(path).status_code == 200
     assert tried
-    assert [one["id"] for one in owner.get(f"/v1/{kind}").json()["items"]] == [one["id"] for one in mine]
+    assert [entry["id"] for entry in owner.get(f"/v1/{kind}").json()["items"]] == [entry["id"] for entry in mine]

@@ -16,7 +16,7 @@ from sqlalchemy import Engine, NullPool, create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from sinemora import migrate
-from sinemora.embedded.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.kit import config
 from tests.conftest import Servers
 
@@ -85,7 +85,7 @@ def test_up_down_up_gives_the_same_schema_as_the_models(schema: Schema):
     subprocess.run([sys.executable, "-m", "alembic", "check"], cwd=BACKEND, env=os.environ, check=True)
     before = schema.catalogue()
     schema.downgrade("base")
-    assert [one for one in schema.catalogue() if not one.startswith("alembic_version")] == []
+    assert [item for item in schema.catalogue() if not item.startswith("alembic_version")] == []
     migrate.upgrade()
     assert schema.catalogue() == before
 
@@ -95,7 +95,7 @@ def test_there_is_one_newest_version():
 
 
 def test_a_migration_gives_up_on_a_lock_and_leaves_the_schema_as_it_was(schema: Schema):
-    """The previous version serves meanwhile, and its sessions queue behind a migration that waits for a lock."""
+    """The previous version serves meanwhile; its sessions queue behind a migration that waits for a lock."""
     migrate.upgrade()
     with schema.owner.connect() as reader:
         reader.execute(text("SELECT count(*) FROM incidents"))  # a transaction left open holds its lock
@@ -125,7 +125,7 @@ def test_a_database_of_an_earlier_version_is_refused_with_what_to_do(
     assert migrate.main([]) == 1
     assert schema.version() == version
     printed = capsys.readouterr().err
-    assert f"The database has schema version {version}. This version of Sinemora upgrades from version 0018" in printed
+    assert f"the database has version {version}. This version of Sinemora upgrades from version 0018" in printed
     assert "Start an older Sinemora on it once" in printed
 
 
@@ -137,7 +137,7 @@ def test_a_database_of_an_unknown_version_is_refused_with_what_to_do(
     assert migrate.main([]) == 1
     assert schema.version() == "9999_later"
     printed = capsys.readouterr().err
-    assert "schema version 9999_later, which this version of Sinemora does not know" in printed
+    assert "version 9999_later, which this version of Sinemora does not know" in printed
     assert "Start the version of Sinemora that wrote it, or a newer one." in printed
 
 

@@ -51,17 +51,17 @@ def test_uncommented_the_example_is_valid(tmp_path: Path, bare: None):
 
 @pytest.mark.parametrize("scheme", ["postgres", "postgresql", "postgresql+psycopg"])
 def test_any_common_database_address_works(scheme: str, bare: None):
-    found = Settings(_env_file=None, database_url=f"{scheme}://u@h/d")
-    assert found.database_url == found.database_owner_url == "postgresql+psycopg://u@h/d"
+    result = Settings(_env_file=None, database_url=f"{scheme}://u@h/d")
+    assert result.database_url == result.database_owner_url == "postgresql+psycopg://u@h/d"
 
 
 @pytest.mark.parametrize(
     ("public_url", "secure"), [("", False), ("https://x.example/", True), ("http://x.example", False)]
 )
 def test_cookies_follow_the_public_address(public_url: str, secure: bool, bare: None):
-    found = Settings(_env_file=None, public_url=public_url)
-    assert found.cookie_secure is secure
-    assert found.public_url == (public_url.rstrip("/") or "http://127.0.0.1:8420")
+    result = Settings(_env_file=None, public_url=public_url)
+    assert result.cookie_secure is secure
+    assert result.public_url == (public_url.rstrip("/") or "http://127.0.0.1:8420")
 
 
 @pytest.mark.parametrize(
@@ -91,10 +91,10 @@ def test_a_setting_that_cannot_be_is_named(
     finally:
         monkeypatch.undo()
         config.settings.cache_clear()
-    said = capsys.readouterr().err
+    printed = capsys.readouterr().err
     shown = "" if name in {"database_url", "database_owner_url", "redis_url"} else f"={value}"
-    assert f"SINEMORA_{name.upper()}{shown}: " in said
-    assert "secret" not in said
+    assert f"SINEMORA_{name.upper()}{shown}: " in printed
+    assert "secret" not in printed
 
 
 @pytest.mark.parametrize("command", [["serve"], ["migrate"], ["owner", "create"]])

@@ -84,6 +84,6 @@ test('two machines enrol with the shown command, turn green, and their delay is 
 
 test('a viewer of the address of an unknown mesh learns that it is unknown', async ({ inside: page }) => {
   await page.goto('/meshes/00000000-0000-4000-8000-000000000000')
-  await expect(page.getByRole('alert')).toContainText('There is no such mesh.')
+  await expect(page.getByRole('alert')).toContainText('Unknown mesh.')
   await expect(page.getByRole('alert')).toContainText('Request')
 })

@@ -1,1 +1,1 @@
-"""Benchmarks of the product: one JSON object a figure, with the bars beside them."""
+"""Benchmarks of the product: one JSON object a figure, with its bar."""

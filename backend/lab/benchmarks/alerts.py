@@ -56,7 +56,7 @@ class Large:
         self.none = np.zeros(VMS, bool)
 
     def window(self, number: int, dead: np.ndarray, silent: np.ndarray) -> Window:
-        """Nothing answers that has an end in `dead`; what `dead` measured itself is missing."""
+        """Return a window in which the VMs `dead` neither respond nor report."""
         touched = np.logical_or.outer(dead, dead)
         half = np.triu(np.ones((VMS, VMS), bool)) ^ (np.add.outer(np.arange(VMS), np.arange(VMS)) % 2 == 0)
         asked_by_dead = np.where(half, dead[:, None], dead[None, :])

@@ -1,8 +1,8 @@
-"""How well curves are recovered from noisy samples: one JSON object a figure. `SEED=` chooses the noise.
+"""Accuracy of curves recovered from noisy samples: one JSON object a figure. `SEED=` selects the noise.
 
-A case is one published curve, sampled at 5 to 30 latencies (equal steps, steps that double, or at random, in turn) with
-noise of 1 to 10 % (proportional to performance or the same everywhere, in turn) against a stated baseline. Curves with
-a formula and DNS (lines between stated points) take part; of the others the sources say too little to have a shape.
+A case is one published curve with a stated baseline, sampled at 5 to 30 latencies. Steps are equal, doubling or random
+in turn. Noise is 1 to 10 %, proportional or constant in turn. Curves with a formula and DNS (lines between stated
+points) are included; the sources of the others do not define a shape.
 `ONLY=profiler,speed` runs some groups.
 """
 
@@ -104,7 +104,7 @@ def report(figure: str, value: float, bar: str, met: object = None, **detail: ob
 
 
 def unit(figure: str) -> str:
-    """From the name of a figure."""
+    """Return the unit, from the name of a figure."""
     ends = {"_percent": "%", "_us": "µs", "_per_s": "1/s"}
     return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
 
@@ -142,7 +142,7 @@ def stated_points() -> None:
 
 
 def shared(work: Callable[[Given], Found], given: list[Given]) -> list[Found]:
-    """What `work` makes of each, in their order; by as many processes as there are processors."""
+    """Apply `work` to each item on all processors. Return the results in order."""
     if "pool" not in _kept:
         # Each process is to keep to one processor; read when it loads numpy.
         os.environ.update(OPENBLAS_NUM_THREADS="1", OMP_NUM_THREADS="1")
@@ -200,7 +200,7 @@ def recovered(case: Case) -> tuple[float, float, float]:
 
 
 def other(rng: np.random.Generator, name: str) -> dict[str, float]:
-    """The same for rows as tenants have them: a baseline as noisy as the rest, repeats, or natural variation."""
+    """Measure curves of rows as tenants have them: a noisy baseline, repeats, or natural variation."""
     rows = []
     for case in cases(rng, OTHER_CASES, None, None):
         curve = case.truth.curve
@@ -244,7 +244,7 @@ def threshold(case: Case) -> Threshold:
 
 
 def violations(rng: np.random.Generator) -> None:
-    """Inputs nobody should send: rising, scattered over orders of magnitude, few points, with and without spread."""
+    """Count broken laws for odd inputs: rising, scattered over magnitudes, few points, with and without spread."""
     made = []
     for _ in range(RANDOM_INPUTS):
         n = int(rng.integers(3, 25))
@@ -262,7 +262,7 @@ def violations(rng: np.random.Generator) -> None:
 
 
 def unlawful(given: tuple[Samples, Floats]) -> int:
-    """How many of the curve, the ends of its band and their order break the law at these latencies."""
+    """Count violations of the laws by the curve, the ends of its band and their order at these latencies."""
     samples, at = given
     found = fit(samples)
     broken = 0
@@ -289,7 +289,7 @@ def speed(rng: np.random.Generator) -> None:
 
 
 def profiler(seed: int) -> None:
-    """Two real sweeps of memcached: how much of the second lies where the first foresees it."""
+    """Compare two real sweeps of memcached: the share of the second within the prediction of the first."""
     try:
         recipe = installed(RECIPES["memcached"])
         first, second = (swept(recipe, number) for number in (seed, seed + 1))

@@ -45,7 +45,7 @@ def main(only: str | None) -> None:
 
 
 def full_size() -> None:
-    """The figures of a whole cluster, in one run."""
+    """Measure the figures of a whole cluster in one run."""
     size = sizes()
     problem, bases = cluster(MACHINES, size)
     small, _ = cluster(300, np.array([5, 30, 200]))
@@ -65,7 +65,7 @@ def report(figure: str, value: float, bar: str, met: Callable[[float], bool], **
 
 
 def unit(figure: str) -> str:
-    """From the name of a figure."""
+    """Return the unit, from the name of a figure."""
     ends = {"_s": "s", "_ms": "ms", "_mib_full": "MiB"}
     return next((unit for end, unit in ends.items() if figure.endswith(end)), "1")
 
@@ -77,7 +77,7 @@ def proven(certificate: Certificate | None) -> Certificate:
 
 
 def small_instances() -> None:
-    """Every exact mode against OR-tools on the whole network, and gangs against all roots."""
+    """Compare every exact mode with OR-tools on the whole network, and gangs with all roots."""
     wrong = checked = 0
     for seed in range(2_000):
         rng = np.random.default_rng(seed)
@@ -246,7 +246,7 @@ def aged(problem: Problem) -> Problem:
 
 
 def front(problem: Problem) -> None:
-    """The front of 20 points from an aged placement."""
+    """Measure the Pareto front of 20 points from an aged placement."""
     old = aged(problem)
     seconds, cpu, points = timed(lambda: moves.pareto_front(old))
     for point in points:
@@ -292,7 +292,7 @@ def quality(size: Any) -> None:
 
 
 def tenant() -> None:
-    """A recommendation through the API, for tenants of 100 and 1,000 VMs."""
+    """Measure a recommendation through the API for tenants of 100 and 1,000 VMs."""
     bars = {100: 300, 1000: 2000}
     for vms, value, detail in placement_tenant.measured(tuple(bars)):
         bar = bars[vms]

@@ -65,7 +65,7 @@ class Tenant:
             )
 
     def post(self, path: str, body: dict[str, Any]) -> dict[str, Any]:
-        """What the API answers."""
+        """Return the response of the API."""
         headers = {"Authorization": f"Bearer {self._secret}", "Content-Type": "application/json"}
         request = urllib.request.Request(self._product.url(path), json.dumps(body).encode(), headers)
         with urllib.request.urlopen(request, timeout=120) as answer:

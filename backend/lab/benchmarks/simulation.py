@@ -1,8 +1,8 @@
 """Placement policies through time on a slice of a cluster: one JSON object a figure. Every policy sees the same world.
 
-The source's areas (UCAM-CL-TR-937, 6.3: 24 hours of the Google trace, 12,500 machines) stand beside as `source`; the
-slice is a tenth of the machines with jobs drawn with the trace's statistics, so orders are compared, not values.
-`HOURS=` makes it longer; with `TRACE=folder` it is the trace's jobs on 12,500 machines (`MACHINES=`), `HOURS=19.5` all.
+Each figure has the area of the source (UCAM-CL-TR-937, 6.3: 24 hours of the Google trace, 12,500 machines) as `source`.
+The slice is a tenth of the machines with jobs drawn with the trace's statistics, so orders are compared, not values.
+`HOURS=` sets its length. `TRACE=folder` uses the trace's jobs on 12,500 machines (`MACHINES=`); `HOURS=19.5` is all.
 """
 
 import dataclasses
@@ -51,7 +51,7 @@ class Slice:
 
 
 def compile_loops() -> None:
-    """So that no policy is timed with what the first call of a loop costs."""
+    """Compile the loops, so that no policy is timed with a first call."""
     world = World(machines=96, seconds=1_200)
     rng = np.random.default_rng(1)
     jobs, latency = Workload.drawn(96, world.slots, 1_200, rng), series.drawn(series.PUBLISHED, rng)

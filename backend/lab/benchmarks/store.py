@@ -1,8 +1,8 @@
-"""Figures of the store, on a product of its own: one JSON object a figure, commentary on stderr.
+"""Figures of the store on a separate product: one JSON object a figure, commentary on stderr.
 
-A pair-window is the summary of one directed path over one window: a report about 99 peers holds 198. Everything goes
-through real HTTP to committed frames; databases are durable (fsync on). Each figure names its bar, and where a plain
-table with a row per path and window can do the same, what that does in the same run (`rows_…`).
+A pair-window is the summary of one directed path over one window: a report about 99 peers has 198. Reports go through
+real HTTP to committed frames; databases are durable (fsync on). Each figure has its bar. `rows_…` is the figure of a
+plain table with a row per path and window in the same run, if it can do the work.
 
     make bench-store                   everything; the memory figure alone takes 10 minutes
     make bench-store ONLY=ingest,rss   some groups: ingest queries large unaligned rollup load error rss
@@ -39,7 +39,7 @@ REPEATED = 7
 
 
 def tell(figure: str, value: float, unit: str, bar: float, better: str, **more: object) -> None:
-    """One figure."""
+    """Print one figure."""
     said = {"figure": figure, "value": round(value, 3), "unit": unit, "bar": bar, "better": better, **more}
     sys.stdout.write(json.dumps(said) + "\n")
     sys.stdout.flush()
@@ -75,7 +75,7 @@ def stored_frames(world: World) -> int:
 
 
 def ingest(product: Product) -> float:
-    """How fast reports are committed, 99 and 999 peers each; returns reports a second of 99."""
+    """Measure committed reports per second with 99 and 999 peers each. Return those with 99."""
     rate = 0.0
     # As many connections as in the measurements the bars come from.
     for peers_each, senders, windows, connections, bar in ((99, 100, 100, 512, 190_000), (999, 24, 60, 64, 550_000)):
@@ -258,7 +258,7 @@ def large(product: Product) -> None:
 
 
 def unaligned(product: Product) -> None:
-    """A quarter of an hour of 1,000 VMs that ends at any minute: fifteen million sketches of minutes, really merged."""
+    """Measure 15 minutes of 1,000 VMs that end at any minute: 15 million sketches of minutes are merged."""
     world = product.world("unaligned", 1000)
     end = NOW - 5 * 3600 + 7 * 60
     note("filling fifteen minutes of 1,000 VMs")
@@ -268,7 +268,7 @@ def unaligned(product: Product) -> None:
 
 
 def rolled(product: Product) -> None:
-    """One minute of 1,000 VMs merged and stored, zones too, by one process."""
+    """Measure one process that merges and stores one minute of 1,000 VMs, zones included."""
     world = product.world("rolled", 1000)
     minute = NOW - 7200
     note("filling a minute of 1,000 VMs")
@@ -316,7 +316,7 @@ def error() -> None:
 
 
 def under_load(product: Product, per_s: float, world: World) -> None:
-    """The 15-minute matrix of 100 VMs, idle and while reports come at half of what is possible."""
+    """Measure the 15-minute matrix of 100 VMs, idle and at half the maximum ingest."""
     end = NOW - 3 * 3600 + 7 * 60
 
     def p95_ms() -> float:
@@ -366,7 +366,7 @@ def memory(product: Product, seconds: float) -> None:
 
 
 def main() -> None:
-    """The groups asked for."""
+    """Run the requested groups."""
     wanted = [name for name in os.environ.get("ONLY", "").split(",") if name] or list(GROUPS)
     if unknown := set(wanted) - set(GROUPS):
         sys.exit(f"no groups: {', '.join(sorted(unknown))}; there are {', '.join(GROUPS)}")

@@ -1,10 +1,10 @@
-"""A mesh as its windows look when nothing happens, with the statistics of published traces.
+"""Simulated windows of a quiet mesh, with the statistics of published traces.
 
-Medians, deviations and spikes a week are those of traces of one message a second over about a week, and how far delay
-wanders within a minute, ten minutes and an hour those of the same clouds (D. A. Popescu, A. W. Moore, "PTPmesh", and
-Popescu's dissertation UCAM-CL-TR-914, tables 4.3 and 4.4, figures of section 4). Delay is a sum: a base of the path,
-white noise, and wandering with memories of two minutes, twenty minutes and four hours, of which the ends and the zones
-of a path have their shares, so that paths are as little independent as real ones.
+Medians, deviations and spikes per week are those of traces of one message per second over about a week. The
+variation of delay within a minute, ten minutes and an hour is that of the same clouds (D. A. Popescu, A. W. Moore,
+"PTPmesh", and Popescu's dissertation UCAM-CL-TR-914, tables 4.3 and 4.4, figures of section 4). Delay is the sum of a
+base of the path, white noise, and autoregressive noise with memories of two minutes, twenty minutes and four hours. The
+ends and zones of a path share parts of that noise, so that paths depend on one another as real ones do.
 """
 
 from dataclasses import dataclass

@@ -13,7 +13,7 @@ from sqlalchemy.orm import Session
 from sinemora.alerts import evaluator, queries, service
 from sinemora.alerts.models import AlertRule
 from sinemora.alerts.schemas import RuleCreate, RuleFields, RulesBrought, RuleUpdate
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
 from sinemora.tenants.access import Actor
 

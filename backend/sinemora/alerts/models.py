@@ -22,7 +22,7 @@ from sqlalchemy.types import TEXT
 
 from sinemora.alerts.evaluation.rule import Severity
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.models import Mesh
 
 _OF_MESH = (["tenant_id", "mesh_id"], ["meshes.tenant_id", "meshes.id"])

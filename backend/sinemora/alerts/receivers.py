@@ -20,7 +20,7 @@ from sinemora.alerts.schemas import (
 )
 from sinemora.kit import encryption
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 

@@ -42,7 +42,7 @@ def replay(
 ) -> Iterator[Step]:
     """Evaluate one window after the other; `state` takes them in, baselines learn from them."""
     tracks: dict[str, Track] = {}
-    hours = seasons.Memory()
+    hours = seasons.new_cache()
     for ended_at_s in range(span.first_s, span.last_s + 1, span.step_s):
         ordinary = seasons.seasons_of(session, mesh, rules, ended_at_s, hours)
         stretch = TierRange(span.tier, utc(ended_at_s - span.step_s), utc(ended_at_s))

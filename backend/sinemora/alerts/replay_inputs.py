@@ -19,7 +19,7 @@ from sinemora.applications import attach, reading
 from sinemora.applications import queries as applications
 from sinemora.applications.models import Application
 from sinemora.applications.performance import reached
-from sinemora.inventory.status import patience_of
+from sinemora.inventory.status import silent_after
 from sinemora.kit.config import settings
 from sinemora.measurements.aggregate.matrix import Metric, Statistic, positions_of
 from sinemora.measurements.query.matrix import keys_of
@@ -46,7 +46,7 @@ class Attendance:
     def __init__(self, session: Session, mesh: MeshState, span: Span) -> None:
         self._session, self._mesh, self._span = session, mesh, span
         self._keys = keys_of(mesh)
-        self._patience_s = patience_of(mesh.window_s, settings().stale_windows).total_seconds()
+        self._patience_s = silent_after(mesh.window_s, settings().stale_windows).total_seconds()
         self._seen_s = np.zeros(self._keys.size, np.int64)
         self._anybody_s = 0
         self._read_until_s = span.first_s - span.step_s

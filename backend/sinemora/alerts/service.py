@@ -26,7 +26,7 @@ from sinemora.alerts.models import (
 )
 from sinemora.alerts.schemas import RuleCreate, RuleRead, RuleUpdate, SilenceCreate, SilencePreview, SilenceRead
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes.service import mesh_state
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
@@ -241,7 +241,7 @@ def _silence(body: SilenceCreate) -> Silence:
     starts_at = body.starts_at or datetime.now(UTC)
     for at in (starts_at, body.ends_at):
         if at.tzinfo is None:
-            raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
+            raise ProductError("range_invalid", 422, "Invalid time: it needs a time zone, as in 2026-11-20T10:00:00Z.")
     if starts_at >= body.ends_at:
         raise ProductError("range_invalid", 422, "`starts_at` must lie before `ends_at`.")
     said = body.model_dump(mode="json", include={"matchers", "weekly"})

@@ -13,7 +13,7 @@ from sinemora.applications import queries, reading, service
 from sinemora.applications.schemas import ApplicationCreate, ApplicationRead, ApplicationUpdate, ManifestResult
 from sinemora.curves.schemas import Origin
 from sinemora.kit.errors import ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.kit.manifest import declared
 from sinemora.tenants.access import Actor
 

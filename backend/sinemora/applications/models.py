@@ -9,7 +9,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.inventory.models import Vm, Zone
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.models import Mesh
 
 _OF_APPLICATION = (["tenant_id", "application_id"], ["applications.tenant_id", "applications.id"])

@@ -19,9 +19,9 @@ from sinemora.applications.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.etag import Precondition, tag
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.measurements.aggregate.matrix import Statistic
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 

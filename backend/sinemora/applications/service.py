@@ -14,7 +14,7 @@ from sinemora.curves.catalogue import Entry
 from sinemora.inventory.models import Vm
 from sinemora.inventory.service import get_vm
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes.models import Mesh
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
@@ -151,7 +151,7 @@ def _replace_tasks(session: Session, application: Application, body: Application
         raise ProductError(
             "request_invalid",
             422,
-            "The request is not well formed.",
+            "Invalid request: see `errors`.",
             errors=[{"pointer": "#/tasks", "message": message}],
         ) from None
     application.edges.clear()

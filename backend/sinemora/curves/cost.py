@@ -41,7 +41,7 @@ def where(
 ) -> Where | None:
     """Return the selected path or zones, None without any. ProductError `path_incomplete`, `range_invalid`."""
     if (start is None) != (end is None):
-        raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
+        raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
     for by, (source, target), other in ((By.VM, vms, zones), (By.ZONE, zones, vms)):
         if mesh_id and source and target and other == (None, None):
             return Where(mesh_id, by, source, target, start, end)

@@ -9,7 +9,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 
 
 class StoredCurve(Identified, Versioned, TenantOwned, Base):

@@ -28,9 +28,9 @@ from sinemora.curves.schemas import (
 from sinemora.inventory.schemas import Name
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.etag import Precondition, tag
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(

@@ -24,8 +24,8 @@ from sinemora.curves.schemas import (
     Origin,
 )
 from sinemora.kit.errors import NotFound, ProductError, still_used
-from sinemora.kit.etag import IfMatch
-from sinemora.kit.paging import PageQuery, Slice, decode_cursor, encode_cursor
+from sinemora.kit.http.etag import IfMatch
+from sinemora.kit.http.paging import PageQuery, Slice, decode_cursor, encode_cursor
 from sinemora.tenants import audit
 from sinemora.tenants.access import Actor
 
@@ -102,7 +102,7 @@ def create_curve(session: Session, actor: Actor, body: CurveCreate) -> Entry:
         raise ProductError(
             "request_invalid",
             422,
-            "The request is not well formed.",
+            "Invalid request: see `errors`.",
             errors=[{"pointer": "#/name", "message": "Missing; with a CSV body it stands in the query: ?name=…"}],
         )
     _name_free(session, body.name)
@@ -205,7 +205,7 @@ def table_of(entry: Entry, step_us: float) -> CurveTableRead:
 def _position(cursor: str) -> tuple[Origin, str]:
     kind, after = decode_cursor(cursor, [str, str])
     if kind not in list(Origin):
-        raise ProductError("cursor_invalid", 422, "This cursor is not one of ours for this list.")
+        raise ProductError("cursor_invalid", 422, "Invalid cursor: it does not belong to this list.")
     return Origin(kind), after
 
 

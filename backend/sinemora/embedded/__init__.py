@@ -1,1 +1,1 @@
-"""The embedded default: PostgreSQL, Valkey, the product's own processes and a demonstration mesh, supervised."""
+"""Embedded product: PostgreSQL, Valkey, the product's processes and a demonstration mesh under a supervisor."""

@@ -1,4 +1,4 @@
-"""`python -m sinemora.embedded COMMAND`: the supervisor's commands without the weight of the backend."""
+"""`python -m sinemora.embedded COMMAND`: commands of the supervisor, without loading the backend."""
 
 from sinemora.embedded.commands import app
 

@@ -13,9 +13,9 @@ from pydantic import ValidationError
 from typer import Argument, Exit, Option, Typer
 
 from sinemora.embedded.data_folder import RunningError
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.logs import follow
-from sinemora.embedded.service_user import service_user
+from sinemora.embedded.servers.service_user import service_user
 from sinemora.embedded.services import operator_environment
 from sinemora.embedded.up import data_folder, require_port
 from sinemora.embedded.up import up as run_product
@@ -23,7 +23,7 @@ from sinemora.embedded.waiting import wait as wait_for_paths
 from sinemora.kit.config import explain, settings
 
 _DOWN_PATIENCE_S = 60.0
-_NOT_RUNNING = TroubleError("Sinemora does not run here.", "Start it with `make up`.")
+_NOT_RUNNING = EmbeddedError("Sinemora does not run here.", "Start it with `make up`.")
 
 app = Typer(
     help="Run the embedded product.",
@@ -44,8 +44,8 @@ def _reported(invalid: int = 1) -> Iterator[None]:
         yield
     except RunningError as running:
         print(running)
-    except TroubleError as trouble:
-        print(f"\n{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
+    except EmbeddedError as error:
+        print(f"\n{error.what}\nWhat to do: {error.advice}", file=sys.stderr)
         raise Exit(1) from None
     except ValidationError as error:
         print(explain(error), file=sys.stderr)
@@ -74,7 +74,7 @@ def down() -> None:
     os.kill(pid, signal.SIGTERM)
     while folder.running() is not None:
         if time.monotonic() - started > _DOWN_PATIENCE_S:
-            raise TroubleError(
+            raise EmbeddedError(
                 f"It still runs after {_DOWN_PATIENCE_S:.0f} s.", f"See its logs, or end it at once: kill -9 {pid}"
             )
         time.sleep(0.1)
@@ -114,8 +114,8 @@ def check() -> None:
     if state is None:
         try:
             require_port(settings())
-        except TroubleError as trouble:
-            print(f"{trouble.what}\nWhat to do: {trouble.advice}", file=sys.stderr)
+        except EmbeddedError as error:
+            print(f"{error.what}\nWhat to do: {error.advice}", file=sys.stderr)
             raise Exit(4) from None
         return
     print(f"Sinemora runs already: {state.get('address', 'starting')} (process {state.get('pid')}).")
@@ -143,15 +143,15 @@ def run(
     """Run a command with the settings and the database tools of the product."""
     folder = data_folder(settings())
     if not folder.is_ours():
-        raise TroubleError(f"There is no data folder {folder.path} yet.", "Start the product first: make up")
+        raise EmbeddedError(f"There is no data folder {folder.path} yet.", "Start the product first: make up")
     if not command:
-        raise TroubleError("No command was given.", "For example: sinemora run pg_dump --format custom")
+        raise EmbeddedError("No command was given.", "For example: sinemora run pg_dump --format custom")
     env = operator_environment(settings(), folder, service_user(settings().service_user))
     os.environ["PATH"] = env["PATH"]  # where execvpe looks
     try:
         os.execvpe(command[0], command, env)
     except OSError as error:
-        raise TroubleError(f"{command[0]} cannot be run: {error.strerror}.", "Check its name.") from None
+        raise EmbeddedError(f"{command[0]} cannot be run: {error.strerror}.", "Check its name.") from None
 
 
 @app.command()
@@ -163,10 +163,10 @@ def clean_data(yes: Annotated[bool, Option("--yes", help="Do not ask for confirm
         print(f"There is no data folder {folder.path}: nothing to delete.")
         return
     if folder.running() is not None:
-        raise TroubleError("Sinemora runs on this folder.", "Stop it first: make down")
+        raise EmbeddedError("Sinemora runs on this folder.", "Stop it first: make down")
     if not yes:
         if not sys.stdin.isatty():
-            raise TroubleError(f"This deletes everything in {folder.path}.", "If you mean it: make clean-data YES=1")
+            raise EmbeddedError(f"This deletes everything in {folder.path}.", "If you mean it: make clean-data YES=1")
         if input(f"Delete everything in {folder.path}? Type yes: ").strip().lower() != "yes":
             print("Nothing was deleted.")
             raise Exit(1)

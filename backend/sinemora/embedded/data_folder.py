@@ -1,10 +1,10 @@
-"""The one folder everything of an embedded product lives in: where it is, whose it is, who runs on it now.
+"""Data folder of an embedded product: its location, owner, lock and state.
 
-.sinemora-data            marker: only a folder with it is ever deleted by us
-postgres/ valkey/         the servers' files              run/     sockets, lock, state of the supervisor
+.sinemora-data            marker: only a folder with it is ever deleted
+postgres/ valkey/         files of the servers            run/     sockets, lock, state of the supervisor
 engine/                   copy of the servers' binaries   logs/    one file per process
 demo/NAME/                identity and spool of a demonstration agent
-secret.key                what secrets of receivers are encrypted with
+secret.key                key that encrypts secrets of receivers
 """
 
 import fcntl
@@ -18,35 +18,35 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.service_user import ServiceUser
-from sinemora.embedded.sockets import private_dir, short_socket_dirs
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.service_user import ServiceUser
+from sinemora.embedded.servers.sockets import private_dir, short_socket_dirs
 from sinemora.kit.config import Settings
 
 MARKER = ".sinemora-data"
 SYSTEM_FOLDER = Path("/var/lib/sinemora")
 
 
-class RunningError(TroubleError):
-    """A supervisor runs on the folder already."""
+class RunningError(EmbeddedError):
+    """Error: a supervisor runs on the folder already."""
 
 
 def checkout() -> Path | None:
-    """Return the checkout this package runs from, if it does."""
+    """Return the checkout that this package runs from, if any."""
     root = Path(__file__).resolve().parents[3]
     return root if (root / "Makefile").is_file() and (root / "backend").is_dir() else None
 
 
 def locate(settings: Settings, user: ServiceUser) -> tuple[Path, str]:
-    """Return the data folder, and a word on why it is there when that is not obvious.
+    """Return the data folder, and the reason for its place if it is not the default.
 
     `.data` in the checkout, unless the service user cannot reach it (a checkout under a private home, started by
-    root): then the system's folder. A folder set by hand is taken as it is, or refused with the reason.
+    root): then the system's folder. A folder of the settings is used unchanged, or refused with the reason.
     """
     if "data_dir" in settings.model_fields_set:
         path = settings.data_dir.expanduser().resolve()
         if not _reachable(path, user):
-            raise TroubleError(
+            raise EmbeddedError(
                 f"{path} cannot be reached by the user {user.name}, who runs the database: a parent is closed to it.",
                 "Choose a folder outside private homes with SINEMORA_DATA_DIR.",
             )
@@ -62,51 +62,51 @@ def _reachable(path: Path, user: ServiceUser) -> bool:
     if user.is_caller:
         return True
     there = next(folder for folder in (path, *path.parents) if folder.exists())
-    # The folder itself is handed to the user; what counts is whether its parents let the user through.
+    # The folder itself will belong to the user; only its parents matter.
     return user.can("-x", there.parent if there == path else there)
 
 
 @dataclass(frozen=True)
 class DataFolder:
-    """A data folder and its conventions; nothing is created before `claim`."""
+    """Data folder and its layout; nothing is created before `claim`."""
 
     path: Path
 
     def claim(self, user: ServiceUser) -> None:
-        """Create the folder or recognise it as ours.
+        """Create the folder, or take over an existing data folder.
 
-        Raises TroubleError when something else is in it, or when it cannot be written.
+        Raises EmbeddedError when it has other content, or is not writable.
         """
         try:
             if self.path.is_dir() and not self.is_ours() and any(self.path.iterdir()):
-                raise TroubleError(
+                raise EmbeddedError(
                     f"{self.path} is not empty and not a data folder of Sinemora.",
                     "Choose an empty or new folder with SINEMORA_DATA_DIR.",
                 )
             private_dir(self.path, user)
             if not self.is_ours():
-                made = {"product": "sinemora", "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
-                self.marker.write_text(json.dumps(made) + "\n")
+                marker = {"product": "sinemora", "created_at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())}
+                self.marker.write_text(json.dumps(marker) + "\n")
             for name, mode in (("run", 0o711), ("logs", 0o755), ("engine", 0o755), ("demo", 0o700)):
                 (self.path / name).mkdir(mode=mode, exist_ok=True)
         except OSError as error:
-            raise TroubleError(
+            raise EmbeddedError(
                 f"The data folder {self.path} cannot be used: {error.strerror}.",
                 "Make it writable for you, or choose another with SINEMORA_DATA_DIR.",
             ) from None
 
     @property
     def marker(self) -> Path:
-        """The file that makes it ours."""
+        """Return the path of the marker."""
         return self.path / MARKER
 
     @property
     def logs(self) -> Path:
-        """One file per process."""
+        """Return the folder of logs, one file per process."""
         return self.path / "logs"
 
     def is_ours(self) -> bool:
-        """Return whether the marker is there."""
+        """Return whether the folder has the marker."""
         return self.marker.is_file()
 
     @contextmanager
@@ -121,19 +121,19 @@ class DataFolder:
                 except BlockingIOError:
                     if attempt == 4:
                         raise self._running() from None
-                    time.sleep(0.1)  # `status` holds it for a moment to see whether it is free
+                    time.sleep(0.1)  # `status` takes it for a moment to see whether it is free
             yield
         finally:
             os.close(handle)
 
     def running(self) -> dict[str, Any] | None:
-        """Return the state the running supervisor last wrote; None when none runs."""
+        """Return the last state of the running supervisor; None when none runs."""
         try:
             handle = os.open(self.path / "run" / "supervisor.lock", os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             return None
         except PermissionError:
-            raise TroubleError(
+            raise EmbeddedError(
                 f"{self.path} belongs to another user.", "Run this as the user who ran `make up`."
             ) from None
         try:
@@ -145,7 +145,7 @@ class DataFolder:
             os.close(handle)
 
     def read_state(self) -> dict[str, Any]:
-        """What the supervisor last wrote about itself; empty before its first word."""
+        """Return the last state that the supervisor wrote; empty before the first."""
         try:
             state: dict[str, Any] = json.loads((self.path / "run" / "supervisor.json").read_text())
         except (OSError, ValueError):
@@ -153,17 +153,18 @@ class DataFolder:
         return state
 
     def write_state(self, state: dict[str, Any]) -> None:
-        """Replace the state in one step, so that readers never see half of it."""
+        """Replace the state atomically."""
         target = self.path / "run" / "supervisor.json"
         fresh = target.with_suffix(".new")
         fresh.write_text(json.dumps(state, indent=1) + "\n")
         fresh.rename(target)
 
     def delete(self) -> None:
-        """Delete the folder and all in it. Refused without the marker and while a supervisor runs."""
+        """Delete the folder and its content. Refused without the marker and while a supervisor runs."""
         if not self.is_ours():
-            raise TroubleError(
-                f"{self.path} has no {MARKER} in it, so it is not deleted.", "Delete it by hand if you mean it."
+            raise EmbeddedError(
+                f"{self.path} has no {MARKER} in it, so it is not deleted.",
+                "Delete it yourself if it is the right folder.",
             )
         if self.running() is not None:
             raise self._running()

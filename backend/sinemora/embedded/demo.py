@@ -1,4 +1,4 @@
-"""The demonstration mesh: agents on loopback addresses of this machine, in three zones, with real packets."""
+"""Demonstration mesh: agents on loopback addresses of this machine, in three zones, with real packets."""
 
 import json
 import zlib
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sinemora.embedded import ports
 from sinemora.embedded.data_folder import DataFolder, checkout
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.programs import Program
 
 BUILD = "build-agent"  # the program that builds the agent while the product runs already
@@ -21,7 +21,7 @@ _EVENT_PORTS = range(20319, 29319, 10)
 
 @dataclass(frozen=True)
 class Machine:
-    """One pretended VM. Its name and address depend on its number alone, so that more or fewer keep their identity."""
+    """Simulated VM. Its name and address depend on its number only, so they stay when the number of VMs changes."""
 
     name: str
     zone: str
@@ -31,22 +31,22 @@ class Machine:
 
     @property
     def general_port(self) -> int:
-        """Beside the event port, as 320 is beside 319."""
+        """Return the general port: the event port plus one, as 320 follows 319."""
         return self.event_port + 1
 
     @property
     def metrics_port(self) -> int:
-        """TCP, on the machine's own address."""
+        """Return the TCP port of metrics, on the machine's address."""
         return self.event_port + 2
 
     @property
     def identity_file(self) -> Path:
-        """What the agent keeps of its enrolment."""
+        """Return the file with the agent's identity."""
         return self.state_dir / "identity.json"
 
     @property
     def agent_id(self) -> str:
-        """Who this agent was enrolled as; empty when it never was, or the file cannot be read."""
+        """Return the id of the enrolled agent; empty without an enrolment or a readable file."""
         try:
             return str(json.loads(self.identity_file.read_text())["agent_id"])
         except (OSError, ValueError, KeyError, TypeError):
@@ -54,8 +54,9 @@ class Machine:
 
 
 def network(folder: DataFolder, *, chosen: bool) -> str:
-    """Return the first three octets of the machines' addresses. A data folder chosen by hand gets some of its own, so
-    that products side by side stay out of one another's way.
+    """Return the first three octets of the machines' addresses.
+
+    A chosen data folder gets separate addresses, so that several products can run on one machine.
     """
     octet = zlib.crc32(str(folder.path).encode()) % 255 + 1 if chosen else 0
     return f"127.20.{octet}"
@@ -71,9 +72,9 @@ def machines(count: int, folder: DataFolder, net: str, event_port: int = 0) -> l
 
 
 def free_event_port(count: int, folder: DataFolder, net: str) -> int:
-    """A port that is free, with the two after it, on all machines' addresses: that of last time if possible.
+    """Return a port that is free, with the next two, on all machines' addresses: the last one used if possible.
 
-    Raises TroubleError when there is none.
+    Raises EmbeddedError when there is none.
     """
     addresses = [machine.address for machine in machines(count, folder, net)]
     remembered = folder.path / "demo" / "event-port"
@@ -87,28 +88,33 @@ def free_event_port(count: int, folder: DataFolder, net: str) -> int:
         ):
             remembered.write_text(f"{port}\n")
             return port
-    raise TroubleError(
+    raise EmbeddedError(
         f"No ports are free for the demonstration on {addresses[0]} to {addresses[-1]}.",
         "Run without it: SINEMORA_DEMO_AGENTS=0",
     )
 
 
 def programs(
-    found: list[Machine], token: str, strangers: list[str], backend: str, env: dict[str, str], needs: tuple[str, ...]
+    simulated: list[Machine],
+    token: str,
+    unenrolled: list[str],
+    backend: str,
+    env: dict[str, str],
+    needs: tuple[str, ...],
 ) -> list[Program]:
-    """Return the agents as programs; the `strangers` among them enrol with `token`, whatever identity they had.
+    """Return the agents as programs; the `unenrolled` ones enrol with `token` and lose an earlier identity.
 
-    `needs` names what must be up first. Raises TroubleError when the agent is not built and `BUILD` is not among them.
+    `needs` names programs that must be up first. EmbeddedError when the agent is not built and `BUILD` is not one.
     """
     root = checkout()
     binary = root / "agent" / "target" / "debug" / "sinemora-agent" if root else Path("sinemora-agent")
     if not binary.is_file() and BUILD not in needs:
-        raise TroubleError(
+        raise EmbeddedError(
             "The agent is not built, so there is no demonstration.",
             "make setup builds it; without a demonstration: SINEMORA_DEMO_AGENTS=0",
         )
-    for machine in found:
-        if machine.name in strangers:
+    for machine in simulated:
+        if machine.name in unenrolled:
             machine.identity_file.unlink(missing_ok=True)
     clean = {key: value for key, value in env.items() if not key.startswith("SINEMORA_")}
     return [
@@ -117,28 +123,28 @@ def programs(
             title=f"Agent {machine.name}",
             command=[str(binary), "run"],
             cwd=machine.state_dir.parent,
-            environment=clean | _settings(machine, token if machine.name in strangers else "", backend),
+            environment=clean | _settings(machine, token if machine.name in unenrolled else "", backend),
             needs=needs,
-            stop_patience_s=3,
+            stop_timeout_s=3,
         )
-        for machine in found
+        for machine in simulated
     ]
 
 
 def _settings(machine: Machine, token: str, backend: str) -> dict[str, str]:
-    # By environment: a token on the command line would stand in every process list.
-    given = {
+    # As environment: every process list would show a token on the command line.
+    values = {
         "BACKEND": backend,
         "TOKEN": token,
         "NAME": machine.name,
         "ZONE_PROVIDER": PROVIDER,
         "ZONE_REGION": REGION,
         "ZONE_NAME": machine.zone,
-        "CLOUD_METADATA": "off",  # it would speak of this machine, not of the ones that are played here
+        "CLOUD_METADATA": "off",  # it would describe this machine, not the simulated ones
         "LISTEN_ADDRESS": machine.address,
         "EVENT_PORT": str(machine.event_port),
         "GENERAL_PORT": str(machine.general_port),
         "STATE_DIR": str(machine.state_dir),
         "METRICS_LISTEN": f"{machine.address}:{machine.metrics_port}",
     }
-    return {f"SINEMORA_AGENT_{key}": value for key, value in given.items()}
+    return {f"SINEMORA_AGENT_{key}": value for key, value in values.items()}

@@ -1,11 +1,8 @@
-"""The one error of this package: what went wrong, and what the person at the terminal can do about it."""
+"""Error of this package: a problem and advice for the operator."""
 
 
-class TroubleError(Exception):
-    """Something the operator must hear about.
-
-    `what` is one sentence about the state of things, `advice` one about the way out.
-    """
+class EmbeddedError(Exception):
+    """Error for the operator: `what` names the problem, `advice` what to do; one sentence each."""
 
     def __init__(self, what: str, advice: str) -> None:
         super().__init__(f"{what}\n{advice}")

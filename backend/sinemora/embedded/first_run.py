@@ -1,11 +1,11 @@
-"""Makes what a new product starts with: a tenant, its owner, the demonstration mesh. Safe to repeat.
+"""First run: creates the tenant, its owner and the demonstration mesh. Safe to repeat.
 
     python -m sinemora.embedded.first_run NAME=AGENT_ID NAME= …
 
-A process of its own, so that the supervisor stays small without the backend in its memory. The arguments are the
-demonstration machines with the identity each has on disk, if any; the answer is one line of JSON:
-`{"created": bool, "password": str | null, "token": str, "strangers": [NAME, …]}`. `strangers` have no identity the
-database knows and enrol with `token`.
+It is a separate process, so that the supervisor does not load the backend. The arguments are the demonstration machines
+with the identity that each has on disk, if any. The output is one line of JSON:
+`{"created": bool, "password": str | null, "token": str, "unenrolled": [NAME, …]}`. `unenrolled` machines have no
+identity that the database knows; they enrol with `token`.
 """
 
 import json
@@ -18,7 +18,7 @@ from sqlalchemy.orm import Session
 from sinemora.embedded import demo
 from sinemora.inventory import agents
 from sinemora.inventory.models import Vm, Zone
-from sinemora.inventory.queries import living_agent
+from sinemora.inventory.queries import active_agent
 from sinemora.kit.config import settings
 from sinemora.kit.db import tenant_session
 from sinemora.meshes import enrolment, queries, service
@@ -32,46 +32,46 @@ TENANT = "Sinemora"
 
 
 def main(arguments: list[str]) -> int:
-    """Create what is missing and print the answer."""
-    given = settings().owner_password
+    """Create missing objects and print the result."""
+    password = settings().owner_password
     try:
-        made = create_owner(TENANT, settings().owner_email, given.get_secret_value() if given else None)
+        owner = create_owner(TENANT, settings().owner_email, password.get_secret_value() if password else None)
     except ValueError as error:
         print(f"SINEMORA_OWNER_EMAIL, SINEMORA_OWNER_PASSWORD: {error}", file=sys.stderr)
         return 1
-    answer = {"created": made.created, "password": made.password, "token": "", "strangers": list[str]()}
+    result = {"created": owner.created, "password": owner.password, "token": "", "unenrolled": list[str]()}
     if arguments:
         identities = dict(argument.split("=", 1) for argument in arguments)
-        with tenant_session(made.tenant_id) as session:
-            tenant = session.get_one(Tenant, made.tenant_id)
-            actor = Actor(tenant.id, tenant.key, tenant.name, "user", made.user_id, settings().owner_email, Role.owner)
-            answer["token"], answer["strangers"] = prepare(session, actor, identities)
-    print(json.dumps(answer))
+        with tenant_session(owner.tenant_id) as session:
+            tenant = session.get_one(Tenant, owner.tenant_id)
+            actor = Actor(tenant.id, tenant.key, tenant.name, "user", owner.user_id, settings().owner_email, Role.owner)
+            result["token"], result["unenrolled"] = prepare(session, actor, identities)
+    print(json.dumps(result))
     return 0
 
 
 def prepare(session: Session, actor: Actor, identities: Mapping[str, str]) -> tuple[str, list[str]]:
-    """Make the demonstration mesh one of exactly the machines of `identities` (name to agent id or empty).
+    """Make the machines of `identities` (name to agent id or empty) the only members of the demonstration mesh.
 
-    Returns an enrolment token and the machines that need it. An agent whose identity is not on this disk any more is
-    revoked, or its VM could never enrol again.
+    Return an enrolment token and the machines that need it. An agent whose identity is no longer on this disk is
+    revoked, so that its VM can enrol again.
     """
     mesh = queries.mesh_named(session, demo.MESH) or service.create_mesh(session, actor, MeshCreate(name=demo.MESH))
-    strangers = set(identities)
+    unenrolled = set(identities)
     for vm in session.scalars(select(Vm).join(Zone).where(Zone.provider == demo.PROVIDER, Zone.region == demo.REGION)):
         if vm.name not in identities:
             _leave(session, actor, mesh, vm)
             continue
-        agent = living_agent(session, vm.id)
+        agent = active_agent(session, vm.id)
         if agent is not None and str(agent.id) == identities[vm.name]:
-            strangers.discard(vm.name)
+            unenrolled.discard(vm.name)
             service.add_vm(session, actor, mesh.id, vm.id)
         elif agent is not None:
             agents.revoke(session, actor, agent.id)
-    if not strangers:
+    if not unenrolled:
         return "", []
-    wanted = EnrolmentTokenCreate(mesh_id=mesh.id, max_uses=len(strangers))
-    return enrolment.create_token(session, actor, wanted)[1], sorted(strangers)
+    request = EnrolmentTokenCreate(mesh_id=mesh.id, max_uses=len(unenrolled))
+    return enrolment.create_token(session, actor, request)[1], sorted(unenrolled)
 
 
 def _leave(session: Session, actor: Actor, mesh: Mesh, vm: Vm) -> None:

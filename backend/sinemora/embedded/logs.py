@@ -1,27 +1,27 @@
-"""Follows the logs of all processes at once, each line with the name of its process."""
+"""Output of the logs of all processes, each line with the name of its process."""
 
 import time
 from pathlib import Path
 
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 
 _TAIL_BYTES = 4096
 _PAUSE_S = 0.3
 
 
 def follow(folder: Path, names: list[str], *, endless: bool = True) -> int:
-    """Print the end of each log, then what is added, until Ctrl-C; rotated and new files are noticed.
+    """Print the end of each log, then new lines until Ctrl-C. Rotated and new files are included.
 
-    Raises TroubleError when there is no such log.
+    Raises EmbeddedError for an unknown log.
     """
     _require(folder, names)
     read_to: dict[Path, int] = {}
     width = 8
     while True:
-        found = sorted(path for path in folder.glob("*.log") if not names or path.stem in names)
-        width = max([width, *(len(path.stem) for path in found)])
-        for path in found:
-            for line in _news(path, read_to):
+        logs = sorted(path for path in folder.glob("*.log") if not names or path.stem in names)
+        width = max([width, *(len(path.stem) for path in logs)])
+        for path in logs:
+            for line in _new_lines(path, read_to):
                 print(f"{path.stem:<{width}} | {line}", flush=True)
         if not endless:
             return 0
@@ -31,13 +31,13 @@ def follow(folder: Path, names: list[str], *, endless: bool = True) -> int:
 def _require(folder: Path, names: list[str]) -> None:
     known = sorted(path.stem for path in folder.glob("*.log")) if folder.is_dir() else []
     if not known:
-        raise TroubleError(f"There are no logs in {folder}.", "Start the product first: make up")
+        raise EmbeddedError(f"There are no logs in {folder}.", "Start the product first: make up")
     if unknown := [name for name in names if name not in known]:
-        raise TroubleError(f"There is no log of {', '.join(unknown)}.", f"There are: {', '.join(known)}")
+        raise EmbeddedError(f"There is no log of {', '.join(unknown)}.", f"There are: {', '.join(known)}")
 
 
-def _news(path: Path, read_to: dict[Path, int]) -> list[str]:
-    """Whole lines added since last time; the first time those of the last few kilobytes."""
+def _new_lines(path: Path, read_to: dict[Path, int]) -> list[str]:
+    """Return the complete lines added since the last call; at first those of the last few kilobytes."""
     size = path.stat().st_size
     first = path not in read_to
     start = max(0, size - _TAIL_BYTES) if first else read_to[path]

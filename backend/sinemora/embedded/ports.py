@@ -1,4 +1,4 @@
-"""Is a port free, and if not, who holds it."""
+"""Checks of ports: whether they are free, and which process uses them."""
 
 import os
 import socket
@@ -13,7 +13,7 @@ def tcp_free(host: str, port: int) -> bool:
 
 
 def tcp_refusal(host: str, port: int) -> OSError | None:
-    """Why no server may listen on `host`:`port` now; None when one may."""
+    """Return the error of listening on `host`:`port`; None when it is possible."""
     return _refusal(socket.SOCK_STREAM, host, port)
 
 
@@ -23,19 +23,19 @@ def udp_free(host: str, port: int) -> bool:
 
 
 def tcp_holder(port: int) -> str | None:
-    """`name (process N)` of whoever listens on `port`, as far as this user may see."""
+    """Return `name (process N)` of the process that listens on `port`, if this user may see it."""
     inodes = {
         fields[9]
         for table in ("/proc/net/tcp", "/proc/net/tcp6")
         for fields in _rows(table)
         if fields[3] == _LISTEN and int(fields[1].rsplit(":", 1)[1], 16) == port
     }
-    wanted = {f"socket:[{inode}]" for inode in inodes}
+    links = {f"socket:[{inode}]" for inode in inodes}
     for process in Path("/proc").iterdir():
-        if not (wanted and process.name.isdecimal()):
+        if not (links and process.name.isdecimal()):
             continue
         try:
-            if any(os.readlink(handle) in wanted for handle in (process / "fd").iterdir()):
+            if any(os.readlink(handle) in links for handle in (process / "fd").iterdir()):
                 return f"{(process / 'comm').read_text().strip()} (process {process.name})"
         except OSError:
             continue  # another user's, or gone
@@ -53,7 +53,7 @@ def _refusal(kind: socket.SocketKind, host: str, port: int) -> OSError | None:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, kind) as probe:
         if kind == socket.SOCK_STREAM:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does: TIME_WAIT is no holder
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as the server does, which ignores TIME_WAIT
         try:
             probe.bind((host, port))
         except OSError as error:

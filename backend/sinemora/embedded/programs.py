@@ -1,4 +1,4 @@
-"""One supervised program: how it is started, told to stop, and what it writes."""
+"""Supervised program: its start, its stop signal and its log."""
 
 import ctypes
 import os
@@ -10,25 +10,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from sinemora.embedded.service_user import ServiceUser
+from sinemora.embedded.servers.service_user import ServiceUser
 
 LOG_LIMIT_BYTES = 10 * 1024 * 1024
 LOG_KEPT = 3
 STABLE_S = 30.0
 LONGEST_DELAY_S = 10.0
 PROBE_EVERY_S = 5.0
-_QUESTIONS = 3
-HUNG_S = 60.0  # as long as a busy machine may need for an answer
+_PROBES_MIN = 3
+HUNG_S = 60.0  # a busy machine may take this long to respond
 _PR_SET_PDEATHSIG = 1
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
 @dataclass(frozen=True)
 class Program:
-    """What to run. `needs` names programs that must be up first; `ready` asks whether it does its work.
+    """Program to run. `needs` names programs that must be up first; `ready` checks whether it works.
 
-    `responds` asks a program that is up whether it still answers at all, also when its answer is a refusal; one that
-    has not for `hung_s` is killed and started again. It may block for seconds: it is asked on a thread of its own.
+    `responds` checks whether a program that is up still responds, also with an error. One that does not for `hung_s` is
+    killed and started again. The check may block for seconds: it runs on a separate thread.
     """
 
     name: str
@@ -43,50 +43,50 @@ class Program:
     hung_s: float = HUNG_S
     before_start: Callable[[], None] | None = None
     stop_signal: signal.Signals = signal.SIGTERM
-    stop_patience_s: float = 8.0
-    once: bool = False  # ends when its work is done
+    stop_timeout_s: float = 8.0
+    once: bool = False  # ends after its work
 
 
 def delay_s(failures: int) -> float:
-    """Seconds to wait before start number `failures` in a row: the first at once, then doubling."""
+    """Return the delay before restart number `failures` in a row, s: 0 at first, then doubling."""
     return 0.0 if failures <= 1 else min(LONGEST_DELAY_S, 0.25 * 2 ** (failures - 1))
 
 
 class Pulse:
-    """Asks a process again and again whether it responds, without ever making the supervisor wait.
+    """Periodic check whether a process responds, on a thread, so that the supervisor never waits.
 
-    Only questions that were asked and not answered count: a supervisor that was busy itself proves nothing.
+    Only failed checks count: if the supervisor itself was busy, nothing is known about the process.
     """
 
     def __init__(self, responds: Callable[[], bool], now: float) -> None:
         self._responds = responds
-        self._asked_at = now
-        self._unanswered_since: float | None = None
-        self._unanswered = 0
-        self._asking: threading.Thread | None = None
+        self._checked_at = now
+        self._failing_since: float | None = None
+        self._failed = 0
+        self._check: threading.Thread | None = None
 
     def silent_s(self, now: float) -> float:
-        """Seconds for which all questions, several at least, were left unanswered; asks once more if it is time."""
-        if self._asking is not None and not self._asking.is_alive():
-            self._asking = None
-        if self._asking is None and now - self._asked_at >= PROBE_EVERY_S:
-            self._asked_at = now
-            self._asking = threading.Thread(target=self._ask, args=(now,), name="pulse", daemon=True)
-            self._asking.start()
-        since = self._unanswered_since
-        return now - since if since is not None and self._unanswered >= _QUESTIONS else 0.0
+        """Return the time for which all checks have failed, s; 0 before several did. Start a check if one is due."""
+        if self._check is not None and not self._check.is_alive():
+            self._check = None
+        if self._check is None and now - self._checked_at >= PROBE_EVERY_S:
+            self._checked_at = now
+            self._check = threading.Thread(target=self._run_check, args=(now,), name="pulse", daemon=True)
+            self._check.start()
+        since = self._failing_since
+        return now - since if since is not None and self._failed >= _PROBES_MIN else 0.0
 
-    def _ask(self, asked_at: float) -> None:
+    def _run_check(self, checked_at: float) -> None:
         if self._responds():
-            self._unanswered_since, self._unanswered = None, 0
+            self._failing_since, self._failed = None, 0
         else:
-            self._unanswered_since = asked_at if self._unanswered_since is None else self._unanswered_since
-            self._unanswered += 1
+            self._failing_since = checked_at if self._failing_since is None else self._failing_since
+            self._failed += 1
 
 
 @dataclass
 class Child:
-    """A program and its present process. Time is an argument, in seconds of one monotonic clock."""
+    """Program and its current process. Time is an argument, in seconds of one monotonic clock."""
 
     program: Program
     log: Path
@@ -101,16 +101,16 @@ class Child:
     _process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
 
     def start(self, now: float) -> None:
-        """Start the process in a group of its own; it dies with us, however we end."""
+        """Start the process in a separate group. The kernel stops it when the supervisor dies."""
         if self.program.before_start:
             self.program.before_start()
-        ours = os.getpid()
-        last_wish = signal.SIGINT if self.program.stop_signal == signal.SIGINT else signal.SIGTERM
+        supervisor = os.getpid()
+        death_signal = signal.SIGINT if self.program.stop_signal == signal.SIGINT else signal.SIGTERM
 
         def in_child() -> None:
             # After the change of user, which would clear it again (prctl(2)).
-            _libc.prctl(_PR_SET_PDEATHSIG, int(last_wish))
-            if os.getppid() != ours:  # the supervisor died before the call above
+            _libc.prctl(_PR_SET_PDEATHSIG, int(death_signal))
+            if os.getppid() != supervisor:  # the supervisor died before the call above
                 os._exit(1)
 
         identity = self.program.user.popen_identity() if self.program.user else {}
@@ -133,16 +133,16 @@ class Child:
         self.due_at = None
 
     def adopt(self, pid: int, now: float) -> None:
-        """Take over a process that this one has started before; it leads a group of its own."""
+        """Take over a running child process that leads a separate group."""
         self.pid, self.started_at, self.due_at = pid, now, None
 
-    def came_up(self, now: float) -> None:
-        """Note that the program does its work now; from here on it has to respond."""
+    def mark_up(self, now: float) -> None:
+        """Record that the program is up. From now on it has to respond."""
         self.is_up = True
         self.pulse = Pulse(self.program.responds, now) if self.program.responds else None
 
     def ended(self, status: int, now: float) -> None:
-        """Note that the process ended with the wait status `status`, and when to start it again."""
+        """Record that the process ended with the wait status `status`, and when to start it again."""
         code = os.waitstatus_to_exitcode(status)
         self.last_end = f"killed by {signal.Signals(-code).name}" if code < 0 else f"ended with {code}"
         self.kill_group(signal.SIGKILL)
@@ -161,13 +161,13 @@ class Child:
             except (ProcessLookupError, PermissionError):
                 return
 
-    def ask_to_stop(self) -> None:
-        """The polite signal, to the leader alone: it knows how to stop its own."""
+    def request_stop(self) -> None:
+        """Send the stop signal to the leader of the group, which stops its own children."""
         if self.pid is not None:
             os.kill(self.pid, self.program.stop_signal)
 
     def rotate_log(self) -> None:
-        """Keep the log below its limit: copied aside, emptied in place, since the process holds it open to append."""
+        """Keep the log below its limit: copy it and truncate it, since the process has it open."""
         try:
             if self.log.stat().st_size < LOG_LIMIT_BYTES:
                 return
@@ -178,7 +178,7 @@ class Child:
             self.log.with_name(f"{self.log.name}.1").write_bytes(self.log.read_bytes())
             os.truncate(self.log, 0)
         except OSError:
-            return  # a full disk must not take the product down with it
+            return  # a full disk must not stop the product
 
     def _state(self) -> str:
         if self.program.once and self.pid is None:
@@ -193,7 +193,7 @@ class Child:
             return ""
 
     def state(self) -> dict[str, object]:
-        """What `status` shows."""
+        """Return the state that `status` shows."""
         return {
             "title": self.program.title,
             "pid": self.pid,

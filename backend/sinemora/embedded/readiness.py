@@ -1,4 +1,4 @@
-"""How much of the demonstration mesh is measured; loads the backend, so only `wait` imports it."""
+"""Coverage of the demonstration mesh. It loads the backend, so only `wait` imports it."""
 
 from dataclasses import dataclass
 
@@ -14,19 +14,19 @@ from sinemora.tenants.queries import tenant_by_name
 
 @dataclass(frozen=True)
 class Coverage:
-    """Members of the mesh, its planned paths, and those not measured yet with their state."""
+    """Number of members and of planned paths of the mesh, and unmeasured paths with their state."""
 
     members: int
     planned: int
     missing: list[str]
 
     def complete(self, members: int) -> bool:
-        """Return whether `members` machines are there, others perhaps too, and every planned path is measured."""
+        """Return whether the mesh has at least `members` machines and every planned path is measured."""
         return self.members >= members and self.planned >= members * (members - 1) and not self.missing
 
 
 def coverage() -> Coverage:
-    """Return the demonstration mesh now; empty before there is one. SQLAlchemyError while the database is away."""
+    """Return the current coverage; empty without a mesh. SQLAlchemyError while the database is unavailable."""
     with system_session() as session:
         tenant = tenant_by_name(session, TENANT)
     if tenant is None:
@@ -35,9 +35,9 @@ def coverage() -> Coverage:
         mesh = mesh_named(session, demo.MESH)
         if mesh is None:
             return Coverage(0, 0, [])
-        found = read_matrix(session, mesh.id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))
-    states = found.matrix.states
-    names = [one.name for one in found.axis]
+        result = read_matrix(session, mesh.id, MatrixQuery(By.VM, Metric.ROUND_TRIP, Statistic.MEAN))
+    states = result.matrix.states
+    names = [member.name for member in result.axis]
     paths = [
         (f"{source} → {target}", State(states[row, column]))
         for row, source in enumerate(names)

@@ -1,4 +1,4 @@
-"""The programs of one product: which there are for given settings, and how each is started."""
+"""Programs of the embedded product for given settings."""
 
 import os
 import secrets
@@ -10,12 +10,12 @@ import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 
-from sinemora.embedded import valkey
 from sinemora.embedded.data_folder import DataFolder, checkout
-from sinemora.embedded.postgres import DATABASE, OWNER_ROLE, SUPERUSER, PostgresServer
 from sinemora.embedded.programs import Program
-from sinemora.embedded.service_user import ServiceUser
-from sinemora.embedded.valkey import ValkeyServer
+from sinemora.embedded.servers import valkey
+from sinemora.embedded.servers.postgres import DATABASE, OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.embedded.servers.service_user import ServiceUser
+from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.kit.config import Settings
 
 _PULSE_S = 20.0
@@ -25,25 +25,25 @@ _PRIVATE = ("SINEMORA_OWNER_PASSWORD", "SINEMORA_DATABASE_OWNER_URL")
 
 @dataclass(frozen=True)
 class Engines:
-    """The embedded servers; one is None when settings name a server of the operator's own."""
+    """Embedded servers; None where the settings name an external server."""
 
     postgres: PostgresServer | None
     valkey: ValkeyServer | None
 
     @classmethod
     def of(cls, settings: Settings, folder: DataFolder, user: ServiceUser) -> "Engines":
-        """Return the servers `settings` leave to us."""
+        """Return the servers that `settings` do not name."""
         return cls(
             None if settings.database_url else PostgresServer(folder.path, user),
             None if settings.redis_url else ValkeyServer(folder.path, user),
         )
 
     def programs(self) -> list[Program]:
-        """Prepare the servers' files and describe how they run."""
-        found: list[Program] = []
+        """Prepare the files of the servers and return their programs."""
+        programs: list[Program] = []
         if self.postgres:
             self.postgres.prepare()
-            found.append(
+            programs.append(
                 Program(
                     name="postgres",
                     title="PostgreSQL",
@@ -55,12 +55,12 @@ class Engines:
                     responds=self.postgres.responds,
                     before_start=self.postgres.stop_leftover,
                     stop_signal=signal.SIGINT,  # fast shutdown: ends sessions, writes a checkpoint
-                    stop_patience_s=20,
+                    stop_timeout_s=20,
                 )
             )
         if self.valkey:
             self.valkey.prepare()
-            found.append(
+            programs.append(
                 Program(
                     name="valkey",
                     title="Valkey",
@@ -72,11 +72,11 @@ class Engines:
                     responds=self.valkey.ready,
                 )
             )
-        return found
+        return programs
 
 
 def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dict[str, str]:
-    """Return the environment of our own processes: the caller's, with what the embedded default decides."""
+    """Return the environment of the product's processes: the caller's, with the embedded servers."""
     env = {key: value for key, value in os.environ.items() if not key.startswith("PG")}
     env["SINEMORA_DATA_DIR"] = str(folder.path)
     env["PYTHONUNBUFFERED"] = "1"
@@ -96,7 +96,7 @@ def environment(settings: Settings, folder: DataFolder, engines: Engines) -> dic
 
 
 def _secret_key(folder: DataFolder) -> str:
-    """What secrets are encrypted with: made once, kept in the data folder for nobody else to read."""
+    """Return the encryption key, generated once and kept in the data folder, readable by its owner only."""
     path = folder.path / "secret.key"
     if not path.exists():
         handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
@@ -106,9 +106,7 @@ def _secret_key(folder: DataFolder) -> str:
 
 
 def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUser) -> dict[str, str]:
-    """Return the environment of a command an operator runs beside the product: its settings, and PostgreSQL's own
-    tools.
-    """
+    """Return the environment of an operator's command: the product's settings and PostgreSQL's tools."""
     engines = Engines.of(settings, folder, user)
     env = environment(settings, folder, engines)
     if engines.postgres:
@@ -119,8 +117,8 @@ def operator_environment(settings: Settings, folder: DataFolder, user: ServiceUs
 
 
 def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> list[Program]:
-    """API, workers and beat."""
-    mine = {key: value for key, value in env.items() if key not in _PRIVATE}
+    """Return the programs of API, workers and beat."""
+    own = {key: value for key, value in env.items() if key not in _PRIVATE}
     here = Path.cwd()
     engines = ("postgres", "valkey")
     redis_url = env.get("SINEMORA_REDIS_URL", settings.redis_url)
@@ -130,15 +128,15 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
             title="API",
             command=[sys.executable, "-m", "sinemora.cli", "serve"],
             cwd=here,
-            environment=mine,
+            environment=own,
             needs=engines,
             ready=lambda: answers(local_address(settings) + "/readyz"),
-            responds=lambda: answers(local_address(settings) + "/healthz", patience_s=10),
-            stop_patience_s=6,
+            responds=lambda: answers(local_address(settings) + "/healthz", timeout_s=10),
+            stop_timeout_s=6,
         ),
-        # Two processes: the small machine this default is for has two cores. Long computing is on its own.
-        _worker("worker", "Worker", "fast,bulk", 2, mine, folder, redis_url),
-        _worker("solver", "Solver", "solve", 1, mine, folder, redis_url),
+        # Two processes: small machines have two cores. Long computations have a separate worker.
+        _worker("worker", "Worker", "fast,bulk", 2, own, folder, redis_url),
+        _worker("solver", "Solver", "solve", 1, own, folder, redis_url),
         Program(
             name="beat",
             title="Beat",
@@ -150,7 +148,7 @@ def services(settings: Settings, folder: DataFolder, env: dict[str, str]) -> lis
                 "--pidfile=",
             ],
             cwd=here,
-            environment=mine,
+            environment=own,
             needs=engines,
         ),
     ]
@@ -177,24 +175,24 @@ def _worker(
         environment=env | {"SINEMORA_WORKER_PULSE_FILE": str(pulse)},
         needs=("postgres", "valkey"),
         before_start=lambda: pulse.unlink(missing_ok=True),
-        # No pulse is no hang while it loads, which takes a busy machine long, and while its broker is away.
+        # A missing pulse is no hang while the worker loads, or while its broker is unavailable.
         responds=lambda: not pulse.exists() or _touched_within(pulse, _PULSE_S) or not valkey.answers(redis_url),
-        stop_patience_s=10,
+        stop_timeout_s=10,
     )
 
 
 def local_address(settings: Settings) -> str:
-    """Where this machine itself reaches the API: a server on all addresses is asked on loopback."""
+    """Return the API's URL on this machine: loopback for a server on all addresses."""
     host = {"0.0.0.0": "127.0.0.1", "": "127.0.0.1", "::": "[::1]"}.get(settings.host, settings.host)
     return f"http://{host}:{settings.port}"
 
 
-def answers(url: str, patience_s: float = 2) -> bool:
-    """Return whether a GET of `url` is answered with success within `patience_s` seconds; no proxy is asked."""
+def answers(url: str, timeout_s: float = 2) -> bool:
+    """Return whether a GET of `url` succeeds within `timeout_s` seconds, without a proxy."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(url, timeout=patience_s) as answer:
-            return bool(answer.status == 200)
+        with opener.open(url, timeout=timeout_s) as response:
+            return bool(response.status == 200)
     except (OSError, urllib.error.URLError):
         return False
 

@@ -1,7 +1,7 @@
-"""Keeps programs running: starts them in order, restarts what dies, stops everything in reverse.
+"""Supervisor of programs: starts them in order, restarts those that die, stops them in reverse order.
 
-One thread, one loop. The wait for signals is interruptible, so a death is noticed at once. Orphans of our children are
-handed to us by the kernel (PR_SET_CHILD_SUBREAPER) and reaped with the rest; nothing outlives us.
+It has one thread and one loop. Signals interrupt its waits, so the end of a program is noticed at once. The kernel
+makes it the parent of orphaned grandchildren (PR_SET_CHILD_SUBREAPER), so that no process outlives it.
 """
 
 import ctypes
@@ -16,32 +16,33 @@ from pathlib import Path
 from types import FrameType
 
 from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.programs import Child, Program
 
 _PR_SET_CHILD_SUBREAPER = 36
-_ALIVE_S = 1.0  # a program that cannot be asked counts as up once it has lived this long
+_ALIVE_S = 1.0  # a program without `ready` counts as up after this time
 _TICK_S = 0.25
 _ROTATE_EVERY_S = 5.0
-_LAST_PATIENCE_S = 3.0  # between a kill and the next, harder one
+_KILL_INTERVAL_S = 3.0  # between a kill and the next
 
 
 class StopRequestedError(Exception):
-    """The operator asked to stop while something was being waited for."""
+    """Stop requested by the operator during a wait."""
 
 
 class Supervisor:
-    """The programs of one product.
+    """Supervisor of the product's programs.
 
-    `say` tells the operator; `address` is where the product can be opened, `local_address` where this machine reaches
-    its API.
+    `report` prints a message; `address` is the URL of the product, `local_address` its URL on this machine.
     """
 
-    def __init__(self, folder: DataFolder, address: str, say: Callable[[str], None], local_address: str = "") -> None:
+    def __init__(
+        self, folder: DataFolder, address: str, report: Callable[[str], None], local_address: str = ""
+    ) -> None:
         self.folder = folder
         self.address = address
         self.local_address = local_address
-        self.say = say
+        self.report = report
         self.children: dict[str, Child] = {}
         self.phase = "starting"
         self._stop_signals = 0
@@ -54,44 +55,44 @@ class Supervisor:
         self._waker = wake
 
     def install(self) -> None:
-        """Take over the signals of this process and become the one its orphans are handed to."""
+        """Install the signal handlers and become the parent of orphaned processes."""
         ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
         signal.set_wakeup_fd(self._waker.fileno(), warn_on_full_buffer=False)
         signal.signal(signal.SIGCHLD, lambda *_: None)
-        for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(one, self._on_stop)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_stop)
         self.write_state()
 
     def add(self, programs: Iterable[Program]) -> None:
-        """Supervise `programs`, after those already there."""
+        """Supervise `programs` too."""
         for program in programs:
             self.children[program.name] = Child(program, self.folder.logs / f"{program.name}.log")
 
     def adopt(self, program: Program, pid: int, log: Path) -> None:
-        """Watch a process of ours that ends when its work is done; programs that need it start then."""
+        """Watch a running process that ends after its work; programs that need it start then."""
         child = Child(program, log)
         child.adopt(pid, time.monotonic())
         self.children[program.name] = child
 
-    def wait_up(self, names: Iterable[str], patience_s: float) -> None:
+    def wait_up(self, names: Iterable[str], timeout_s: float) -> None:
         """Run the loop until the named programs are up.
 
-        Raises TroubleError with the end of the log when one keeps dying or takes too long, StopRequestedError when the
-        operator has had enough.
+        Raises EmbeddedError with the end of the log when one keeps dying or takes too long, StopRequestedError when
+        the operator stops the product.
         """
-        wanted = [self.children[name] for name in names]
-        deadline = time.monotonic() + patience_s
-        while not all(child.is_up for child in wanted):
+        children = [self.children[name] for name in names]
+        deadline = time.monotonic() + timeout_s
+        while not all(child.is_up for child in children):
             self.pump()
             if self._stop_signals:
                 raise StopRequestedError
-            for child in wanted:
+            for child in children:
                 if child.is_up or (child.failures < 4 and time.monotonic() < deadline):
                     continue
-                how = child.last_end or f"is not ready after {patience_s:.0f} s"
-                raise TroubleError(
+                how = child.last_end or f"is not ready after {timeout_s:.0f} s"
+                raise EmbeddedError(
                     f"{child.program.title} does not start ({how}). The end of its log:\n{child.tail()}",
-                    f"Mend what the log names, then again. The whole log: {child.log}",
+                    f"Fix what the log reports, then start again. The whole log: {child.log}",
                 )
 
     def pause(self, seconds: float) -> None:
@@ -103,13 +104,13 @@ class Supervisor:
                 raise StopRequestedError
 
     def run(self) -> None:
-        """Keep everything running until somebody asks to stop."""
+        """Keep everything running until a stop is requested."""
         self.phase = "up"
         while not self._stop_signals:
             self.pump()
 
     def pump(self) -> None:
-        """One round: reap, start what is due, ask what starts whether it is ready, then wait for news."""
+        """Run one round: reap ended processes, start due ones, check readiness and response, then wait for a signal."""
         now = time.monotonic()
         self._reap(now)
         for child in self.children.values():
@@ -118,11 +119,11 @@ class Supervisor:
             elif child.pid is not None and not child.is_up and not child.program.once:
                 ready = child.program.ready
                 if ready() if ready else now - child.started_at >= _ALIVE_S:
-                    child.came_up(now)
+                    child.mark_up(now)
             elif child.pid is not None and child.pulse and child.pulse.silent_s(now) > child.program.hung_s:
-                self.say(f"{child.program.title} has not answered for {child.program.hung_s:.0f} s: killed")
+                self.report(f"{child.program.title} has not responded for {child.program.hung_s:.0f} s: killed")
                 child.pulse = None
-                # Nothing gentler reaches a process that is stopped or stuck; what it had committed is committed.
+                # Only SIGKILL reaches a stopped or stuck process. Committed data are safe.
                 child.kill_group(signal.SIGKILL)
         if now - self._rotated_at > _ROTATE_EVERY_S:
             self._rotated_at = now
@@ -132,7 +133,7 @@ class Supervisor:
         self._sleep(_TICK_S)
 
     def stop(self) -> None:
-        """Stop every program, each once nothing running needs it, within its patience; a second Ctrl-C forces."""
+        """Stop every program once no running one needs it, within its timeout. A second Ctrl-C kills."""
         self.phase = "stopping"
         before = self._stop_signals
         deadlines: dict[str, float] = {}
@@ -143,14 +144,14 @@ class Supervisor:
             for child in stoppable(list(self.children.values())):
                 name = child.program.name
                 if self._stop_signals > before and name not in self._forced:
-                    self._force(child, "killed as asked")
-                    deadlines[name] = now + _LAST_PATIENCE_S
+                    self._force(child, "killed on request")
+                    deadlines[name] = now + _KILL_INTERVAL_S
                 elif name not in deadlines:
-                    child.ask_to_stop()
-                    deadlines[name] = now + child.program.stop_patience_s
+                    child.request_stop()
+                    deadlines[name] = now + child.program.stop_timeout_s
                 elif now > deadlines[name]:
                     self._force(child, "does not stop in time: killed")
-                    deadlines[name] = now + _LAST_PATIENCE_S
+                    deadlines[name] = now + _KILL_INTERVAL_S
             self.write_state()
             self._sleep(_TICK_S)
             self._reap(time.monotonic(), restart=False)
@@ -159,7 +160,7 @@ class Supervisor:
         self.write_state()
 
     def write_state(self) -> None:
-        """Tell `status`, `down` and `wait` how things stand."""
+        """Write the state that `status`, `down` and `wait` read."""
         state: dict[str, object] = {
             "pid": os.getpid(),
             "phase": self.phase,
@@ -167,7 +168,7 @@ class Supervisor:
             "local_address": self.local_address,
             "processes": {name: child.state() for name, child in self.children.items()},
         }
-        # `since` wanders by microseconds; what matters is pids and states.
+        # `since` varies by microseconds; only changes of pids and states are written.
         key = {name: (child.pid, child.is_up, child.restarts) for name, child in self.children.items()}
         marker: dict[str, object] = {"phase": self.phase, "key": key}
         if marker != self._written:
@@ -187,7 +188,7 @@ class Supervisor:
             return
         if again:
             child.restarts += 1
-            self.say(f"{child.program.title} {child.last_end}; started again (process {child.pid})")
+            self.report(f"{child.program.title} {child.last_end}; started again (process {child.pid})")
 
     def _reap(self, now: float, *, restart: bool = True) -> None:
         while True:
@@ -203,19 +204,19 @@ class Supervisor:
                     if not restart:
                         child.due_at = None
                     elif child.program.once and status == 0:
-                        self.say(f"{child.program.title}: done")
+                        self.report(f"{child.program.title}: done")
                         del self.children[child.program.name]
                     elif child.program.once:
-                        self.say(f"{child.program.title} {child.last_end}; its log: {child.log}")
+                        self.report(f"{child.program.title} {child.last_end}; its log: {child.log}")
                     elif child.failures > 1:
-                        self.say(f"{child.program.title} {child.last_end} again; its log: {child.log}")
+                        self.report(f"{child.program.title} {child.last_end} again; its log: {child.log}")
 
     def _force(self, child: Child, how: str) -> None:
-        """Kill a program's group; PostgreSQL first gets the chance to end without a checkpoint (immediate shutdown)."""
+        """Kill a program's group. PostgreSQL first gets an immediate shutdown (no checkpoint)."""
         again = child.program.name in self._forced
         self._forced.add(child.program.name)
         gently = child.program.stop_signal == signal.SIGINT and not again
-        self.say(f"{child.program.title} {how}")
+        self.report(f"{child.program.title} {how}")
         child.kill_group(signal.SIGQUIT if gently else signal.SIGKILL)
 
     def _end_orphans(self) -> None:
@@ -237,7 +238,7 @@ class Supervisor:
 
     def _on_stop(self, number: int, _: FrameType | None) -> None:
         if number == signal.SIGHUP:
-            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal is gone: it cannot be told anything more
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)  # the terminal is closed
         self._stop_signals += 1
 
 
@@ -253,4 +254,4 @@ def _children_of(pid: int) -> list[int]:
         listed = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     except OSError:
         return []
-    return [int(one) for one in listed.split()]
+    return [int(pid_text) for pid_text in listed.split()]

@@ -1,4 +1,4 @@
-"""`sinemora up`: everything from an empty folder to a measuring product, told step by step."""
+"""Command `sinemora up`: starts the product from an empty folder and reports each step."""
 
 import errno
 import json
@@ -16,30 +16,30 @@ import redis
 
 from sinemora.embedded import demo, ports
 from sinemora.embedded.data_folder import DataFolder, checkout, locate
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.programs import Program
-from sinemora.embedded.service_user import service_user
+from sinemora.embedded.servers.service_user import service_user
 from sinemora.embedded.services import Engines, environment, local_address, services
 from sinemora.embedded.supervisor import StopRequestedError, Supervisor
 from sinemora.kit.config import Settings
 from sinemora.kit.database_role import UNCONFINED, unconfined_role
 
-STEPS = 5  # infra/toolchain/prepare.py counts with this number
+STEPS = 5  # infra/toolchain/prepare.py uses this number
 _RETRY_S = 2.0
 _REMIND_S = 30.0
 
 
 class Progress:
-    """Goes on counting the steps where the toolchain stopped."""
+    """Progress of the steps, continued from those of the toolchain."""
 
     def __init__(self) -> None:
         before = json.loads(os.environ.pop("SINEMORA_STEPS_DONE", "null")) or {"total": STEPS, "times": []}
         self.total: int = before["total"]
-        self.times: list[tuple[str, float]] = [(title, took) for title, took in before["times"]]
+        self.times: list[tuple[str, float]] = [(title, duration_s) for title, duration_s in before["times"]]
         self._began: float = before.get("began", time.monotonic())
 
     def step(self, title: str, action: Callable[[], str]) -> None:
-        """Run `action`, print its number, its time and the note it returns."""
+        """Run `action`; print its number, its duration and the note that it returns."""
         print(f"[{len(self.times) + 1}/{self.total}] {title} …", end=" ", flush=True)
         started = time.monotonic()
         try:
@@ -47,20 +47,20 @@ class Progress:
         except BaseException as error:
             print("stopped" if isinstance(error, (StopRequestedError, KeyboardInterrupt)) else "failed", flush=True)
             raise
-        took = time.monotonic() - started
-        self.times.append((title, took))
-        print(f"{took:.1f} s" + (f"  ({note})" if note else ""), flush=True)
+        duration_s = time.monotonic() - started
+        self.times.append((title, duration_s))
+        print(f"{duration_s:.1f} s" + (f"  ({note})" if note else ""), flush=True)
 
     def summary(self) -> str:
-        """Return the time since the start, and that of each step that took any; some ran side by side."""
-        slow = [f"{title} {took:.1f}" for title, took in self.times if took >= 0.1]
+        """Return the time since the start and of each slow step; some steps ran in parallel."""
+        slow = [f"{title} {duration_s:.1f}" for title, duration_s in self.times if duration_s >= 0.1]
         return f"Ready in {time.monotonic() - self._began:.0f} s: {' · '.join(slow)}"
 
 
 def up(settings: Settings) -> int:
-    """Start the product and keep it running until it is told to stop; returns the exit code.
+    """Start the product and keep it running until a signal stops it. Return the exit code.
 
-    Raises TroubleError when it cannot start; RunningError when one runs on the same folder.
+    Raises EmbeddedError when it cannot start; RunningError when one runs on the same folder.
     """
     user = service_user(settings.service_user)
     path, why = locate(settings, user)
@@ -72,7 +72,7 @@ def up(settings: Settings) -> int:
         print(f"Data folder: {path}" + (f" ({why})" if why else ""))
         if user.warning:
             print(user.warning)
-        supervisor = Supervisor(folder, settings.public_url, _say, local_address(settings))
+        supervisor = Supervisor(folder, settings.public_url, _report, local_address(settings))
         supervisor.install()
         launch = _Launch(settings, folder, supervisor, Engines.of(settings, folder, user))
         try:
@@ -81,7 +81,7 @@ def up(settings: Settings) -> int:
         except StopRequestedError:
             pass
         finally:
-            launch.say_password()
+            launch.print_password()
             print("\nStopping …", flush=True)
             started = time.monotonic()
             supervisor.stop()
@@ -90,7 +90,7 @@ def up(settings: Settings) -> int:
 
 
 class _Launch:
-    """One start: the steps share what they find out."""
+    """Start of the product; the steps share their results."""
 
     def __init__(self, settings: Settings, folder: DataFolder, supervisor: Supervisor, engines: Engines) -> None:
         self.settings = settings
@@ -99,12 +99,12 @@ class _Launch:
         self.engines = engines
         self.progress = Progress()
         self.env: dict[str, str] = {}
-        self.demo_trouble: TroubleError | None = None
+        self.demo_error: EmbeddedError | None = None
         self.agent_is_being_built = False
-        self.made: dict[str, Any] = {}
+        self.first_run: dict[str, Any] = {}
 
     def run(self) -> None:
-        """All steps, then the summary with the address and the owner's password."""
+        """Run all steps, then print the summary with the URL and the owner's password."""
         for title, action in (
             ("Starting the database and Valkey", self.start_engines),
             ("Migrating the database", self.migrate),
@@ -113,13 +113,13 @@ class _Launch:
             (f"Starting the demonstration mesh ({self.settings.demo_agents} agents)", self.start_demo),
         ):
             self.progress.step(title, action)
-        self.say_ready()
+        self.print_summary()
 
     def start_engines(self) -> str:
-        """PostgreSQL and Valkey of our own, or patience until the operator's answer."""
+        """Start the embedded PostgreSQL and Valkey, or wait for the external ones."""
         programs = self.engines.programs()
         self.supervisor.add(programs)
-        self.supervisor.wait_up([program.name for program in programs], patience_s=120)
+        self.supervisor.wait_up([program.name for program in programs], timeout_s=120)
         self.env = environment(self.settings, self.folder, self.engines)
         if self.engines.postgres:
             self.engines.postgres.provision()
@@ -131,68 +131,71 @@ class _Launch:
         return "" if self.engines.postgres else "external database"
 
     def migrate(self) -> str:
-        """Return the schema, as the owner role."""
+        """Migrate the schema as the owner role."""
         self._run_module("Migrating the database", "migrate.log", "sinemora.migrate")
         return ""
 
     def make_owner(self) -> str:
-        """Return the first tenant, its owner, and the mesh of the demonstration."""
+        """Create the first tenant, its owner and the demonstration mesh."""
         machines = demo.machines(self.settings.demo_agents, self.folder, self._network())
         known = [f"{machine.name}={machine.agent_id}" for machine in machines]
         answer = self._run_module("Creating the owner", "first-run.log", "sinemora.embedded.first_run", *known)
-        self.made = json.loads(answer)
-        return "" if self.made["created"] else "there already"
+        self.first_run = json.loads(answer)
+        return "" if self.first_run["created"] else "exists already"
 
     def start_services(self) -> str:
-        """Start the API, then worker and beat: an API that has the cores to itself answers sooner."""
+        """Start the API, then workers and beat: an API that has the cores to itself is ready sooner."""
         programs = services(self.settings, self.folder, self.env)
         api = [program for program in programs if program.name == "api"]
-        for some in (api, [program for program in programs if program not in api]):
-            self.supervisor.add(some)
-            self.supervisor.wait_up([program.name for program in some], patience_s=300)
+        for group in (api, [program for program in programs if program not in api]):
+            self.supervisor.add(group)
+            self.supervisor.wait_up([program.name for program in group], timeout_s=300)
         return ""
 
     def start_demo(self) -> str:
-        """Start the agents, or let them start once they are built. Without them the product is still worth running."""
+        """Start the agents, or let them start once they are built. A failure does not stop the product."""
         if self.settings.demo_agents == 0:
-            return "none wanted"
+            return "none configured"
         self.agent_is_being_built = self._adopt_build()
         needs = ("api", demo.BUILD) if self.agent_is_being_built else ("api",)
         try:
             count, net = self.settings.demo_agents, self._network()
             machines = demo.machines(count, self.folder, net, demo.free_event_port(count, self.folder, net))
             programs = demo.programs(
-                machines, self.made["token"], self.made["strangers"], local_address(self.settings), self.env, needs
+                machines,
+                self.first_run["token"],
+                self.first_run["unenrolled"],
+                local_address(self.settings),
+                self.env,
+                needs,
             )
             self.supervisor.add(programs)
             if self.agent_is_being_built:
                 return "they start when the agent is built"
-            self.supervisor.wait_up([program.name for program in programs], patience_s=30)
-        except TroubleError as trouble:
-            self.demo_trouble = trouble
-            return "does not work, see below"
+            self.supervisor.wait_up([program.name for program in programs], timeout_s=30)
+        except EmbeddedError as error:
+            self.demo_error = error
+            return "failed, see below"
         return ""
 
-    def say_ready(self) -> None:
-        """Where to go now."""
+    def print_summary(self) -> None:
+        """Print the URL, how to sign in, and the next commands."""
         print(
             f"\n{self.progress.summary()}\n\n"
             f"  Open      {self.settings.public_url}\n  E-mail    {self.settings.owner_email}"
         )
-        if self.made["created"] and not self.made["password"]:
+        if self.first_run["created"] and not self.first_run["password"]:
             print("  Password  the one set in SINEMORA_OWNER_PASSWORD")
-        self.say_password()
-        if self.demo_trouble:
-            print(
-                f"\nThe demonstration does not work. {self.demo_trouble.what}\nWhat to do: {self.demo_trouble.advice}"
-            )
+        self.print_password()
+        if self.demo_error:
+            print(f"\nDemonstration failed: {self.demo_error.what}\nWhat to do: {self.demo_error.advice}")
         if self.agent_is_being_built:
-            print("\nThe agent is still being built; the demonstration starts by itself then.")
+            print("\nThe agent is still being built; the demonstration starts afterwards.")
         print("\nCtrl-C stops it. In another terminal: make status, make logs, make down.\n", flush=True)
 
-    def say_password(self) -> None:
-        """Show a generated password, once; also when a later step failed, for nobody could sign in without it."""
-        if password := self.made.pop("password", None):
+    def print_password(self) -> None:
+        """Print a generated password once, also when a later step failed: it is not stored."""
+        if password := self.first_run.pop("password", None):
             print(f"  Password  {password}\n            shown only this once: note it down", flush=True)
 
     def _adopt_build(self) -> bool:
@@ -208,7 +211,7 @@ class _Launch:
         return demo.network(self.folder, chosen="data_dir" in self.settings.model_fields_set)
 
     def _run_module(self, what: str, log_name: str, module: str, *arguments: str) -> str:
-        """Run one of our modules to its end and return what it printed; its complaints go to a log."""
+        """Run a module of the product to its end and return its output. Standard error goes to a log."""
         log = self.folder.logs / log_name
         with log.open("w") as complaints:
             process = subprocess.Popen(
@@ -223,73 +226,74 @@ class _Launch:
             printed, _ = process.communicate()
         if process.returncode != 0:
             tail = "\n".join(log.read_text(errors="replace").splitlines()[-12:])
-            raise TroubleError(f"{what} failed. The end of its log:\n{tail}", f"The whole log: {log}")
+            raise EmbeddedError(f"{what} failed. The end of its log:\n{tail}", f"The whole log: {log}")
         return printed
 
     def _await_database(self, url: str) -> None:
-        """Wait until the operator's database takes connections. TroubleError when its role would see every tenant."""
+        """Wait for the external database. EmbeddedError when its role would see every tenant."""
         dsn = url.replace("postgresql+psycopg://", "postgresql://", 1)
 
-        def ask() -> None:
+        def connect() -> None:
             with psycopg.connect(dsn, connect_timeout=5) as connection:
                 if url == self.settings.database_url and (role := unconfined_role(connection)):
-                    raise TroubleError(
-                        UNCONFINED.format(role=role), "Create one and give it to SINEMORA_DATABASE_URL; docs show how."
+                    raise EmbeddedError(
+                        UNCONFINED.format(role=role),
+                        "Create a role as docs/operations.md shows, and set it in SINEMORA_DATABASE_URL.",
                     )
 
-        self._await(f"database at {urlsplit(dsn).hostname or 'its socket'}", ask, psycopg.OperationalError)
+        self._await(f"database at {urlsplit(dsn).hostname or 'its socket'}", connect, psycopg.OperationalError)
 
     def _await_redis(self, url: str) -> None:
-        """Wait until the operator's Redis answers."""
+        """Wait for the external Redis."""
 
-        def ask() -> None:
+        def ping() -> None:
             with redis.Redis.from_url(url, socket_timeout=5, socket_connect_timeout=5) as client:
                 client.ping()
 
-        self._await(f"Redis at {urlsplit(url).hostname or 'its socket'}", ask, redis.RedisError)
+        self._await(f"Redis at {urlsplit(url).hostname or 'its socket'}", ping, redis.RedisError)
 
-    def _await(self, what: str, ask: Callable[[], None], absent: type[Exception]) -> None:
-        """Ask until it answers, saying now and then why it does not."""
-        said_at = float("-inf")
+    def _await(self, what: str, connect: Callable[[], None], absent: type[Exception]) -> None:
+        """Repeat `connect` until it succeeds; print the reason of failures now and then."""
+        reported_at = float("-inf")
         while True:
             try:
-                return ask()
+                return connect()
             except absent as error:
-                if time.monotonic() - said_at > _REMIND_S:
-                    said_at = time.monotonic()
+                if time.monotonic() - reported_at > _REMIND_S:
+                    reported_at = time.monotonic()
                     reason = str(error).strip().splitlines()[0]
-                    print(f"\n  The {what} does not answer yet: {reason}\n  Trying again; Ctrl-C gives up.")
+                    print(f"\n  The {what} does not respond yet: {reason}\n  Trying again; Ctrl-C stops.")
             self.supervisor.pause(_RETRY_S)
 
 
 def require_port(settings: Settings) -> None:
-    """Raises TroubleError when the API cannot listen: the port is taken (then with its holder), or not ours to open."""
+    """Check that the API can listen. EmbeddedError when the port is taken (with the process) or not permitted."""
     error = ports.tcp_refusal(settings.host, settings.port)
     if error is None:
         return
     if error.errno != errno.EADDRINUSE:
-        raise TroubleError(
+        raise EmbeddedError(
             f"Nothing can listen on {settings.host} port {settings.port}: {error.strerror}.",
-            "SINEMORA_HOST is an address of this machine (0.0.0.0: all of them), SINEMORA_PORT one that you may open"
-            " (below 1024 only root may).",
+            "Set SINEMORA_HOST to an address of this machine (0.0.0.0: all), SINEMORA_PORT to a permitted port"
+            " (below 1024 only for root).",
         )
     holder = ports.tcp_holder(settings.port)
-    raise TroubleError(
+    raise EmbeddedError(
         f"Port {settings.port} on {settings.host} is taken" + (f" by {holder}." if holder else "."),
         f"Choose another: make up SINEMORA_PORT={_free_port(settings)}",
     )
 
 
 def _free_port(settings: Settings) -> int:
-    wanted = range(settings.port + 1, min(settings.port + 100, 65536))
-    return next((port for port in wanted if ports.tcp_free(settings.host, port)), 18420)
+    candidates = range(settings.port + 1, min(settings.port + 100, 65536))
+    return next((port for port in candidates if ports.tcp_free(settings.host, port)), 18420)
 
 
-def _say(what: str) -> None:
+def _report(what: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {what}", flush=True)
 
 
 def data_folder(settings: Settings) -> DataFolder:
-    """Return the folder the other commands look at, without creating anything."""
+    """Return the data folder without creating it."""
     path: Path = locate(settings, service_user(settings.service_user))[0]
     return DataFolder(path)

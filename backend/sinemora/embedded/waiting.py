@@ -1,4 +1,4 @@
-"""`make wait`: returns when every planned path of the demonstration mesh has been measured."""
+"""Command `sinemora wait`: waits until every planned path of the demonstration mesh is measured."""
 
 import os
 import time
@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from sinemora.embedded.data_folder import DataFolder
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.service_user import service_user
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.service_user import service_user
 from sinemora.embedded.services import Engines, answers, environment, local_address
 from sinemora.kit import config
 from sinemora.kit.config import Settings
@@ -18,21 +18,21 @@ _SHOWN = 8
 
 
 def wait(settings: Settings, folder: DataFolder) -> int:
-    """Print progress until the mesh is complete; TroubleError with the reason when SINEMORA_WAIT_S have passed."""
+    """Print progress until the mesh is complete. EmbeddedError with the reason after SINEMORA_WAIT_S."""
     limit_s = _limit_s()
     deadline = time.monotonic() + limit_s
-    said = ""
+    printed = ""
     state: dict[str, Any] = {}
 
     def until(done: Callable[[], str]) -> None:
-        """Ask until the answer is empty; a new answer is printed."""
-        nonlocal said
+        """Repeat `done` until it returns no reason to wait; print each new reason."""
+        nonlocal printed
         while reason := done():
-            if reason != said:
+            if reason != printed:
                 print(f"{reason} …", flush=True)
-                said = reason
+                printed = reason
             if time.monotonic() > deadline:
-                raise TroubleError(f"Not complete after {limit_s:.0f} s: {reason}", _advice(state))
+                raise EmbeddedError(f"Not complete after {limit_s:.0f} s: {reason}", _advice(state))
             time.sleep(_PAUSE_S)
 
     def not_up() -> str:
@@ -48,7 +48,7 @@ def wait(settings: Settings, folder: DataFolder) -> int:
     until(lambda: "" if answers(f"{api}/readyz") else "The API is not ready")
     agents = sum(name.startswith("agent-") for name in state["processes"])
     if agents == 0:
-        print("There is no demonstration here; the API is ready.")
+        print("No demonstration is configured; the API is ready.")
         return 0
     _use_settings_of(settings, folder)
     until(lambda: _not_measured(agents))
@@ -62,20 +62,20 @@ def _not_measured(agents: int) -> str:
     from sinemora.embedded.readiness import coverage  # loads the backend
 
     try:
-        found = coverage()
+        result = coverage()
     except SQLAlchemyError as error:
-        return f"The database does not answer ({type(error).__name__})"
-    if found.complete(agents):
+        return f"The database does not respond ({type(error).__name__})"
+    if result.complete(agents):
         return ""
-    if found.members < agents:
-        return f"{found.members} of {agents} machines are enrolled"
-    rest = f" and {len(found.missing) - _SHOWN} more" if len(found.missing) > _SHOWN else ""
-    measured = found.planned - len(found.missing)
-    return f"{measured} of {found.planned} paths are measured; {', '.join(found.missing[:_SHOWN])}{rest}"
+    if result.members < agents:
+        return f"{result.members} of {agents} machines are enrolled"
+    more = f" and {len(result.missing) - _SHOWN} more" if len(result.missing) > _SHOWN else ""
+    measured = result.planned - len(result.missing)
+    return f"{measured} of {result.planned} paths are measured; {', '.join(result.missing[:_SHOWN])}{more}"
 
 
 def _use_settings_of(settings: Settings, folder: DataFolder) -> None:
-    """Let this process see the database the product uses."""
+    """Give this process the settings of the product's database."""
     user = service_user(settings.service_user)
     os.environ.update(environment(settings, folder, Engines.of(settings, folder, user)))
     config.settings.cache_clear()
@@ -86,11 +86,11 @@ def _limit_s() -> float:
     try:
         return float(text)
     except ValueError:
-        raise TroubleError(f"SINEMORA_WAIT_S is {text!r}, not a number of seconds.", "For example: 120") from None
+        raise EmbeddedError(f"SINEMORA_WAIT_S is {text!r}, not a number of seconds.", "For example: 120") from None
 
 
 def _advice(state: dict[str, Any]) -> str:
     if not state:
         return "Start it in another terminal: make up"
-    down = [name for name, one in state.get("processes", {}).items() if one["state"] != "up"]
+    down = [name for name, process in state.get("processes", {}).items() if process["state"] != "up"]
     return f"See make status and {'the logs of ' + ', '.join(down) if down else 'make logs'}."

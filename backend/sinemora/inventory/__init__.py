@@ -1,1 +1,1 @@
-"""Where things run: zones, VMs and the agents on them."""
+"""Inventory: zones, VMs and the agents on them."""

@@ -1,4 +1,4 @@
-"""Agents: who is calling, and what they say of themselves."""
+"""Agents: authentication, enrolment, revocation, and what they report about themselves."""
 
 import asyncio
 import secrets
@@ -39,14 +39,14 @@ __all__ = [
 ]
 
 CREDENTIAL_PREFIX = "sma_"
-# How long a revoked credential may still be taken for a good one by another process.
+# Longest time another process may still accept a revoked credential, s.
 CACHED_S = 5.0
 _CACHE_SIZE = 20_000
 
 
 @dataclass(frozen=True)
 class AgentIdentity:
-    """Whose report this is: taken from the credential, never from the body."""
+    """Identity of an agent, taken from its credential, never from a body."""
 
     tenant_id: UUID
     tenant_key: int
@@ -55,7 +55,7 @@ class AgentIdentity:
     vm_key: int
 
 
-# Identities by digest of the credential, with when each was read (monotonic, s).
+# Identities by digest of the credential, each with the time of its lookup (monotonic, s).
 _identities: LruCache[bytes, tuple[float, AgentIdentity]] = LruCache(_CACHE_SIZE)
 
 
@@ -65,12 +65,12 @@ Credential = Annotated[HTTPAuthorizationCredentials | None, Security(_credential
 
 
 async def agent_signed_in(request: Request, credential: Credential) -> AgentIdentity:
-    """Return the agent of this request; most calls cost neither a database connection nor a thread.
+    """Return the agent of this request. Most calls use neither a database connection nor a thread.
 
     ProductError `sign_in_required`, `agent_credential_unknown`, `agent_revoked` (401).
     """
     if credential is None:
-        raise ProductError("sign_in_required", 401, "Send the agent's credential.", headers=_BEARER)
+        raise ProductError("sign_in_required", 401, "Not signed in: send the agent's credential.", headers=_BEARER)
     identity = await identify(credential.credentials)
     request.state.tenant_id, request.state.tenant_key = identity.tenant_id, identity.tenant_key
     request.state.caller = f"agent:{identity.agent_id}"
@@ -89,35 +89,35 @@ async def identify(credential: str) -> AgentIdentity:
 
 
 class _IdentityLookups:
-    """Credentials on their way to the database: those that come while it is asked are asked for together."""
+    """Lookups of credentials. Credentials that arrive during a query are looked up together by the next one."""
 
     def __init__(self) -> None:
         self._waiting: dict[bytes, asyncio.Future[AgentIdentity]] = {}
-        self._asking: asyncio.Task[None] | None = None
+        self._query: asyncio.Task[None] | None = None
 
     async def find(self, key: bytes) -> AgentIdentity:
         """Return the identity behind a credential."""
         loop = asyncio.get_running_loop()
-        if self._asking is None or self._asking.done() or self._asking.get_loop() is not loop:
+        if self._query is None or self._query.done() or self._query.get_loop() is not loop:
             self._waiting = {}
-            self._asking = loop.create_task(self._ask())
+            self._query = loop.create_task(self._look_up_waiting())
         if key not in self._waiting:
             self._waiting[key] = loop.create_future()
         return await asyncio.shield(self._waiting[key])
 
-    async def _ask(self) -> None:
+    async def _look_up_waiting(self) -> None:
         await asyncio.sleep(0)
         while self._waiting:
-            asked, self._waiting = self._waiting, {}
+            batch, self._waiting = self._waiting, {}
             try:
-                found: dict[bytes, AgentIdentity | ProductError] = await run_in_threadpool(_look_up, list(asked))
+                outcomes: dict[bytes, AgentIdentity | ProductError] = await run_in_threadpool(_look_up, list(batch))
             except Exception as error:
-                for future in asked.values():
+                for future in batch.values():
                     future.set_exception(error)
-                    future.exception()  # whoever asked may have gone
+                    future.exception()  # the caller may have gone
                 continue
-            for key, future in asked.items():
-                outcome = found[key]
+            for key, future in batch.items():
+                outcome = outcomes[key]
                 if isinstance(outcome, ProductError):
                     future.set_exception(outcome)
                     future.exception()
@@ -129,7 +129,7 @@ _lookups = _IdentityLookups()
 
 
 def _look_up(keys: Sequence[bytes]) -> dict[bytes, AgentIdentity | ProductError]:
-    """Who each is, or why it is nobody."""
+    """Return the identity of each credential, or its error."""
     with system_session() as session:
         rows = {row.credential_digest: row for row in queries.agents_by_credential(session, keys)}
     return {key: _identity(rows.get(key)) for key in keys}
@@ -138,12 +138,10 @@ def _look_up(keys: Sequence[bytes]) -> dict[bytes, AgentIdentity | ProductError]
 def _identity(row: Any) -> AgentIdentity | ProductError:
     if row is None:
         return ProductError(
-            "agent_credential_unknown", 401, "This credential belongs to no agent. Enrol again.", headers=_BEARER
+            "agent_credential_unknown", 401, "Unknown credential: it belongs to no agent. Enrol again.", headers=_BEARER
         )
     if row.revoked_at is not None:
-        return ProductError(
-            "agent_revoked", 401, "This agent was revoked. Enrol again with a new token.", headers=_BEARER
-        )
+        return ProductError("agent_revoked", 401, "Agent revoked. Enrol again with a new token.", headers=_BEARER)
     return AgentIdentity(row.tenant_id, row.tenant_key, row.agent_id, row.vm_id, row.vm_key)
 
 
@@ -155,7 +153,7 @@ AgentDep = Annotated[AgentIdentity, Depends(agent_signed_in)]
 class AgentRoute(APIRoute):
     """A route whose endpoint takes `request` and `agent: AgentDep`, and returns a response.
 
-    The endpoint is called directly: resolving dependencies for every report would cost more than admitting it.
+    The endpoint is called directly: resolving dependencies would cost more than handling a report.
     """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
@@ -175,13 +173,15 @@ def enrol_agent(
 ) -> tuple[Agent, str]:
     """Return a new agent on `vm` and its credential. ProductError `vm_has_agent` (409).
 
-    An agent of the same token that never reported gives way: its enrolment's answer was lost on the way.
+    An agent of the same token that never reported is replaced: the response to its enrolment was lost.
     """
-    before = queries.living_agent(session, vm.id)
+    before = queries.active_agent(session, vm.id)
     if before is not None:
         if before.enrolled_with != token_id or before.last_report_at is not None:
             raise ProductError(
-                "vm_has_agent", 409, f"VM {vm.name} has an agent already. Revoke it first, or choose another name."
+                "vm_has_agent",
+                409,
+                f"VM in use: {vm.name} has an agent already. Revoke it first, or choose another name.",
             )
         before.revoked_at = datetime.now(UTC)
         session.flush()
@@ -201,7 +201,7 @@ def enrol_agent(
 
 
 def revoke(session: Session, actor: Actor, agent_id: UUID) -> Agent:
-    """Take an agent's credential away; again is no error. ProductError `agent_unknown`.
+    """Revoke an agent's credential; repeating is no error. ProductError `agent_unknown`.
 
     Effective at once here and within `CACHED_S` seconds in other processes.
     """
@@ -223,18 +223,18 @@ def get_agent(session: Session, agent_id: UUID) -> Agent:
 
 
 def describe(session: Session, identity: AgentIdentity, body: AgentDescription) -> Agent:
-    """Take over what an agent says of itself now; what it leaves out stays."""
+    """Store an agent's description of itself. Omitted fields do not change."""
     agent = get_agent(session, identity.agent_id)
-    said = body.model_dump(exclude_unset=True, mode="json")
+    fields = body.model_dump(exclude_unset=True, mode="json")
     for field in ("probe_address", "event_port", "general_port"):
-        if said.get(field) is not None:
-            setattr(agent.vm, field, said[field])
-    agent.agent_version = said.get("agent_version") or agent.agent_version
-    agent.description = said.get("description") or agent.description
+        if fields.get(field) is not None:
+            setattr(agent.vm, field, fields[field])
+    agent.agent_version = fields.get("agent_version") or agent.agent_version
+    agent.description = fields.get("description") or agent.description
     session.flush()
     return agent
 
 
 def store_events(session: Session, identity: AgentIdentity, events: Sequence[AgentEventCreate]) -> None:
-    """Store events an agent sends."""
+    """Store events of an agent."""
     queries.add_events(session, identity.agent_id, [event.model_dump() for event in events])

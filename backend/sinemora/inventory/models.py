@@ -1,4 +1,4 @@
-"""Tables of where things run."""
+"""Tables of zones, VMs, agents and their events."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -19,23 +19,23 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 
 EVENT_PORT = 319
 GENERAL_PORT = 320
 
 
 class Responder(StrEnum):
-    """Who answers probes on a VM: an agent of ours, or a stock IEEE 1588 master where there is none."""
+    """Program that responds to probes on a VM: our agent, or a standard IEEE 1588 master without an agent."""
 
     AGENT = "agent"
     IEEE1588 = "ieee1588"
 
 
 class Zone(Identified, Versioned, TenantOwned, Base):
-    """A place of a provider. `physical_id` is the provider's own name for it, the same for every customer.
+    """Availability zone of a provider. `physical_id` is the provider's name for it, equal for every customer.
 
-    `key` stands for it in time series.
+    `key` identifies it in time series.
     """
 
     __tablename__ = "zones"
@@ -49,7 +49,7 @@ class Zone(Identified, Versioned, TenantOwned, Base):
 
 
 class Vm(Identified, Versioned, TenantOwned, Base):
-    """A virtual machine. `key` stands for it in time series and on the wire; ports are those of PTP (IEEE 1588)."""
+    """Virtual machine. `key` identifies it in time series and on the wire; ports are those of PTP (IEEE 1588)."""
 
     __tablename__ = "vms"
     __table_args__ = (
@@ -83,7 +83,7 @@ class Vm(Identified, Versioned, TenantOwned, Base):
 
 
 class Agent(Identified, TenantOwned, Base):
-    """Our process on a VM, by the credential it was given. A VM has at most one that is not revoked."""
+    """Agent on a VM, identified by its credential. A VM has at most one that is not revoked."""
 
     __tablename__ = "agents"
     __table_args__ = (
@@ -91,7 +91,7 @@ class Agent(Identified, TenantOwned, Base):
         UniqueConstraint("tenant_id", "id"),
         Index("uq_agents_living", "tenant_id", "vm_id", unique=True, postgresql_where=text("revoked_at IS NULL")),
         Index(None, "tenant_id", "created_at", "id"),
-        # Room on each page for the new version of a row: the last report is noted every window without index work.
+        # Room on each page for new row versions: every window updates the last report, without index updates.
         {"postgresql_with": {"fillfactor": 70}},
     )
 
@@ -110,7 +110,7 @@ class Agent(Identified, TenantOwned, Base):
 
 
 class AgentEvent(TenantOwned, Base):
-    """Something an agent thought worth telling: a clock step, a shed rate, dropped reports, an error."""
+    """Event of an agent: a clock step, a reduced rate, dropped reports, an error."""
 
     __tablename__ = "agent_events"
     __table_args__ = (

@@ -17,7 +17,7 @@ from sinemora.tenants.models import Tenant
 
 @dataclass(frozen=True)
 class ReportNote:
-    """What one report says of its agent. `window_s` is its longest window, `health` the JSON form of `Health`."""
+    """State of an agent at its report. `window_s` is the longest window, `health` the JSON form of `Health`."""
 
     agent_id: UUID
     at: datetime
@@ -34,10 +34,10 @@ def zone_named(session: Session, provider: str, region: str, name: str) -> Zone 
 
 
 def ensure_zone(session: Session, provider: str, region: str, name: str, physical_id: str | None = None) -> Zone:
-    """Return the tenant's zone of this name, made when missing; safe when many enrol at once.
+    """Return the tenant's zone of this name, created if missing; safe when many agents enrol at once.
 
-    Where the provider names the place itself, that name decides: the accounts of one customer may call one place
-    differently, and two places alike. The one that comes second then stands with its physical id behind its name.
+    A `physical_id` identifies the zone: accounts of one customer may give one zone several names, and two zones the
+    same name. A second zone of a name gets its physical id appended.
     """
     if physical_id is not None:
         at_that_place = select(Zone).where(
@@ -74,7 +74,7 @@ def _zone_of_name(session: Session, provider: str, region: str, name: str, physi
 
 
 def ensure_vm(session: Session, name: str, zone: Zone, event_port: int, general_port: int) -> Vm:
-    """Return the tenant's VM of this name, made when missing, locked until the transaction ends."""
+    """Return the tenant's VM of this name, created if missing, locked until the transaction ends."""
     session.execute(
         insert(Vm)
         .values(
@@ -102,7 +102,7 @@ def vm_named(session: Session, name: str) -> Vm | None:
 
 
 def vms_where(zone_id: UUID | None, name: str | None) -> Select[Vm]:
-    """VMs, optionally of one zone, optionally with `name` as part of theirs."""
+    """Return the query of VMs, optionally of one zone, optionally with `name` as a part of theirs."""
     statement = select(Vm)
     if zone_id is not None:
         statement = statement.where(Vm.zone_id == zone_id)
@@ -111,14 +111,14 @@ def vms_where(zone_id: UUID | None, name: str | None) -> Select[Vm]:
     return statement
 
 
-def living_agent(session: Session, vm_id: UUID) -> Agent | None:
+def active_agent(session: Session, vm_id: UUID) -> Agent | None:
     """Return the VM's agent that is not revoked."""
     return session.scalars(select(Agent).where(Agent.vm_id == vm_id, Agent.revoked_at.is_(None))).one_or_none()
 
 
 def agents_by_credential(session: Session, digests: Collection[bytes]) -> list[Row[Any]]:
-    """Agents with these credentials, revoked or not, and whose they are. For a system session."""
-    wanted = (
+    """Return agents with these credentials, revoked or not, and their tenants and VMs. For a system session."""
+    statement = (
         select(
             Agent.credential_digest,
             Agent.revoked_at,
@@ -132,13 +132,13 @@ def agents_by_credential(session: Session, digests: Collection[bytes]) -> list[R
         .join(Vm, Vm.id == Agent.vm_id)
         .where(Agent.credential_digest.in_(digests))
     )
-    return list(session.execute(wanted))
+    return list(session.execute(statement))
 
 
 def note_reports(session: Session, notes: Sequence[ReportNote]) -> None:
-    """Note when agents last reported, how they are and what they run; any tenants mixed, one statement.
+    """Store the last report, health and version of agents of any tenants, in one statement.
 
-    Rows are taken in order of id, so that two batches never wait for each other in a circle.
+    Rows are locked in the order of their ids, so that two batches cannot deadlock.
     """
     newest = {note.agent_id: note for note in sorted(notes, key=lambda note: note.at)}
     rows = [newest[agent_id] for agent_id in sorted(newest)]
@@ -173,13 +173,13 @@ def note_reports(session: Session, notes: Sequence[ReportNote]) -> None:
 
 
 def add_events(session: Session, agent_id: UUID, events: Sequence[dict[str, Any]]) -> None:
-    """Store what an agent told: rows of `kind`, `at`, `detail`."""
+    """Store events of an agent: rows of `kind`, `at`, `detail`."""
     tenant_id = session.info["tenant_id"]
-    session.execute(insert(AgentEvent), [{"tenant_id": tenant_id, "agent_id": agent_id, **one} for one in events])
+    session.execute(insert(AgentEvent), [{"tenant_id": tenant_id, "agent_id": agent_id, **event} for event in events])
 
 
 def delete_events_before(session: Session, before: datetime) -> int:
-    """Forget events received before; how many."""
+    """Delete events received before then. Return their number."""
     result = session.execute(delete(AgentEvent).where(AgentEvent.received_at < before))
     assert isinstance(result, CursorResult)
     return result.rowcount

@@ -1,4 +1,4 @@
-"""HTTP of the inventory: zones, VMs, agents, and what an agent says of itself."""
+"""HTTP of the inventory: zones, VMs, agents, and agents' reports about themselves."""
 
 from typing import Annotated
 from uuid import UUID
@@ -23,9 +23,9 @@ from sinemora.inventory.schemas import (
 )
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.etag import Precondition, tag
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
@@ -36,13 +36,13 @@ agent_router = APIRouter(
 
 @router.get("/zones", tags=["zones"], response_model=Page[ZoneRead])
 def list_zones(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Zone]:
-    """The tenant's zones by name."""
+    """List the tenant's zones by name."""
     return paginate(session, select(Zone), page, Zone.name, Zone.id)
 
 
 @router.post("/zones", status_code=201, tags=["zones"], response_model=ZoneRead, responses=responses(409, 422))
 def create_zone(request: Request, body: ZoneCreate, session: SessionDep, actor: Editor) -> Zone:
-    """Add a zone."""
+    """Create a zone."""
     zone = service.create_zone(session, actor, body)
     tag(request, zone)
     return zone
@@ -50,7 +50,7 @@ def create_zone(request: Request, body: ZoneCreate, session: SessionDep, actor: 
 
 @router.get("/zones/{zone_id}", tags=["zones"], response_model=ZoneRead, responses=responses(404))
 def read_zone(request: Request, zone_id: UUID, session: SessionDep, actor: Viewer) -> Zone:
-    """One zone."""
+    """Return a zone."""
     zone = service.get_zone(session, zone_id)
     tag(request, zone)
     return zone
@@ -68,7 +68,7 @@ def update_zone(
 
 @router.delete("/zones/{zone_id}", status_code=204, tags=["zones"], responses=responses(404, 409, 412))
 def delete_zone(zone_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
-    """Delete a zone no VM is in."""
+    """Delete a zone without VMs."""
     service.delete_zone(session, actor, zone_id, precondition)
 
 
@@ -78,15 +78,15 @@ def list_vms(
     actor: Viewer,
     page: Paging,
     zone_id: UUID | None = None,
-    name: Annotated[str | None, Query(description="Part of the name, in any case", max_length=100)] = None,
+    name: Annotated[str | None, Query(description="Part of the name, case-insensitive", max_length=100)] = None,
 ) -> Slice[Vm]:
-    """The tenant's VMs by name."""
+    """List the tenant's VMs by name."""
     return paginate(session, queries.vms_where(zone_id, name), page, Vm.name)
 
 
 @router.post("/vms", status_code=201, tags=["vms"], response_model=VmRead, responses=responses(404, 409, 422))
 def create_vm(request: Request, body: VmCreate, session: SessionDep, actor: Editor) -> Vm:
-    """Add a VM by hand; enrolling an agent does it too."""
+    """Create a VM. The enrolment of an agent also creates one."""
     vm = service.create_vm(session, actor, body)
     tag(request, vm)
     return vm
@@ -94,7 +94,7 @@ def create_vm(request: Request, body: VmCreate, session: SessionDep, actor: Edit
 
 @router.get("/vms/{vm_id}", tags=["vms"], response_model=VmRead, responses=responses(404))
 def read_vm(request: Request, vm_id: UUID, session: SessionDep, actor: Viewer) -> Vm:
-    """One VM."""
+    """Return a VM."""
     vm = service.get_vm(session, vm_id)
     tag(request, vm)
     return vm
@@ -112,25 +112,25 @@ def update_vm(
 
 @router.delete("/vms/{vm_id}", status_code=204, tags=["vms"], responses=responses(404, 412))
 def delete_vm(vm_id: UUID, session: SessionDep, actor: Editor, precondition: Precondition) -> None:
-    """Delete a VM; its agent is no longer known, its meshes go on without it."""
+    """Delete a VM and its agent. Its meshes continue without it."""
     service.delete_vm(session, actor, vm_id, precondition)
 
 
 @router.get("/agents", tags=["agents"], response_model=Page[AgentRead])
 def list_agents(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Agent]:
-    """The tenant's agents, newest first, revoked ones included."""
+    """List the tenant's agents, newest first, including revoked ones."""
     return paginate(session, select(Agent), page, Agent.created_at, Agent.id, descending=True)
 
 
 @router.get("/agents/{agent_id}", tags=["agents"], response_model=AgentRead, responses=responses(404))
 def read_agent(agent_id: UUID, session: SessionDep, actor: Viewer) -> Agent:
-    """One agent."""
+    """Return an agent."""
     return agents.get_agent(session, agent_id)
 
 
 @router.get("/agents/{agent_id}/events", tags=["agents"], response_model=Page[AgentEventRead], responses=responses(404))
 def list_agent_events(agent_id: UUID, session: SessionDep, actor: Viewer, page: Paging) -> Slice[AgentEvent]:
-    """What an agent told of itself, newest first."""
+    """List the events of an agent, newest first."""
     agent = agents.get_agent(session, agent_id)
     statement = select(AgentEvent).where(AgentEvent.agent_id == agent.id)
     return paginate(session, statement, page, AgentEvent.id, descending=True)
@@ -138,17 +138,17 @@ def list_agent_events(agent_id: UUID, session: SessionDep, actor: Viewer, page: 
 
 @router.post("/agents/{agent_id}/revoke", tags=["agents"], response_model=AgentRead, responses=responses(404))
 def revoke_agent(agent_id: UUID, session: SessionDep, actor: Editor) -> Agent:
-    """Take an agent's credential away; its VM may then enrol again."""
+    """Revoke an agent's credential. Its VM may then enrol again."""
     return agents.revoke(session, actor, agent_id)
 
 
 @agent_router.patch("", response_model=AgentRead)
 def update_self(body: AgentDescription, session: SessionDep, agent: AgentDep) -> Agent:
-    """An agent's addresses, ports or version changed."""
+    """Update the agent's own addresses, ports or version."""
     return agents.describe(session, agent, body)
 
 
 @agent_router.post("/events", status_code=204)
 def create_self_events(body: AgentEvents, session: SessionDep, agent: AgentDep) -> None:
-    """An agent tells what happened to it."""
+    """Store events of the agent."""
     agents.store_events(session, agent, body.events)

@@ -1,4 +1,4 @@
-"""Shapes on the wire: zones, VMs, agents."""
+"""JSON schemas of zones, VMs and agents."""
 
 from datetime import UTC, datetime
 from ipaddress import ip_address
@@ -29,7 +29,7 @@ Labels = Annotated[
 
 
 class ZoneCreate(Write):
-    """A zone. `physical_id` is the provider's name for the place itself, where it tells (AWS: `euw1-az2`)."""
+    """Zone. `physical_id` is the provider's identifier of the physical zone, if it publishes one (AWS: `euw1-az2`)."""
 
     provider: Name
     region: Name
@@ -38,14 +38,14 @@ class ZoneCreate(Write):
 
 
 class ZoneUpdate(Write):
-    """What may change of a zone; what is left out stays."""
+    """Changes to a zone. Omitted fields do not change."""
 
     name: Name | None = None
     physical_id: Name | None = None
 
 
 class ZoneRead(Read):
-    """A place of a provider."""
+    """Availability zone of a provider."""
 
     id: UUID
     provider: str
@@ -57,7 +57,7 @@ class ZoneRead(Read):
 
 
 class _Ports(BaseModel):
-    """Ports of IEEE 1588: one for timed messages, another for the rest."""
+    """Ports of IEEE 1588: event messages (timestamped) and general messages."""
 
     event_port: Port = EVENT_PORT
     general_port: Port = GENERAL_PORT
@@ -70,9 +70,9 @@ class _Ports(BaseModel):
 
 
 class VmCreate(_Ports, Write):
-    """A VM. Without an address nothing probes it; enrolling an agent fills it in.
+    """VM. Without an address it is not probed; the enrolment of its agent sets the address.
 
-    Where no agent can run, `responder` may be `ieee1588`: the agents of its meshes then measure against the unicast
+    Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
     IEEE 1588 master at its address (ptpd, ptp4l …).
     """
 
@@ -90,7 +90,7 @@ class VmCreate(_Ports, Write):
 
 
 class VmUpdate(Write):
-    """What may change of a VM; what is left out stays."""
+    """Changes to a VM. Omitted fields do not change."""
 
     name: Name | None = None
     zone_id: UUID | None = None
@@ -102,7 +102,7 @@ class VmUpdate(Write):
 
 
 class AgentSummary(Read):
-    """An agent as its VM shows it."""
+    """Summary of an agent."""
 
     id: UUID
     agent_version: str
@@ -114,14 +114,14 @@ class AgentSummary(Read):
     @computed_field  # type: ignore[prop-decorator]
     @property
     def status(self) -> AgentStatus:
-        """Where the agent stands now."""
+        """Return the current status of the agent."""
         return status_of(
             self.revoked_at, self.last_report_at, self.report_every_s, datetime.now(UTC), settings().stale_windows
         )
 
 
 class VmRead(Read):
-    """A virtual machine. `key` stands for it in matrices and on the wire."""
+    """Virtual machine. `key` identifies it in matrices and on the wire."""
 
     id: UUID
     key: int
@@ -138,7 +138,7 @@ class VmRead(Read):
 
 
 class VmName(Read):
-    """Enough of a VM to name and link it."""
+    """Reference to a VM: ids and name."""
 
     id: UUID
     key: int
@@ -146,7 +146,7 @@ class VmName(Read):
 
 
 class AgentRead(AgentSummary):
-    """Our process on a VM, what it says of itself and how it last was."""
+    """Agent of a VM, its description of itself and its last health."""
 
     vm: VmName
     credential_prefix: str
@@ -155,7 +155,7 @@ class AgentRead(AgentSummary):
 
 
 class ZoneName(AgentWrite):
-    """A zone as an agent names it; made when it does not exist. With a `physical_id` it is the zone of that id."""
+    """Zone as an agent names it, created if missing. A `physical_id` selects the zone of that id."""
 
     provider: Name
     region: Name
@@ -164,7 +164,7 @@ class ZoneName(AgentWrite):
 
 
 class AgentEnrol(_Ports, AgentWrite):
-    """A VM asks to join. `description` is free: system, kernel, where stamps are taken."""
+    """Enrolment of an agent. `description` is free-form: system, kernel, source of timestamps."""
 
     token: Annotated[str, Field(min_length=8, max_length=200)]
     hostname: Name
@@ -175,7 +175,7 @@ class AgentEnrol(_Ports, AgentWrite):
 
 
 class AgentEnrolled(Read):
-    """The agent's own identity. `credential` is shown this once and sent as `Authorization: Bearer sma_…`."""
+    """Identity of an enrolled agent. `credential` is shown only once; send it as `Authorization: Bearer sma_…`."""
 
     agent_id: UUID
     vm_id: UUID
@@ -185,7 +185,7 @@ class AgentEnrolled(Read):
 
 
 class AgentDescription(AgentWrite):
-    """What an agent says of itself; what it leaves out stays."""
+    """Agent's description of itself. Omitted fields do not change."""
 
     probe_address: Address | None = None
     event_port: Port | None = None
@@ -201,7 +201,7 @@ class AgentDescription(AgentWrite):
 
 
 class AgentEventCreate(AgentWrite):
-    """Something an agent thought worth telling: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …"""
+    """Event of an agent: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …"""
 
     kind: Annotated[str, Field(pattern=r"^[a-z][a-z_]{0,39}$")]
     at: AwareDatetime
@@ -209,13 +209,13 @@ class AgentEventCreate(AgentWrite):
 
 
 class AgentEvents(AgentWrite):
-    """A few events at once."""
+    """Batch of events."""
 
     events: Annotated[list[AgentEventCreate], Field(min_length=1, max_length=100)]
 
 
 class AgentEventRead(Read):
-    """An event as it was told, and when it arrived."""
+    """Stored event and the time it was received."""
 
     id: int
     kind: str

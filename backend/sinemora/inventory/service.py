@@ -9,7 +9,7 @@ from sinemora.inventory import queries
 from sinemora.inventory.models import Responder, Vm, Zone
 from sinemora.inventory.schemas import AgentEnrol, VmCreate, VmUpdate, ZoneCreate, ZoneUpdate
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
 from sinemora.tenants.quotas import Resource
@@ -33,7 +33,7 @@ def get_vm(session: Session, vm_id: UUID) -> Vm:
 
 def create_zone(session: Session, actor: Actor, body: ZoneCreate) -> Zone:
     """Return a new zone. ProductError `zone_name_taken`."""
-    _zone_name_free(session, body.provider, body.region, body.name)
+    _check_zone_name(session, body.provider, body.region, body.name)
     zone = Zone(**body.model_dump())
     audit.created(session, actor, "zone", zone)
     return zone
@@ -43,14 +43,14 @@ def update_zone(session: Session, actor: Actor, zone_id: UUID, body: ZoneUpdate,
     """Change a zone. ProductError `zone_unknown`, `zone_name_taken`, `version_changed`."""
     zone = get_zone(session, zone_id)
     precondition.check(zone)
-    said = body.model_dump(exclude_unset=True)
-    if said.get("name") and said["name"] != zone.name:
-        _zone_name_free(session, zone.provider, zone.region, said["name"])
-        zone.name = said["name"]
-    if "physical_id" in said:
-        zone.physical_id = said["physical_id"]
+    changes = body.model_dump(exclude_unset=True)
+    if changes.get("name") and changes["name"] != zone.name:
+        _check_zone_name(session, zone.provider, zone.region, changes["name"])
+        zone.name = changes["name"]
+    if "physical_id" in changes:
+        zone.physical_id = changes["physical_id"]
     session.flush()
-    audit.record(session, actor, "zone.updated", zone.id, zone.name, fields=sorted(said))
+    audit.record(session, actor, "zone.updated", zone.id, zone.name, fields=sorted(changes))
     return zone
 
 
@@ -59,7 +59,7 @@ def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfM
     zone = get_zone(session, zone_id)
     precondition.check(zone)
     if queries.zone_in_use(session, zone.id):
-        raise ProductError("zone_in_use", 409, "VMs are in this zone. Move or delete them first.")
+        raise ProductError("zone_in_use", 409, "Zone in use: it contains VMs. Move or delete them first.")
     session.delete(zone)
     audit.record(session, actor, "zone.deleted", zone.id, zone.name)
 
@@ -67,8 +67,8 @@ def delete_zone(session: Session, actor: Actor, zone_id: UUID, precondition: IfM
 def create_vm(session: Session, actor: Actor, body: VmCreate) -> Vm:
     """Return a new VM, without an agent. ProductError `zone_unknown`, `vm_name_taken`, `quota_exceeded`."""
     zone = get_zone(session, body.zone_id)
-    _vm_name_free(session, body.name)
-    _room_for_a_vm(session)
+    _check_vm_name(session, body.name)
+    _check_vm_quota(session)
     vm = Vm(**body.model_dump(), zone=zone)
     audit.created(session, actor, "vm", vm)
     return vm
@@ -80,21 +80,21 @@ def update_vm(session: Session, actor: Actor, vm_id: UUID, body: VmUpdate, preco
     """
     vm = get_vm(session, vm_id)
     precondition.check(vm)
-    said = body.model_dump(exclude_unset=True)
-    if said.get("name") and said["name"] != vm.name:
-        _vm_name_free(session, said["name"])
-    if said.get("zone_id"):
-        vm.zone = get_zone(session, said["zone_id"])
-    for field, value in said.items():
-        # Only an address can be taken away; null says nothing about the rest.
+    changes = body.model_dump(exclude_unset=True)
+    if changes.get("name") and changes["name"] != vm.name:
+        _check_vm_name(session, changes["name"])
+    if changes.get("zone_id"):
+        vm.zone = get_zone(session, changes["zone_id"])
+    for field, value in changes.items():
+        # Only an address can be removed: null means no change for the other fields.
         if value is not None or field == "probe_address":
             setattr(vm, field, value)
     if vm.event_port == vm.general_port:
-        raise ProductError("ports_equal", 409, "general_port must differ from event_port.")
+        raise ProductError("ports_equal", 409, "Ports equal: general_port must differ from event_port.")
     if vm.responder == Responder.IEEE1588:
-        _can_be_master(vm)
+        _check_master(vm)
     session.flush()
-    audit.record(session, actor, "vm.updated", vm.id, vm.name, fields=sorted(said))
+    audit.record(session, actor, "vm.updated", vm.id, vm.name, fields=sorted(changes))
     return vm
 
 
@@ -107,12 +107,12 @@ def delete_vm(session: Session, actor: Actor, vm_id: UUID, precondition: IfMatch
 
 
 def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
-    """Return the VM an agent enrols for, locked: the one of its name, or a new one, in the zone it names, as it is now.
+    """Return the locked VM for an enrolment: the VM of its name or a new one, with the zone, address and ports sent.
 
     ProductError `quota_exceeded`.
     """
     if queries.vm_named(session, body.hostname) is None:
-        _room_for_a_vm(session)
+        _check_vm_quota(session)
     zone = queries.ensure_zone(session, body.zone.provider, body.zone.region, body.zone.name, body.zone.physical_id)
     vm = queries.ensure_vm(session, body.hostname, zone, body.event_port, body.general_port)
     vm.zone = zone
@@ -124,26 +124,24 @@ def vm_for_enrolment(session: Session, body: AgentEnrol) -> Vm:
     return vm
 
 
-def _can_be_master(vm: Vm) -> None:
+def _check_master(vm: Vm) -> None:
     if vm.agent is not None:
-        raise ProductError("vm_has_agent", 409, f"VM {vm.name} has an agent, which answers. Revoke it first.")
+        raise ProductError("vm_has_agent", 409, f"VM in use: {vm.name} has an agent, which responds. Revoke it first.")
     if vm.probe_address is None:
-        raise ProductError(
-            "probe_address_missing", 409, "An IEEE 1588 master needs a probe_address to be measured against."
-        )
+        raise ProductError("probe_address_missing", 409, "Address missing: an IEEE 1588 master needs a probe_address.")
 
 
-def _zone_name_free(session: Session, provider: str, region: str, name: str) -> None:
+def _check_zone_name(session: Session, provider: str, region: str, name: str) -> None:
     if queries.zone_named(session, provider, region, name):
-        raise ProductError("zone_name_taken", 409, f"There is a zone {name} in {provider} {region} already.")
+        raise ProductError("zone_name_taken", 409, f"Name taken: {provider} {region} has a zone {name} already.")
 
 
-def _vm_name_free(session: Session, name: str) -> None:
+def _check_vm_name(session: Session, name: str) -> None:
     if queries.vm_named(session, name):
-        raise ProductError("vm_name_taken", 409, f"There is a VM named {name} already.")
+        raise ProductError("vm_name_taken", 409, f"Name taken: there is a VM {name} already.")
 
 
-def _room_for_a_vm(session: Session) -> None:
-    quotas.hold(session)
+def _check_vm_quota(session: Session) -> None:
+    quotas.lock(session)
     used = session.scalar(select(func.count()).select_from(Vm)) or 0
     quotas.check(Resource.VMS, used + 1, quotas.limits(session).vms)

@@ -1,14 +1,14 @@
-"""Where an agent stands, told from its dates alone."""
+"""Status of an agent, computed from its times."""
 
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-# A report travels and waits for its batch before it counts.
+# Time for a report to arrive and to be stored with its batch.
 _SLACK = timedelta(seconds=10)
 
 
 class AgentStatus(StrEnum):
-    """`enrolled`: never reported; `reporting`; `silent`: reported once, not lately; `revoked`."""
+    """Status of an agent: `enrolled` (never reported), `reporting`, `silent` (no recent report), `revoked`."""
 
     enrolled = "enrolled"
     reporting = "reporting"
@@ -16,8 +16,8 @@ class AgentStatus(StrEnum):
     revoked = "revoked"
 
 
-def patience_of(report_every_s: int, stale_windows: int) -> timedelta:
-    """How long after its last report an agent that owes one every so often is not silent yet."""
+def silent_after(report_every_s: int, stale_windows: int) -> timedelta:
+    """Return the time after the last report at which an agent counts as silent."""
     return timedelta(seconds=report_every_s * stale_windows) + _SLACK
 
 
@@ -28,10 +28,10 @@ def status_of(
     now: datetime,
     stale_windows: int,
 ) -> AgentStatus:
-    """Return the status at `now` of an agent that owes a report every `report_every_s` seconds."""
+    """Return the status at `now` of an agent that reports every `report_every_s` seconds."""
     if revoked_at is not None:
         return AgentStatus.revoked
     if last_report_at is None:
         return AgentStatus.enrolled
-    patient = now - last_report_at <= patience_of(report_every_s, stale_windows)
-    return AgentStatus.reporting if patient else AgentStatus.silent
+    recent = now - last_report_at <= silent_after(report_every_s, stale_windows)
+    return AgentStatus.reporting if recent else AgentStatus.silent

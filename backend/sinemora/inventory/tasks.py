@@ -1,4 +1,4 @@
-"""Sweeps of the inventory."""
+"""Sweep of the inventory."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -11,6 +11,6 @@ _EVENTS_KEPT = timedelta(days=30)
 
 @celery.task(name="inventory.sweep")
 def sweep() -> None:
-    """Delete what agents told long ago."""
+    """Delete old events of agents."""
     with system_session() as session:
         queries.delete_events_before(session, datetime.now(UTC) - _EVENTS_KEPT)

@@ -1,1 +1,1 @@
-"""Long work as a resource: accepted at once, done by a worker, its progress and result read by whoever asked."""
+"""Jobs: long work that a request submits and a worker runs. Clients read progress and result."""

@@ -26,7 +26,7 @@ def run(tenant_id: UUID, job_id: UUID) -> None:
     try:
         with tenant_session(tenant_id) as session:
             job = queries.claim(session, job_id, datetime.now(UTC), SILENT_S)
-    except LookupError:  # the tenant is gone, and its jobs with it
+    except LookupError:  # the tenant was deleted, and its jobs too
         return
     if job is None:
         return
@@ -55,8 +55,8 @@ def run(tenant_id: UUID, job_id: UUID) -> None:
 
 def _work(job: Job, work: JobFunction, attempts_max: int) -> None:
     try:
-        with JobContext(job) as running:
-            result = work(running)
+        with JobContext(job) as context:
+            result = work(context)
         _end(job, JobState.succeeded, result=result)
     except JobCancelled:
         _end(job, JobState.cancelled)
@@ -65,11 +65,11 @@ def _work(job: Job, work: JobFunction, attempts_max: int) -> None:
     except ProductError as error:
         _fail(job, error)
     except exc.SQLAlchemyError as error:
-        answer = database_error(error)
-        if answer is not None and answer.status == 503 and job.attempt < attempts_max:
-            raise  # the sweep finds it silent, and a worker tries again
+        mapped = database_error(error)
+        if mapped is not None and mapped.status == 503 and job.attempt < attempts_max:
+            raise  # the sweep sends it again
         log.exception("job failed", job=str(job.id), kind=job.kind)
-        _fail(job, answer or internal_error())
+        _fail(job, mapped or internal_error())
     except Exception:
         log.exception("job failed", job=str(job.id), kind=job.kind)
         _fail(job, ProductError("internal_error", 500, f"Internal error: the log contains job {job.id}."))
@@ -81,7 +81,7 @@ def _fail(job: Job, error: ProductError) -> None:
 
 def _end(job: Job, state: JobState, **values: Any) -> None:
     now = datetime.now(UTC)
-    if job.heartbeat_at is not None:  # as it was claimed
+    if job.heartbeat_at is not None:  # time of the claim
         JOB_SECONDS.labels(job.kind, state).observe(max(0.0, (now - job.heartbeat_at).total_seconds()))
     with tenant_session(job.tenant_id) as session:
         if state is not JobState.succeeded:

@@ -13,7 +13,7 @@ from sinemora.kit.telemetry import WORKER, at_scrape
 
 JOB_SECONDS = Histogram(
     "sinemora_job_seconds",
-    "How long jobs ran, their last attempt, by how they ended, seconds.",
+    "Duration of the last attempt of jobs by outcome, seconds.",
     ["kind", "outcome"],
     buckets=(0.1, 0.5, 1, 5, 10, 30, 60, 300, 1800, 3600),
     registry=WORKER,
@@ -22,13 +22,13 @@ JOB_SECONDS = Histogram(
 
 def queues() -> Iterator[Metric]:
     """Yield the number of tasks in the broker. RedisError."""
-    waiting = GaugeMetricFamily("sinemora_queue_tasks", "Background tasks that wait for a worker.", labels=["queue"])
+    waiting = GaugeMetricFamily("sinemora_queue_tasks", "Background tasks waiting for a worker.", labels=["queue"])
     for queue in Queue:
         waiting.add_metric([queue], int(client().llen(queue)))
     yield waiting
     yield GaugeMetricFamily(
         "sinemora_queue_taken_tasks",
-        "Background tasks that a worker has taken and not finished.",
+        "Background tasks taken by a worker and not finished.",
         value=int(client().hlen("unacked")),
     )
 

@@ -1,4 +1,4 @@
-"""Tables of jobs and of the bytes they take and leave."""
+"""Tables of jobs, their input and their output."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ from sinemora.kit.db import Base, Identified, TenantOwned
 
 
 class JobState(StrEnum):
-    """Where a job stands; the last three are final."""
+    """State of a job; the last three are final."""
 
     queued = "queued"
     running = "running"
@@ -23,7 +23,7 @@ class JobState(StrEnum):
 
 
 class Queue(StrEnum):
-    """Who does it: `fast` must never wait, `bulk` moves data, `solve` computes long."""
+    """Queue of workers: `fast` for short jobs, `bulk` for moving data, `solve` for long computations."""
 
     fast = "fast"
     bulk = "bulk"
@@ -31,7 +31,7 @@ class Queue(StrEnum):
 
 
 class Side(StrEnum):
-    """What the bytes of a job are: what it was given, or what it made."""
+    """Kind of a job's bytes: its input or its output."""
 
     input = "input"
     output = "output"
@@ -41,10 +41,10 @@ FINAL = (JobState.succeeded, JobState.failed, JobState.cancelled)
 
 
 class Job(Identified, TenantOwned, Base):
-    """One piece of long work.
+    """Job.
 
-    `attempt` counts its starts, and is what a worker must hold to write anything: one that was given up for dead and
-    comes back finds another number and stops. `digest` recognises the same question asked again.
+    `attempt` counts the starts. A worker may write only while the number is its own: one that was considered dead and
+    comes back finds another number and stops. `digest` identifies equal requests.
     """
 
     __tablename__ = "jobs"
@@ -82,7 +82,7 @@ class Job(Identified, TenantOwned, Base):
 
 
 class JobChunk(TenantOwned, Base):
-    """Bytes of a job, cut into pieces that fit into memory."""
+    """Chunk of the bytes of a job; chunks fit into memory."""
 
     __tablename__ = "job_chunks"
     __table_args__ = (

@@ -1,4 +1,4 @@
-"""SQL of jobs. A worker's statements all name the attempt it holds, so one that lost its job changes nothing."""
+"""SQL of jobs. A worker's statements name its attempt, so a worker that lost its job changes nothing."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -12,7 +12,7 @@ from sinemora.jobs.models import FINAL, Job, JobChunk, JobState, Side
 
 
 def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job | None:
-    """Return the newest job that answers the same question and was asked since then; not one that failed."""
+    """Return the newest job with this digest that was submitted since then and has not failed."""
     return session.scalars(
         select(Job)
         .where(
@@ -28,7 +28,7 @@ def same_job(session: Session, kind: str, digest: bytes, since: datetime) -> Job
 
 
 def count_open(session: Session) -> int:
-    """Return the number of jobs of the tenant are not over."""
+    """Return the number of the tenant's queued and running jobs."""
     return session.scalar(select(func.count()).select_from(Job).where(Job.state.not_in(FINAL))) or 0
 
 
@@ -38,7 +38,7 @@ def job_locked(session: Session, job_id: UUID) -> Job | None:
 
 
 def claim(session: Session, job_id: UUID, now: datetime, silent_s: float) -> Job | None:
-    """Start a job: one that waits, or whose worker has been silent for `silent_s`. None when somebody else has it."""
+    """Start a job that is queued, or whose worker has been silent for `silent_s`. None when another worker holds it."""
     dead = Job.heartbeat_at < now - timedelta(seconds=silent_s)
     return session.scalars(
         update(Job)
@@ -56,7 +56,7 @@ def claim(session: Session, job_id: UUID, now: datetime, silent_s: float) -> Job
 
 
 def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: float | None, note: str) -> bool | None:
-    """Say that a job is alive; whether it is asked to stop, None when it is not ours any more."""
+    """Store a heartbeat. Return whether the job must stop; None when another worker holds it."""
     return session.scalar(
         update(Job)
         .where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
@@ -66,7 +66,7 @@ def beat(session: Session, job_id: UUID, attempt: int, now: datetime, progress: 
 
 
 def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) -> bool:
-    """Write columns of a running job; False when it is not ours any more."""
+    """Write columns of a running job. Return False when another worker holds it."""
     ended = session.execute(
         update(Job)
         .where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
@@ -77,13 +77,13 @@ def write(session: Session, job_id: UUID, attempt: int, values: dict[str, Any]) 
 
 
 def is_held(session: Session, job_id: UUID, attempt: int) -> bool:
-    """Return whether a worker still holds its job; if so, nobody takes it away before this transaction ends."""
+    """Return whether a worker still holds its job; if so, it is locked until this transaction ends."""
     held = select(Job.id).where(Job.id == job_id, Job.attempt == attempt, Job.state == JobState.running)
     return session.scalar(held.with_for_update(key_share=True)) is not None
 
 
 def chunks(session: Session, job_id: UUID, side: Side) -> Iterator[bytes]:
-    """Yield the bytes of a job, a piece at a time."""
+    """Yield the bytes of a job in chunks."""
     number = 0
     while True:
         data = session.scalar(
@@ -96,12 +96,12 @@ def chunks(session: Session, job_id: UUID, side: Side) -> Iterator[bytes]:
 
 
 def delete_output(session: Session, job_id: UUID) -> None:
-    """Delete what an earlier attempt wrote."""
+    """Delete the output of an earlier attempt."""
     session.execute(delete(JobChunk).where(JobChunk.job_id == job_id, JobChunk.side == Side.output))
 
 
 def abandoned_jobs(session: Session, now: datetime, waiting_s: float, silent_s: float) -> Sequence[Job]:
-    """Jobs of all tenants nobody works on: queued for `waiting_s`, or running with a silent worker."""
+    """Return the abandoned jobs of all tenants: queued for `waiting_s`, or running with a silent worker."""
     return session.scalars(
         select(Job)
         .where(
@@ -116,6 +116,6 @@ def abandoned_jobs(session: Session, now: datetime, waiting_s: float, silent_s: 
 
 
 def delete_finished(session: Session, before: datetime) -> int:
-    """Delete jobs of all tenants that ended before then, with their bytes; how many."""
-    gone = session.execute(text("DELETE FROM jobs WHERE finished_at < :before"), {"before": before})
-    return int(gone.rowcount)  # type: ignore[attr-defined]
+    """Delete jobs of all tenants that ended before then, with their bytes. Return their number."""
+    deleted = session.execute(text("DELETE FROM jobs WHERE finished_at < :before"), {"before": before})
+    return int(deleted.rowcount)  # type: ignore[attr-defined]

@@ -11,7 +11,7 @@ from sinemora.jobs.service import read
 ACCEPTED: dict[int | str, dict[str, Any]] = {
     202: {
         "model": JobRead,
-        "description": "Long work: a job does it. Follow `Location`.",
+        "description": "Job accepted. Poll `Location`.",
         "headers": {"Location": {"description": "The job", "schema": {"type": "string"}}},
     }
 }

@@ -12,8 +12,8 @@ from sinemora.jobs.models import Job, JobState
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.tenants.access import Editor, SignedIn, Viewer
 
 router = APIRouter(
@@ -30,28 +30,28 @@ def list_jobs(
     session: SessionDep,
     actor: Viewer,
     page: Paging,
-    state: Annotated[list[JobState] | None, Query(description="Only these")] = None,
+    state: Annotated[list[JobState] | None, Query(description="Only these states")] = None,
     kind: Annotated[str | None, Query(description="Only this kind")] = None,
 ) -> Slice[JobRead]:
-    """Long work of the tenant, newest first."""
-    wanted = select(Job)
+    """List the tenant's jobs, newest first."""
+    statement = select(Job)
     if state:
-        wanted = wanted.where(Job.state.in_(state))
+        statement = statement.where(Job.state.in_(state))
     if kind:
-        wanted = wanted.where(Job.kind == kind)
-    found = paginate(session, wanted, page, Job.created_at, Job.id, descending=True)
-    return Slice([service.read(job) for job in found.items], found.next_cursor)
+        statement = statement.where(Job.kind == kind)
+    jobs = paginate(session, statement, page, Job.created_at, Job.id, descending=True)
+    return Slice([service.read(job) for job in jobs.items], jobs.next_cursor)
 
 
 @router.get("/{job_id}", responses=responses(404))
 def read_job(job_id: UUID, session: SessionDep, actor: Viewer) -> JobRead:
-    """One job: its progress, and its result once it has succeeded."""
+    """Return a job with its progress, and its result once it has succeeded."""
     return service.read(service.get_job(session, job_id))
 
 
 @router.get("/{job_id}/output", response_class=Response, responses=responses(404, 409))
 def read_job_output(job_id: UUID, session: SessionDep, actor: Viewer) -> StreamingResponse:
-    """The file a job made."""
+    """Download the output file of a job."""
     job, data = service.output(session, job_id)
     return StreamingResponse(
         data,
@@ -65,11 +65,11 @@ def read_job_output(job_id: UUID, session: SessionDep, actor: Viewer) -> Streami
 
 @router.post("/{job_id}/cancel", responses=responses(404))
 def cancel_job(job_id: UUID, session: SessionDep, actor: Editor) -> JobRead:
-    """Stop a job. One that runs stops as soon as its worker looks up; one that is over stays as it is."""
+    """Cancel a job. A running job stops at its worker's next check; a finished job does not change."""
     return service.read(service.cancel(session, actor, job_id))
 
 
 @router.delete("/{job_id}", status_code=204, responses=responses(404, 409))
 def delete_job(job_id: UUID, session: SessionDep, actor: Editor) -> None:
-    """Delete a job that is over, with what it made."""
+    """Delete a finished job and its output."""
     service.delete_job(session, actor, job_id)

@@ -1,4 +1,4 @@
-"""Shapes of jobs on the wire."""
+"""JSON schemas of jobs."""
 
 from datetime import datetime
 from typing import Any
@@ -9,7 +9,7 @@ from sinemora.kit.schemas import Read
 
 
 class JobError(Read):
-    """Why a job failed: a stable code as in problem details, a sentence, and what else is known of it."""
+    """Error of a failed job: a stable code as in problem details, a sentence, and further details."""
 
     code: str
     detail: str
@@ -17,7 +17,7 @@ class JobError(Read):
 
 
 class JobOutput(Read):
-    """The file a job made; fetch it from `href`."""
+    """Output file of a job; download it from `href`."""
 
     href: str
     name: str
@@ -26,7 +26,7 @@ class JobOutput(Read):
 
 
 class JobRead(Read):
-    """A piece of long work. `progress` is 0 … 1, null while nobody can tell; `note` says what is being done."""
+    """Job. `progress` is 0 … 1, null while unknown; `note` names the current step."""
 
     id: UUID
     kind: str

@@ -113,9 +113,9 @@ def output(session: Session, job_id: UUID) -> tuple[Job, Iterator[bytes]]:
     """Return a job and the bytes of its output. ProductError `job_unknown`, `job_not_done`, `job_output_none`."""
     job = get_job(session, job_id)
     if job.state != JobState.succeeded:
-        raise ProductError("job_not_done", 409, f"This job is {job.state}: there is nothing to fetch.")
+        raise ProductError("job_not_done", 409, f"Job not done: it is {job.state} and has no output.")
     if job.output_name is None:
-        raise ProductError("job_output_none", 409, "This job makes no file; what it found is its `result`.")
+        raise ProductError("job_output_none", 409, "No output file: the outcome of this job is its `result`.")
     return job, _bytes(job.tenant_id, job.id)
 
 

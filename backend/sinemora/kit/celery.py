@@ -1,4 +1,4 @@
-"""The Celery application every feature hangs its tasks on; `sinemora.worker` composes them."""
+"""Celery application. Features register their tasks with it; `sinemora.worker` imports them all."""
 
 from typing import Any
 
@@ -28,9 +28,9 @@ def _configuration() -> dict[str, Any]:
     }
 
 
-# Entries of the beat schedule by name; features add theirs beside their tasks.
+# Entries of the beat schedule by name; features add theirs next to their tasks.
 SCHEDULE: dict[str, dict[str, Any]] = {}
-# Queues of tasks by name, of those that do not go to the default one.
+# Queues by task name, for tasks that do not use the default queue.
 ROUTES: dict[str, dict[str, Any]] = {}
 
 celery = Celery("sinemora")

@@ -89,7 +89,7 @@ class Client:
         for item in self.items(path):
             if name in (item["id"], item["name"]):
                 return item
-        raise RequestRefused(f"There is no {what} {name}.", f"{what}_unknown")
+        raise RequestRefused(f"Unknown {what}: {name}.", f"{what}_unknown")
 
     def mesh_id(self, name: str) -> str:
         """Return the id of a mesh by name or id. Raises `RequestRefused`."""

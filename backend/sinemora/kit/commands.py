@@ -111,7 +111,7 @@ def yaml_of(file: Path) -> dict[str, Any]:
     try:
         document = yaml.safe_load(bytes_of(file))
     except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise RequestRefused(f"{file} is no YAML: {error}") from error
+        raise RequestRefused(f"Not YAML: {file}: {error}") from error
     if not isinstance(document, dict):
         raise RequestRefused(f"{file} should be one document with names and values.")
     plain: dict[str, Any] = json.loads(json.dumps(document, default=str))

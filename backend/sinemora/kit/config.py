@@ -1,4 +1,4 @@
-"""Every setting, read once from the environment (`SINEMORA_…`) and from `.env`; explained in `.env.example`."""
+"""Settings, read once from the environment (`SINEMORA_…`) and from `.env`. `.env.example` explains them."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ _SECRET = {"owner_password", "secret_key", "smtp_url", "database_url", "database
 
 
 class Settings(BaseSettings):
-    """What the processes of the backend are told from outside. Durations carry their unit in the name."""
+    """Settings of the backend's processes. Names of durations end with their unit."""
 
     model_config = SettingsConfigDict(env_prefix="SINEMORA_", env_file=".env", extra="ignore", env_ignore_empty=True)
 
@@ -78,7 +78,7 @@ class Settings(BaseSettings):
     @field_validator("database_url", "database_owner_url")
     @classmethod
     def _psycopg(cls, url: str) -> str:
-        """Name the driver, so that the address every other tool takes works here too."""
+        """Add the driver, so that the usual form of the address works."""
         for scheme in ("postgres://", "postgresql://"):
             if url.startswith(scheme):
                 return "postgresql+psycopg://" + url.removeprefix(scheme)
@@ -87,7 +87,7 @@ class Settings(BaseSettings):
     @field_validator("database_url", "database_owner_url", "redis_url", "public_url", "traces_url")
     @classmethod
     def _address(cls, url: str, info: ValidationInfo) -> str:
-        """Refuse what no client could open; the address is not repeated, for it may hold a password."""
+        """Refuse an address that no client could open. The message omits the address: it may contain a password."""
         schemes, example = _ADDRESSES[str(info.field_name)]
         try:
             parts = urlsplit(url)
@@ -108,7 +108,7 @@ class Settings(BaseSettings):
 
     @property
     def local_url(self) -> str:
-        """Where the API listens, which is where it is reached unless PUBLIC_URL says otherwise."""
+        """Return the URL the API listens at; clients use it unless PUBLIC_URL is set."""
         return f"http://{self.host}:{self.port}"
 
 
@@ -119,10 +119,10 @@ def settings() -> Settings:
 
 
 def explain(error: ValidationError) -> str:
-    """Name the settings that cannot be, one per line with what was given, and where to read on."""
-    wrong = []
-    for one in error.errors():
-        name = "_".join(map(str, one["loc"]))
-        given = "" if name in _SECRET or not name else f"={one['input']}"
-        wrong.append(f"SINEMORA_{name.upper()}{given}: {one['msg'].removeprefix('Value error, ')}")
-    return "\n".join([*wrong, "See .env.example for what each setting takes."])
+    """Return the invalid settings, one a line with value and reason, and where they are documented."""
+    lines = []
+    for problem in error.errors():
+        name = "_".join(map(str, problem["loc"]))
+        value = "" if name in _SECRET or not name else f"={problem['input']}"
+        lines.append(f"SINEMORA_{name.upper()}{value}: {problem['msg'].removeprefix('Value error, ')}")
+    return "\n".join([*lines, "See .env.example for what each setting takes."])

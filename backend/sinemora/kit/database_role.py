@@ -3,8 +3,8 @@
 from typing import Any
 
 UNCONFINED = (
-    "The role {role} of SINEMORA_DATABASE_URL is a superuser or may bypass row-level security: nothing would keep"
-    " tenants apart. It must be a role that is neither (docs/operations.md)."
+    "Database role refused: {role} of SINEMORA_DATABASE_URL is a superuser or may bypass row-level security, which"
+    " separates tenants. Use a role without these rights (docs/operations.md)."
 )
 
 

@@ -31,7 +31,7 @@ from sinemora.kit.database_role import UNCONFINED, unconfined_role
 from sinemora.kit.errors import ProductError
 from sinemora.kit.tracing import trace_engine
 
-EVERYBODY = "*"
+ALL_TENANTS = "*"
 
 
 class Base(DeclarativeBase):
@@ -54,14 +54,14 @@ class Base(DeclarativeBase):
 
 
 class Identified:
-    """A row with a UUID of its own and the time it was made."""
+    """Row with a UUID and its creation time."""
 
     id: Mapped[UUID] = mapped_column(primary_key=True, default=uuid4)
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
 
 class TenantOwned:
-    """A row of one tenant: filtered, stamped and refused by the listeners below."""
+    """Row of one tenant. The listeners below filter reads, stamp new rows and refuse rows of other tenants."""
 
     tenant_id: Mapped[UUID] = mapped_column(ForeignKey("tenants.id", ondelete="CASCADE"))
 
@@ -71,8 +71,8 @@ SessionMaker = sessionmaker(expire_on_commit=False)
 
 @lru_cache
 def engine() -> Engine:
-    """Return the connections of this process as the application's role."""
-    made = create_engine(
+    """Return the engine of this process; it connects as the application's role."""
+    pool = create_engine(
         settings().database_url,
         pool_size=settings().database_pool_size,
         max_overflow=settings().database_pool_size,
@@ -85,10 +85,10 @@ def engine() -> Engine:
             " -c idle_in_transaction_session_timeout=60s",
         },
     )
-    event.listen(made, "connect", _refuse_unconfined)
+    event.listen(pool, "connect", _refuse_unconfined)
     if settings().traces_url:
-        trace_engine(made)
-    return made
+        trace_engine(pool)
+    return pool
 
 
 def _refuse_unconfined(connection: Any, _: Any) -> None:
@@ -98,7 +98,7 @@ def _refuse_unconfined(connection: Any, _: Any) -> None:
 
 @lru_cache(maxsize=4096)
 def _tenant_key(tenant_id: UUID) -> int:
-    """Return the small integer of a tenant; it never changes, so it is asked for once per process."""
+    """Return the small integer of a tenant; it never changes, so each process reads it once."""
     with system_session() as session:
         key = session.scalar(text("SELECT key FROM tenants WHERE id = :id"), {"id": tenant_id})
     if key is None:
@@ -108,7 +108,7 @@ def _tenant_key(tenant_id: UUID) -> int:
 
 @contextmanager
 def _transaction(tenant_id: UUID | None, tenant_key: int | None) -> Iterator[Session]:
-    """Asks the database nothing before the first statement."""
+    """Open a transaction. It sends nothing to the database before the first statement."""
     info = {"tenant_id": tenant_id, "tenant_key": tenant_key}
     with SessionMaker(bind=engine(), info=info) as session, session.begin():
         yield session
@@ -116,34 +116,33 @@ def _transaction(tenant_id: UUID | None, tenant_key: int | None) -> Iterator[Ses
 
 @contextmanager
 def tenant_session(tenant_id: UUID) -> Iterator[Session]:
-    """A transaction as one tenant: committed on success, rolled back on error. Unknown tenant: LookupError."""
+    """Open a transaction as one tenant: commit on success, roll back on error. LookupError for an unknown tenant."""
     with _transaction(tenant_id, _tenant_key(tenant_id)) as session:
         yield session
 
 
 @contextmanager
 def system_session() -> Iterator[Session]:
-    """A transaction that sees every tenant: sweeps, sign-in, the command line. Never for a request's own work."""
+    """Open a transaction that sees every tenant: for sweeps, sign-in and commands, never for a request's own work."""
     with _transaction(None, None) as session:
         yield session
 
 
 async def open_session(request: Request) -> AsyncIterator[Session]:
-    """Yield the transaction of a request, as the tenant that authentication left in its state: `tenant_id`,
-    `tenant_key`.
+    """Yield the transaction of a request as its tenant (`tenant_id`, `tenant_key` of the request's state).
 
-    A route nobody signs in to has none and fails here: it cannot run without a tenant.
+    Authentication sets both. A route without authentication fails here: it has no tenant.
     """
-    whole = _transaction(request.state.tenant_id, request.state.tenant_key)
-    # On the event loop, which under load is one turn less to wait for. Ending asks the database, on a thread of its
-    # own: those of the pool may all be waiting for the connection that is given back here.
-    session = whole.__enter__()
+    transaction = _transaction(request.state.tenant_id, request.state.tenant_key)
+    # Entered on the event loop: a thread would have to be waited for. The end talks to the database on a separate
+    # thread, since all threads of the pool may be waiting for the connection that it returns.
+    session = transaction.__enter__()
     request.state.session = session
 
     async def end(*error: Any) -> bool:
         handled = False
         with CancelScope(shield=True):
-            handled = bool(await to_thread.run_sync(whole.__exit__, *error, limiter=CapacityLimiter(1)))
+            handled = bool(await to_thread.run_sync(transaction.__exit__, *error, limiter=CapacityLimiter(1)))
         return handled
 
     try:
@@ -155,28 +154,28 @@ async def open_session(request: Request) -> AsyncIterator[Session]:
         await end(None, None, None)
 
 
-# scope="function": committed after serialising and before the response leaves, so a 2xx is never a lie.
+# scope="function": committed after serialising and before the response leaves, so a 2xx means committed.
 SessionDep = Annotated[Session, Depends(open_session, scope="function")]
 
 
 @event.listens_for(SessionMaker, "after_begin")
 def _set_tenant(session: Session, transaction: SessionTransaction, connection: Connection) -> None:
-    """Set what row-level security reads; `true` ends it with the transaction, so a pooled connection keeps nothing."""
+    """Set the settings that row-level security reads. They end with the transaction (`true`)."""
     if transaction.nested:
         return
     tenant_id, tenant_key = session.info["tenant_id"], session.info["tenant_key"]
     connection.execute(
         text("SELECT set_config('sinemora.tenant_id', :id, true), set_config('sinemora.tenant_key', :key, true)"),
         {
-            "id": EVERYBODY if tenant_id is None else str(tenant_id),
-            "key": EVERYBODY if tenant_key is None else str(tenant_key),
+            "id": ALL_TENANTS if tenant_id is None else str(tenant_id),
+            "key": ALL_TENANTS if tenant_key is None else str(tenant_key),
         },
     )
 
 
 @event.listens_for(SessionMaker, "do_orm_execute")
 def _confine(state: ORMExecuteState) -> None:
-    tenant_id = state.session.info["tenant_id"]  # KeyError: opened for nobody
+    tenant_id = state.session.info["tenant_id"]  # KeyError: opened without a tenant
     if tenant_id is None or state.is_column_load or state.is_relationship_load:  # these two inherit the option
         return
     state.statement = state.statement.options(

@@ -1,5 +1,7 @@
-"""Requests to addresses that a tenant chose: resolved once, refused where the operator does not let them lead,
-connected to as resolved; no redirect is followed, and an answer is read up to a limit.
+"""Requests to URLs that a tenant chose.
+
+A host is resolved once, refused if its network is not allowed, and connected to at the resolved address. Redirects are
+not followed, and a response is read up to a limit.
 """
 
 import http.client
@@ -15,16 +17,16 @@ _LIMIT_BYTES = 64 << 10
 
 
 class EgressError(Exception):
-    """It could not be asked; says why, for the one who chose the address."""
+    """Request that failed; the message is for the user who chose the URL."""
 
 
 class EgressRefused(EgressError):
-    """The address leads where the operator does not let it: trying again changes nothing."""
+    """Request to a network that the operator does not allow. A retry does not help."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpResponse:
-    """What came back: status, the beginning of the body, and after how many seconds to come back, if it says so."""
+    """Response: status, beginning of the body, and the seconds of `Retry-After` if it has any."""
 
     status: int
     body: bytes
@@ -32,14 +34,14 @@ class HttpResponse:
 
 
 def post(url: str, body: bytes, headers: Mapping[str, str], networks: str) -> HttpResponse:
-    """POST to a URL; 64 KiB of the answer are read. Raises like `request`."""
+    """POST to a URL and read at most 64 KiB of the response. Raises like `request`."""
     return request("POST", url, networks, headers, body, _LIMIT_BYTES)
 
 
 def request(
     method: str, url: str, networks: str, headers: Mapping[str, str], body: bytes | None, limit: int
 ) -> HttpResponse:
-    """Ask a URL; at most `limit` bytes of the answer are read.
+    """Send a request to a URL and read at most `limit` bytes of the response.
 
     `networks`: `public`, `private` or `local`. Raises `EgressError`, `EgressRefused`.
     """
@@ -48,7 +50,7 @@ def request(
     try:
         port = parts.port or (443 if parts.scheme == "https" else 80)
     except ValueError:
-        raise EgressRefused("the port of the address is no number") from None
+        raise EgressRefused("invalid URL: the port is not a number") from None
     address = resolved(host, port, networks)
     try:
         with socket.create_connection((address, port), _LIMIT_S) as plain:
@@ -59,31 +61,31 @@ def request(
             try:
                 path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
                 connection.request(method, path, body=body, headers=dict(headers))
-                answer = connection.getresponse()
-                said = answer.read(limit)
+                response = connection.getresponse()
+                content = response.read(limit)
             finally:
                 connection.close()
     except (OSError, http.client.HTTPException) as error:
         raise EgressError(f"{host}:{port} cannot be reached: {error}") from None
-    after = answer.headers.get("Retry-After", "")
-    return HttpResponse(answer.status, said, int(after) if after.isdigit() else None)
+    after = response.headers.get("Retry-After", "")
+    return HttpResponse(response.status, content, int(after) if after.isdigit() else None)
 
 
 def resolved(host: str, port: int, networks: str) -> str:
-    """Return the address of a host, all of whose addresses may be asked. Raises `EgressError`, `EgressRefused`."""
+    """Return an address of a host whose addresses are all allowed. Raises `EgressError`, `EgressRefused`."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except OSError as error:
-        raise EgressError(f"{host} is not known: {error.strerror}") from None
-    addresses = [str(one[4][0]) for one in found]
+        raise EgressError(f"unknown host {host}: {error.strerror}") from None
+    addresses = [str(info[4][0]) for info in infos]
     for address in addresses:
         if not allowed(address, networks):
-            raise EgressRefused(f"{host} leads to {address}; only {networks} networks are allowed")
+            raise EgressRefused(f"{host} resolves to {address}; only {networks} networks are allowed")
     return addresses[0]
 
 
 def allowed(address: str, networks: str) -> bool:
-    """Return whether an IP address may be asked. Link-local ones, where clouds keep their metadata, never may."""
+    """Return whether requests to an IP address are allowed. Link-local addresses (metadata of clouds) never are."""
     ip = ipaddress.ip_address(address)
     ip = getattr(ip, "ipv4_mapped", None) or ip
     if ip.is_loopback:

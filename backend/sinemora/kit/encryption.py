@@ -1,4 +1,4 @@
-"""Secrets that must be readable again (a receiver's key, not a password): encrypted at rest.
+"""Encryption at rest of secrets that are used again, such as the key of a receiver.
 
 AES-128-CBC with HMAC-SHA-256 (Fernet), under a key derived from SINEMORA_SECRET_KEY. Several keys, separated by commas,
 let it be changed: the first encrypts, all decrypt.
@@ -16,29 +16,33 @@ from sinemora.kit.errors import ProductError
 
 
 def encrypt(secret: dict[str, Any]) -> bytes:
-    """Return the secret as bytes for the database. ProductError `secret_key_missing`."""
+    """Encrypt a secret for the database. ProductError `secret_key_missing`."""
     return _fernet().encrypt(json.dumps(secret).encode())
 
 
-def decrypt(sealed: bytes | None) -> dict[str, Any]:
-    """Return the secret of `seal`; nothing for None. ProductError `secret_key_missing`, `secret_unreadable`."""
-    if sealed is None:
+def decrypt(encrypted: bytes | None) -> dict[str, Any]:
+    """Decrypt the result of `encrypt`; `{}` for None. ProductError `secret_key_missing`, `secret_unreadable`."""
+    if encrypted is None:
         return {}
     try:
-        found: dict[str, Any] = json.loads(_fernet().decrypt(sealed))
+        secret: dict[str, Any] = json.loads(_fernet().decrypt(encrypted))
     except InvalidToken:
         raise ProductError(
-            "secret_unreadable", 409, "This secret was stored under another SINEMORA_SECRET_KEY. Enter it again."
+            "secret_unreadable",
+            409,
+            "Secret unreadable: it was stored with another SINEMORA_SECRET_KEY. Enter it again.",
         ) from None
-    return found
+    return secret
 
 
 def _fernet() -> MultiFernet:
-    given = settings().secret_key
-    keys = [part.strip() for part in given.get_secret_value().split(",") if part.strip()] if given else []
+    setting = settings().secret_key
+    keys = [part.strip() for part in setting.get_secret_value().split(",") if part.strip()] if setting else []
     if not keys:
         raise ProductError(
-            "secret_key_missing", 409, "Secrets cannot be stored: the operator has not set SINEMORA_SECRET_KEY."
+            "secret_key_missing",
+            409,
+            "Secret key missing: the operator must set SINEMORA_SECRET_KEY before secrets can be stored.",
         )
     return MultiFernet(
         [Fernet(base64.urlsafe_b64encode(hashlib.sha256(b"sinemora vault" + key.encode()).digest())) for key in keys]

@@ -1,6 +1,6 @@
-"""Errors people and programs can act on: RFC 9457 problem details with a stable `code`.
+"""Errors as problem details (RFC 9457) with a stable `code`.
 
-422 is for malformed input only; a conflict with the state of the product is a 409, and nothing is ever a bare 500.
+422 is for malformed input only; a conflict with stored data is a 409. Every 500 has problem details too.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,15 +21,15 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
-# SQLSTATEs of statements that gave up waiting, lost a race or found no memory: asking again helps.
+# SQLSTATEs of statements that gave up waiting, lost a race or ran out of memory: a retry helps.
 _BUSY_STATES = {"40001", "40P01", "55P03", "57014", "53200"}
 _DISK_FULL = "53100"
-# … of a row that others still refer to.
+# SQLSTATEs of deleting a row that others refer to.
 _REFERRED_STATES = {"23503", "23001"}
 
 
 class ProductError(Exception):
-    """An answer that is not a success: `code` is stable, `detail` is for people, `extra` is for programs."""
+    """Error response: `code` is stable, `detail` is for people, `extra` is for programs."""
 
     def __init__(
         self, code: str, status: int, detail: str, *, headers: Mapping[str, str] | None = None, **extra: Any
@@ -43,15 +43,15 @@ class ProductError(Exception):
 
 
 class NotFound(ProductError):
-    """No such thing, or not yours: the two look alike on purpose."""
+    """Object that does not exist or belongs to another tenant: the response is the same on purpose."""
 
     def __init__(self, what: str) -> None:
-        super().__init__(f"{what.replace(' ', '_')}_unknown", 404, f"There is no such {what}.")
+        super().__init__(f"{what.replace(' ', '_')}_unknown", 404, f"Unknown {what}.")
 
 
 @contextmanager
 def still_used(code: str, detail: str) -> Iterator[None]:
-    """Turn the database's refusal to delete what others refer to into a 409 that says who they are."""
+    """Turn the database's refusal to delete a referenced row into a 409 with this code and detail."""
     try:
         yield
     except exc.IntegrityError as error:
@@ -61,7 +61,7 @@ def still_used(code: str, detail: str) -> Iterator[None]:
 
 
 class FieldError(BaseModel):
-    """One thing wrong with the input. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`."""
+    """Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`."""
 
     pointer: str
     message: str
@@ -96,48 +96,49 @@ def problem(request: Request, error: ProductError) -> JSONResponse:
 
 
 def internal_error() -> ProductError:
-    """What the caller learns of a fault of ours: only where to find it in the log."""
-    return ProductError(
-        "internal_error", 500, "Something went wrong on our side. The request id finds it in the server's log."
-    )
+    """Return the error of an unexpected failure. It names no cause, only where the log has it."""
+    return ProductError("internal_error", 500, "Internal error: search the server's log for the request id.")
 
 
 def database_error(error: exc.SQLAlchemyError) -> ProductError | None:
-    """The answer to a database that is away, busy or refusing; None when the statement itself is at fault."""
+    """Return the error for a database that is unavailable, busy or refuses; None when the statement is wrong."""
     if isinstance(error, exc.TimeoutError):
         return ProductError(
-            "database_busy", 503, "All database connections are in use. Try again.", headers={"Retry-After": "2"}
+            "database_busy", 503, "Database busy: all connections are in use. Try again.", headers={"Retry-After": "2"}
         )
     if isinstance(error, exc.IntegrityError):
-        return ProductError("conflict", 409, "This contradicts something already stored.")
+        return ProductError("conflict", 409, "Conflict: this contradicts stored data.")
     if not isinstance(error, exc.DBAPIError):
         return None
     state = getattr(error.orig, "sqlstate", None)
     if state in _BUSY_STATES:
         return ProductError(
-            "database_busy", 503, "The database is busy with this. Try again.", headers={"Retry-After": "1"}
+            "database_busy",
+            503,
+            "Database busy: the statement waited too long or lost a race. Try again.",
+            headers={"Retry-After": "1"},
         )
     if state == _DISK_FULL:
         return ProductError(
             "database_full",
             503,
-            "The database has no space left, so nothing can be stored. Keep what you have and try again.",
+            "Database full: nothing can be stored. Keep your data and try again later.",
             headers={"Retry-After": "30"},
         )
     if error.connection_invalidated or isinstance(error, exc.OperationalError | exc.InterfaceError):
         return ProductError(
-            "database_unavailable", 503, "The database cannot be reached. Try again.", headers={"Retry-After": "5"}
+            "database_unavailable", 503, "Database unavailable. Try again.", headers={"Retry-After": "5"}
         )
     return None
 
 
-# What the framework itself refuses, before or instead of a route of ours.
+# Refusals of the framework itself, before or instead of a route.
 _FRAMEWORK = {
-    400: ("bad_request", "The request cannot be read."),
-    404: ("route_unknown", "There is nothing at this address."),
-    405: ("method_not_allowed", "This address does not take this method."),
-    413: ("body_too_large", ""),  # whoever raises it knows the limit
-    415: ("media_type_unsupported", "This media type is not understood here."),
+    400: ("bad_request", "Bad request: it cannot be parsed."),
+    404: ("route_unknown", "Unknown path."),
+    405: ("method_not_allowed", "Method not allowed for this path."),
+    413: ("body_too_large", ""),  # the exception contains the limit
+    415: ("media_type_unsupported", "Unsupported media type."),
 }
 
 
@@ -148,19 +149,19 @@ def _pointer(location: tuple[int | str, ...]) -> str:
 
 
 def _field_error(error: Mapping[str, Any]) -> dict[str, str]:
-    """Return one complaint of the framework, as a `FieldError`."""
+    """Return a validation error of the framework as a `FieldError`."""
     if error["type"] == "json_invalid":  # its location ends with a position in the text, which is no pointer
-        return {"pointer": "#", "message": f"no JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+        return {"pointer": "#", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
     return {"pointer": _pointer(error["loc"]), "message": str(error["msg"]).removeprefix("Value error, ")}
 
 
 def _is_unparsed(error: Mapping[str, Any]) -> bool:
-    """Return whether the framework complains of a body that it did not even try to read as JSON, for its media type."""
+    """Return whether the framework did not read the body as JSON because of its media type."""
     return tuple(error["loc"]) == ("body",) and error["type"] in {"model_attributes_type", "dict_type", "list_type"}
 
 
 def install(app: FastAPI) -> None:
-    """Make `app` answer every failure with problem details."""
+    """Make `app` respond to every failure with problem details."""
 
     @app.exception_handler(ProductError)
     async def _product(request: Request, error: ProductError) -> JSONResponse:
@@ -173,17 +174,26 @@ def install(app: FastAPI) -> None:
 
     @app.exception_handler(RequestValidationError)
     async def _validation(request: Request, error: RequestValidationError) -> JSONResponse:
-        if isinstance(error.body, bytes) and any(_is_unparsed(one) for one in error.errors()):
-            given = request.headers.get("content-type") or "no media type"
-            return problem(request, ProductError("media_type_unsupported", 415, f"Send application/json, not {given}."))
-        found = [_field_error(one) for one in error.errors()]
-        return problem(request, ProductError("request_invalid", 422, "The request is not well formed.", errors=found))
+        if isinstance(error.body, bytes) and any(_is_unparsed(field) for field in error.errors()):
+            media_type = request.headers.get("content-type") or "no media type"
+            return problem(
+                request,
+                ProductError(
+                    "media_type_unsupported", 415, f"Unsupported media type: send application/json, not {media_type}."
+                ),
+            )
+        fields = [_field_error(field) for field in error.errors()]
+        return problem(request, ProductError("request_invalid", 422, "Invalid request: see `errors`.", errors=fields))
 
     @app.exception_handler(StaleDataError)
     async def _stale(request: Request, error: StaleDataError) -> JSONResponse:
         return problem(
             request,
-            ProductError("version_changed", 412, "Somebody changed this meanwhile. Read it again, then decide."),
+            ProductError(
+                "version_changed",
+                412,
+                "Version changed: someone else changed this. Read it again, then repeat the change.",
+            ),
         )
 
     @app.exception_handler(exc.SQLAlchemyError)
@@ -206,12 +216,12 @@ async def response_to(request: Request, error: Exception) -> Response | None:
 def responses(
     *statuses: Literal[401, 403, 404, 409, 412, 413, 415, 422, 428, 429, 503],
 ) -> dict[int | str, dict[str, Any]]:
-    """`responses=` of a route that may answer problem details with these statuses."""
+    """Return `responses=` for a route that may respond with problem details of these statuses."""
     return {status: {"model": Problem} for status in statuses}
 
 
 def describe(contract: dict[str, Any]) -> dict[str, Any]:
-    """Say in the OpenAPI document `contract` that failures are problem details, which FastAPI takes for plain JSON."""
+    """Set the media type of failures in the OpenAPI document `contract`: FastAPI writes plain JSON."""
     described = {"schema": {"$ref": "#/components/schemas/Problem"}}
     for path in contract["paths"].values():
         for operation in path.values():

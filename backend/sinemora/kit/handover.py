@@ -1,4 +1,4 @@
-"""Handing the result of a long run to a Sinemora server, from a program that needs nothing else of the product."""
+"""Upload of a result to a Sinemora server, with the standard library only."""
 
 import json
 import urllib.error
@@ -8,13 +8,13 @@ from typing import Any
 
 
 class HandoverError(Exception):
-    """What the server says, or why it cannot be reached."""
+    """Upload that failed: the server refused it or cannot be reached."""
 
 
 def upload_result(url: str, key: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
-    """POST `body` to `path` of the server at `url` with an API key; what was made. Raises `HandoverError`."""
+    """POST `body` to `path` of the server at `url` with an API key. Return the response. Raises `HandoverError`."""
     if not url.startswith(("http://", "https://")):
-        raise HandoverError(f"{url} is no address of a server; it begins with https://")
+        raise HandoverError(f"Invalid server URL: {url}. It begins with https://.")
     request = urllib.request.Request(
         url.rstrip("/") + path,
         json.dumps(body).encode(),
@@ -25,13 +25,13 @@ def upload_result(url: str, key: str, path: str, body: dict[str, Any]) -> dict[s
         },
     )
     try:
-        with urllib.request.urlopen(request, timeout=60) as answer:
-            made: dict[str, Any] = json.load(answer)
+        with urllib.request.urlopen(request, timeout=60) as response:
+            result: dict[str, Any] = json.load(response)
     except urllib.error.HTTPError as error:
-        raise HandoverError(f"{url} refuses it: {_detail(error)}") from None
+        raise HandoverError(f"Refused by {url}: {_detail(error)}") from None
     except (OSError, ValueError) as error:
         raise HandoverError(f"{url} cannot be reached: {getattr(error, 'reason', error)}") from None
-    return made
+    return result
 
 
 def _detail(error: urllib.error.HTTPError) -> str:

@@ -1,4 +1,4 @@
-"""Is this process alive, and can it work: /healthz, /readyz, /metrics, /v1/about."""
+"""Health routes: /healthz (alive), /readyz (ready to serve), /metrics, /v1/about."""
 
 from importlib.metadata import version
 from typing import Literal
@@ -26,13 +26,13 @@ _ENGINE = (
 
 
 class Health(Read):
-    """The process answers."""
+    """Liveness of the process."""
 
     status: Literal["ok"]
 
 
 class Dependency(Read):
-    """One thing we need. `needed`: without it no request can be served; else the product runs with less."""
+    """Dependency of the backend. `needed`: without it no request is served; else only some features are missing."""
 
     state: Literal["up", "down"]
     needed: bool
@@ -40,14 +40,14 @@ class Dependency(Read):
 
 
 class Readiness(Read):
-    """`ready` when every needed dependency is up; `degraded` when one of the others is down."""
+    """Readiness: `ready` if every needed dependency is up; `degraded` if another one is down."""
 
     status: Literal["ready", "degraded", "not_ready"]
     dependencies: dict[str, Dependency]
 
 
 class About(BaseModel):
-    """What runs here. The engine's fields are null while the database is away."""
+    """Versions of product and database. The database fields are null while it is unavailable."""
 
     version: str
     database_engine: str | None
@@ -58,29 +58,29 @@ class About(BaseModel):
 
 @router.get("/healthz")
 async def healthz() -> Health:
-    """Whether the process is alive; asks nobody else."""
+    """Report that the process is alive. No dependency is checked."""
     return Health(status="ok")
 
 
 @router.get("/readyz", responses={503: {"model": Readiness}})
 def readyz(response: Response) -> Readiness:
-    """Whether requests can be served, and what is missing if not."""
-    found = {"database": _database(), "schema": _schema(), "redis": _redis()}
-    for name, one in found.items():
-        DEPENDENCY_UP.labels(name).set(one.state == "up")
-    if any(one.needed and one.state == "down" for one in found.values()):
+    """Check the dependencies and report whether requests can be served; 503 when not."""
+    dependencies = {"database": _database(), "schema": _schema(), "redis": _redis()}
+    for name, dependency in dependencies.items():
+        DEPENDENCY_UP.labels(name).set(dependency.state == "up")
+    if any(dependency.needed and dependency.state == "down" for dependency in dependencies.values()):
         response.status_code = 503
-        return Readiness(status="not_ready", dependencies=found)
-    degraded = any(one.state == "down" for one in found.values())
-    return Readiness(status="degraded" if degraded else "ready", dependencies=found)
+        return Readiness(status="not_ready", dependencies=dependencies)
+    degraded = any(dependency.state == "down" for dependency in dependencies.values())
+    return Readiness(status="degraded" if degraded else "ready", dependencies=dependencies)
 
 
 @router.get("/v1/about")
 def about() -> About:
-    """Version of the product and capabilities of its database."""
+    """Return the version of the product and the capabilities of its database."""
     try:
         with engine().connect() as connection:
-            found = connection.execute(text(_ENGINE)).one()
+            versions = connection.execute(text(_ENGINE)).one()
     except SQLAlchemyError:
         return About(
             version=version("sinemora"),
@@ -92,35 +92,37 @@ def about() -> About:
     return About(
         version=version("sinemora"),
         database_engine="postgresql",
-        database_version=found.version.split(" ")[0],
-        timescaledb=found.timescaledb is not None,
-        timescaledb_version=found.timescaledb,
+        database_version=versions.version.split(" ")[0],
+        timescaledb=versions.timescaledb is not None,
+        timescaledb_version=versions.timescaledb,
     )
 
 
 @router.get("/metrics", include_in_schema=False)
 def metrics() -> Response:
-    """Prometheus' view of this process, of all workers, and of what waits in the database and the broker."""
+    """Return Prometheus metrics of this process, of all workers, of the database and of the broker."""
     return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
 
 
 def _database() -> Dependency:
     try:
         with engine().connect() as connection:
-            found = connection.execute(text(_ENGINE)).one()
+            versions = connection.execute(text(_ENGINE)).one()
     except SQLAlchemyError as error:
         return _down("database", error, needed=True)
-    partitions = "native partitions" if found.timescaledb is None else f"TimescaleDB {found.timescaledb}"
-    return Dependency(state="up", needed=True, detail=f"PostgreSQL {found.version.split(' ')[0]}, {partitions}")
+    partitions = "native partitions" if versions.timescaledb is None else f"TimescaleDB {versions.timescaledb}"
+    return Dependency(state="up", needed=True, detail=f"PostgreSQL {versions.version.split(' ')[0]}, {partitions}")
 
 
 def _schema() -> Dependency:
     try:
         with engine().connect() as connection:
-            found = connection.execute(text("SELECT string_agg(version_num, ', ') FROM alembic_version")).scalar_one()
+            revision = connection.execute(
+                text("SELECT string_agg(version_num, ', ') FROM alembic_version")
+            ).scalar_one()
     except SQLAlchemyError as error:
         return _down("schema", error, needed=True)
-    return Dependency(state="up" if found else "down", needed=True, detail=f"revision {found or 'none'}")
+    return Dependency(state="up" if revision else "down", needed=True, detail=f"revision {revision or 'none'}")
 
 
 def _redis() -> Dependency:
@@ -132,6 +134,6 @@ def _redis() -> Dependency:
 
 
 def _down(name: str, error: Exception, *, needed: bool) -> Dependency:
-    # Anyone may ask, so addresses and user names stay in the log.
+    # This route is public, so addresses and user names stay in the log.
     log.warning("dependency down", dependency=name, error=str(error).strip())
-    return Dependency(state="down", needed=needed, detail="cannot be reached; the log says why")
+    return Dependency(state="down", needed=needed, detail="unavailable; the log contains the reason")

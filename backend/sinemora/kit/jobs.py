@@ -1,6 +1,6 @@
-"""Jobs leave after commit, so a worker never races the row it was sent to read.
+"""Sending of tasks after the commit, so that a worker finds the rows that it reads.
 
-A crash between commit and send loses a job: every job is idempotent and also found by a periodic sweep.
+A crash between commit and send loses a task: every task is idempotent, and a periodic sweep sends it again.
 """
 
 from typing import Any
@@ -29,7 +29,7 @@ def _send(session: Session) -> None:
         try:
             task.apply_async(kwargs=ids, retry=False)
         except OperationalError as error:
-            # The rows are committed: the answer stays a success, the sweep does the rest.
+            # The rows are committed, so the response stays a success; the sweep sends the task.
             log.warning("job not sent", task=task.name, error=str(error))
 
 

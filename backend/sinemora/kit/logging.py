@@ -10,7 +10,7 @@ from sinemora.kit.config import settings
 
 
 def configure_logging() -> None:
-    """Send our logs and those of the libraries through one renderer."""
+    """Send logs of the product and of libraries through one renderer."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.stdlib.add_log_level,

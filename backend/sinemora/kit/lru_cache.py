@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 class LruCache(Generic[Key, Value]):
     """Values by key, safe for any number of threads; the least recently used are dropped beyond `capacity`.
 
-    Values are shared: nobody changes them. A value is dropped `max_age_s` seconds after it was put. `on_resize`
+    Values are shared and must not be changed. A value is dropped `max_age_s` seconds after it was put. `on_resize`
     receives the sum of sizes after each change.
     """
 
@@ -52,6 +52,13 @@ class LruCache(Generic[Key, Value]):
         """Drop the value of `key`, if there is one."""
         with self._lock:
             self._drop(key)
+            self._report_size()
+
+    def clear(self) -> None:
+        """Drop all values."""
+        with self._lock:
+            self._entries.clear()
+            self._size = 0
             self._report_size()
 
     def _report_size(self) -> None:

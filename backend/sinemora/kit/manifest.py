@@ -1,4 +1,4 @@
-"""What tenants declare as YAML: one document with one key, under it a list."""
+"""Manifests: YAML documents with one key that holds a list."""
 
 from typing import TypeVar
 
@@ -11,9 +11,9 @@ Declared = TypeVar("Declared", bound=BaseModel)
 
 
 def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[Declared]:
-    """Return the list under `key`; `each` says in words what one of it has.
+    """Return the validated list under `key`; `each` describes an entry, for the error message.
 
-    ProductError `manifest_invalid`, with pointers to everything that is wrong.
+    ProductError `manifest_invalid`, with a pointer for every error.
     """
     try:
         document = yaml.safe_load(text)
@@ -21,36 +21,36 @@ def declared(text: bytes, key: str, model: type[Declared], each: str) -> list[De
         mark = getattr(error, "problem_mark", None)
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark is not None else ""
         what = getattr(error, "problem", None) or error
-        raise ProductError("manifest_invalid", 422, f"This is no YAML{where}: {what}") from None
-    found = document.get(key) if isinstance(document, dict) else None
-    if not isinstance(found, list) or set(document) != {key}:
+        raise ProductError("manifest_invalid", 422, f"Not YAML{where}: {what}") from None
+    entries = document.get(key) if isinstance(document, dict) else None
+    if not isinstance(entries, list) or set(document) != {key}:
         raise ProductError(
-            "manifest_invalid", 422, f"A manifest is one document with one key: {key}: a list, each with {each}."
+            "manifest_invalid", 422, f"Invalid manifest: it has one key, {key}, with a list; each entry has {each}."
         )
-    bodies, complaints = [], []
+    bodies, errors_found = [], []
     places: dict[str, int] = {}
-    for place, one in enumerate(found):
+    for place, entry in enumerate(entries):
         try:
-            bodies.append(body := model.model_validate(one))
+            bodies.append(body := model.model_validate(entry))
             before = places.setdefault(str(getattr(body, "name", place)), place)
             if before != place:
-                complaints.append(_twice(key, place, before))
+                errors_found.append(_twice(key, place, before))
         except ValidationError as error:
-            complaints += [
+            errors_found += [
                 {
                     "pointer": "/".join([f"#/{key}", str(place), *map(str, wrong["loc"])]),
                     "message": str(wrong["msg"]).removeprefix("Value error, "),
                 }
                 for wrong in error.errors()
             ]
-    if complaints:
-        first = complaints[0]
-        raise ProductError("manifest_invalid", 422, f"{first['pointer']}: {first['message']}", errors=complaints)
+    if errors_found:
+        first = errors_found[0]
+        raise ProductError("manifest_invalid", 422, f"{first['pointer']}: {first['message']}", errors=errors_found)
     return bodies
 
 
 def _twice(key: str, place: int, before: int) -> dict[str, str]:
     return {
         "pointer": f"#/{key}/{place}/name",
-        "message": f"#/{key}/{before} has this name already; each may stand in a manifest once",
+        "message": f"#/{key}/{before} has this name already; names are unique in a manifest",
     }

@@ -1,4 +1,4 @@
-"""Secrets: made here, shown once, kept only as digests."""
+"""Secrets: generated here, shown once, stored as digests only."""
 
 import hashlib
 import hmac
@@ -12,7 +12,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 # OWASP's second recommended setting: 19 MiB, two passes. The gate bounds memory when many sign in at once.
 _hasher = PasswordHasher(time_cost=2, memory_cost=19456, parallelism=1)
 _gate = threading.BoundedSemaphore(4)
-_nobody = _hasher.hash(secrets.token_urlsafe(16))
+_no_user_hash = _hasher.hash(secrets.token_urlsafe(16))
 
 
 def new_secret(prefix: str) -> str:
@@ -21,36 +21,36 @@ def new_secret(prefix: str) -> str:
 
 
 def digest(secret: str) -> bytes:
-    """SHA-256 of a random token. Tokens have full entropy, so a slow hash would protect nothing."""
+    """Return the SHA-256 of a random token. A slow hash is not needed: tokens have full entropy."""
     return hashlib.sha256(secret.encode()).digest()
 
 
 def shown_prefix(secret: str) -> str:
-    """Return the first characters of a token, enough to tell tokens apart in a list and too few to help a thief."""
+    """Return the first characters of a token, enough to distinguish tokens, too few to guess one."""
     return secret[:10]
 
 
 def csrf_token(session_secret: str) -> str:
-    """Return the token a page sends back with unsafe requests; derived from the session, never stored."""
+    """Return the CSRF token that a page sends with unsafe requests. It is derived from the session, never stored."""
     mac = hmac.digest(session_secret.encode(), b"sinemora csrf", "sha256")
     return urlsafe_b64encode(mac).decode().rstrip("=")
 
 
-def equal(one: str, other: str) -> bool:
+def equal(first: str, second: str) -> bool:
     """Compare two secrets in constant time."""
-    return hmac.compare_digest(one.encode(), other.encode())
+    return hmac.compare_digest(first.encode(), second.encode())
 
 
 def hash_password(password: str) -> str:
-    """argon2id, with its parameters inside the text."""
+    """Return the argon2id hash of a password; the text contains the parameters."""
     with _gate:
         return _hasher.hash(password)
 
 
 def check_password(password_hash: str | None, password: str) -> bool:
-    """Return whether the password fits. `None` (no such user) takes as long and never fits."""
+    """Return whether the password matches. A hash of None (unknown user) takes as long and never matches."""
     with _gate:
         try:
-            return _hasher.verify(password_hash or _nobody, password) and password_hash is not None
+            return _hasher.verify(password_hash or _no_user_hash, password) and password_hash is not None
         except (VerificationError, InvalidHashError):
             return False

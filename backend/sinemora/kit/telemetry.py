@@ -1,8 +1,8 @@
 """Metrics of the backend itself, for Prometheus: docs/operations.md lists them.
 
-Three kinds. What the API counts is of the process that is asked. What workers count (`WORKER`) is gathered in Redis
-(`gathered.py`), so that any API process tells it of all workers. What stands in the database or in Redis (`at_scrape`)
-is looked up when it is asked for.
+Three kinds: counts of the API belong to the process that is scraped. Counts of workers (`WORKER`) are added up in Redis
+(`worker_metrics.py`), so that any API process reports all workers. Values from the database or Redis (`at_scrape`) are
+read at each scrape.
 """
 
 import time
@@ -39,41 +39,41 @@ TASK_SECONDS = Histogram(
 )
 
 _CACHED_S = 5.0
-_begun_s: dict[str, float] = {}
+_started_s: dict[str, float] = {}
 
 
 class _AtScrape(Collector):
-    """What `find` finds, at most every few seconds; nothing while it cannot be found."""
+    """Collector of the metrics that `find` yields, cached for a few seconds; none while `find` fails."""
 
     def __init__(self, find: Callable[[], Iterable[Metric]]) -> None:
         self._find = find
-        self._found: list[Metric] = []
+        self._metrics: list[Metric] = []
         self._until_s = 0.0
 
     def describe(self) -> Iterable[Metric]:
-        """Nothing: whoever registers must not ask the database."""
+        """Return nothing, so that registration does not call the database."""
         return ()
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the families."""
+        """Yield the metric families."""
         if time.monotonic() >= self._until_s:
             try:
-                self._found = list(self._find())
+                self._metrics = list(self._find())
             except (SQLAlchemyError, RedisError) as error:
-                log.warning("metrics not found", error=str(error).strip())
-                self._found = []
+                log.warning("metrics not collected", error=str(error).strip())
+                self._metrics = []
             self._until_s = time.monotonic() + _CACHED_S
-        yield from self._found
+        yield from self._metrics
 
 
 def at_scrape(find: Callable[[], Iterable[Metric]], registry: CollectorRegistry = REGISTRY) -> None:
-    """Tell what `find` finds whenever metrics are asked for. It may raise RedisError and SQLAlchemyError."""
+    """Register metrics that `find` yields at each scrape. It may raise RedisError and SQLAlchemyError."""
     registry.register(_AtScrape(find))
 
 
 @task_prerun.connect
 def _started(task_id: str = "", task: object = None, **_: object) -> None:
-    _begun_s[task_id] = time.monotonic()
+    _started_s[task_id] = time.monotonic()
     TASKS.labels(getattr(task, "name", "unknown"), "started").inc()
 
 
@@ -81,7 +81,7 @@ def _started(task_id: str = "", task: object = None, **_: object) -> None:
 def _ended(task_id: str = "", task: object = None, state: str | None = None, **_: object) -> None:
     name = getattr(task, "name", "unknown")
     TASKS.labels(name, (state or "unknown").lower()).inc()
-    TASK_SECONDS.labels(name).observe(time.monotonic() - _begun_s.pop(task_id, time.monotonic()))
+    TASK_SECONDS.labels(name).observe(time.monotonic() - _started_s.pop(task_id, time.monotonic()))
 
 
 @task_failure.connect

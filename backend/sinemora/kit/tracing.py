@@ -1,7 +1,7 @@
 """OpenTelemetry traces: requests, SQL statements and background tasks, sent to a collector by OTLP over HTTP.
 
 Off unless `SINEMORA_TRACES_URL` names a collector: nothing of the SDK is imported then. OpenTelemetry's own variables
-(`OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`) hold besides.
+(`OTEL_SERVICE_NAME`, `OTEL_TRACES_SAMPLER`, `OTEL_EXPORTER_OTLP_HEADERS`, `OTEL_BSP_…`) apply too.
 """
 
 import os
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from opentelemetry.sdk.trace import TracerProvider
 
-# Asked every few seconds by whoever keeps the product running: they would drown the rest. Streams never end.
+# Probes arrive every few seconds and would outnumber other requests. Streams never end.
 _NOT_TRACED = "healthz,readyz,metrics,/live"
 
 _STATEMENT_SHOWN = 2_000
@@ -27,7 +27,7 @@ _provider: "TracerProvider | None" = None
 
 
 def start(service: str) -> bool:
-    """Trace this process from now on as `service`, if settings want that; whether they do. Safe to repeat."""
+    """Start tracing this process as `service` if the settings enable it. Return whether they do. Safe to repeat."""
     global _provider
     if not settings().traces_url:
         return False
@@ -51,7 +51,7 @@ def is_on() -> bool:
 
 
 def stop() -> None:
-    """Send what is left, and trace no more."""
+    """Send the remaining spans and stop tracing."""
     global _provider
     if _provider is None:
         return
@@ -71,14 +71,14 @@ def trace_api(app: "FastAPI") -> None:
             app,
             tracer_provider=_provider,
             excluded_urls=_NOT_TRACED,
-            exclude_spans=["receive", "send"],  # one for each piece of a body
+            exclude_spans=["receive", "send"],  # one span for each part of a body
         )
 
 
 def trace_engine(engine: Engine) -> None:
-    """Give each statement of `engine` a span below the one at hand. Statements are told without their values.
+    """Give each statement of `engine` a span below the current one. Spans contain no values of parameters.
 
-    By SQLAlchemy's own events: OpenTelemetry's instrumentation does not know SQLAlchemy 2.1.
+    SQLAlchemy's events are used: OpenTelemetry's instrumentation does not know SQLAlchemy 2.1.
     """
     event.listen(engine, "before_cursor_execute", _statement_begins)
     event.listen(engine, "after_cursor_execute", _statement_ended)
@@ -104,28 +104,28 @@ def _statement_begins(_: Connection, cursor: Any, statement: str, params: Any, c
 
 
 def _statement_ended(_: Connection, cursor: Any, statement: str, params: Any, context: Any, many: bool) -> None:
-    if found := getattr(context, "sinemora_span", None):
-        found.end()
+    if current := getattr(context, "sinemora_span", None):
+        current.end()
 
 
 def _statement_failed(failure: ExceptionContext) -> None:
-    if found := getattr(failure.execution_context, "sinemora_span", None):
+    if current := getattr(failure.execution_context, "sinemora_span", None):
         from opentelemetry.trace import Status, StatusCode
 
-        # The driver's message may quote values: only its kind is told.
-        found.set_status(Status(StatusCode.ERROR, type(failure.original_exception).__name__))
-        found.end()
+        # The driver's message may quote values: the span contains its type only.
+        current.set_status(Status(StatusCode.ERROR, type(failure.original_exception).__name__))
+        current.end()
 
 
 def span(name: str, **attributes: Any) -> AbstractContextManager[Any]:
-    """Return a span around a piece of work that no request or task is behind."""
+    """Return a span around work outside a request or task."""
     if _provider is None:
         return nullcontext()
     return _provider.get_tracer("sinemora").start_as_current_span(name, attributes=attributes)
 
 
-def note(**attributes: str) -> None:
-    """Add to what the span at hand says."""
+def set_attributes(**attributes: str) -> None:
+    """Set attributes of the current span."""
     if _provider is not None:
         from opentelemetry import trace
 

@@ -1,7 +1,7 @@
-"""Counts of all workers in one place: each adds what is new of its own to a hash in Redis after every task.
+"""Counts of all workers in one place: after every task each worker adds its new counts to a hash in Redis.
 
-Nobody has to find and scrape worker processes, which come and go. When Redis is emptied the counts begin anew, which
-Prometheus takes for a restart; while it is away a worker keeps its own for the next time.
+Prometheus scrapes the API only, not the workers, which come and go. When Redis is emptied the counts restart from zero,
+which Prometheus treats as a restart. While Redis is unavailable a worker keeps its counts for the next task.
 """
 
 import json
@@ -22,22 +22,22 @@ log = structlog.get_logger(__name__)
 
 KEY = "sinemora:metrics"
 _published: dict[str, float] = {}
-_one_at_a_time = threading.Lock()
+_publish_lock = threading.Lock()
 
 
 def publish(redis: "Redis") -> None:
-    """Add what this process has counted since it told last. RedisError: all of it is told the next time."""
-    with _one_at_a_time:
+    """Add the counts since the last call to Redis. After a RedisError the next call adds them."""
+    with _publish_lock:
         counted = {
-            _field(one): one.value
+            _field(sample): sample.value
             for family in WORKER.collect()
-            for one in family.samples
-            if not one.name.endswith("_created")
+            for sample in family.samples
+            if not sample.name.endswith("_created")
         }
         new = {field: value - _published.get(field, 0.0) for field, value in counted.items()}
         pipeline = redis.pipeline(transaction=True)
         for field, value in new.items():
-            if value or field not in _published:  # a bucket that is empty is told too, once
+            if value or field not in _published:  # an empty bucket is added once, too
                 pipeline.hincrbyfloat(KEY, field, value)
         pipeline.execute()
         _published.update(counted)
@@ -45,17 +45,17 @@ def publish(redis: "Redis") -> None:
 
 def collect() -> Iterator[Metric]:
     """Yield the counts of all workers. RedisError."""
-    found: Any = client().hgetall(KEY)
+    fields: Any = client().hgetall(KEY)
     samples: dict[str, list[Sample]] = {}
-    for field, value in found.items():
+    for field, value in fields.items():
         name, labels = json.loads(field)
         samples.setdefault(name, []).append(Sample(name, dict(labels), float(value)))
     for family in WORKER.collect():
-        told = Metric(family.name, family.documentation, family.type)
+        metric = Metric(family.name, family.documentation, family.type)
         # Buckets in rising order, as readers expect them.
         for suffix in ("_total", "_bucket", "_count", "_sum"):
-            told.samples += sorted(samples.get(family.name + suffix, ()), key=_order)
-        yield told
+            metric.samples += sorted(samples.get(family.name + suffix, ()), key=_order)
+        yield metric
 
 
 def _field(sample: Sample) -> str:
@@ -69,11 +69,11 @@ def _order(sample: Sample) -> tuple[Any, ...]:
 
 
 @task_postrun.connect
-def _after_a_task(**_: object) -> None:
+def _publish_after_task(**_: object) -> None:
     try:
         publish(client())
     except RedisError as error:
-        log.info("metrics wait for Redis", error=str(error))
+        log.info("worker metrics not published", error=str(error))
 
 
 at_scrape(collect)

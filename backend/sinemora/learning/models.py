@@ -10,7 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.inventory.models import Vm
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 
 _OF_SOURCE = (["tenant_id", "metric_source_id"], ["metric_sources.tenant_id", "metric_sources.id"])
 

@@ -17,7 +17,7 @@ from sinemora.curves.core.observations import ObservationError
 from sinemora.kit import encryption
 from sinemora.kit.config import settings
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.learning import evidence, prometheus, queries
 from sinemora.learning.evidence import Pairs, Reason
 from sinemora.learning.models import MetricPath, MetricProgress, MetricSource

@@ -1,1 +1,1 @@
-"""What the agents measured: ingest, frames, sketches, rollups, matrix and series."""
+"""Measurements of the agents: ingest, frames, sketches, rollups, matrices and series."""

@@ -8,9 +8,9 @@ REPORTS = Counter("sinemora_ingest_reports", "Reports by outcome: stored, or the
 WINDOWS_SKIPPED = Counter(
     "sinemora_ingest_windows_skipped", "Windows of accepted reports that were not stored, by reason.", ["reason"]
 )
-FRAMES = Counter("sinemora_ingest_frames", "Frames by outcome: stored, or already there.", ["outcome"])
+FRAMES = Counter("sinemora_ingest_frames", "Frames by outcome: stored, or stored before.", ["outcome"])
 PAIR_WINDOWS = Counter("sinemora_ingest_pair_windows", "Pairs of VMs in stored frames.")
-PEERS_DROPPED = Counter("sinemora_ingest_peers_dropped", "Peers left out of frames: VMs that no longer exist.")
+PEERS_DROPPED = Counter("sinemora_ingest_peers_dropped", "Peers omitted from frames: VMs that no longer exist.")
 NUMBERS_CLAMPED = Counter("sinemora_ingest_numbers_clamped", "Numbers beyond 32 bits, stored as the largest.")
 SPIKES = Counter("sinemora_ingest_spikes", "Spikes stored with their exchanges.")
 QUEUE = Gauge("sinemora_ingest_queue_reports", "Reports waiting to be stored.")
@@ -22,6 +22,6 @@ BATCH_SECONDS = Histogram(
     "Time to store one batch, seconds.",
     buckets=(0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5),
 )
-ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, again included.", registry=WORKER)
+ROLLED_MINUTES = Counter("sinemora_rollup_minutes", "Minutes of meshes rolled up, repeats included.", registry=WORKER)
 CACHED = Gauge("sinemora_remembered_bytes", "Memory of the cache of merged frames, bytes.")
 LISTENERS = Gauge("sinemora_live_listeners", "Open event streams.")

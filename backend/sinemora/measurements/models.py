@@ -1,7 +1,7 @@
-"""Tables of what was measured. All carry `tenant_key` and are confined to it by row-level security.
+"""Tables of measurements. All have `tenant_key`, and row-level security confines them to it.
 
 Frames, their rollups and spikes are partitioned by day or month (or TimescaleDB hypertables), so that retention drops
-tables instead of deleting rows. None has foreign keys: a report is stored though its mesh may be gone.
+tables instead of deleting rows. None has foreign keys: a report is stored even if its mesh was deleted meanwhile.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ _AT = DateTime(timezone=True)
 
 
 def _block_of_a_window() -> tuple[Column[int] | Column[bytes], ...]:
-    """Columns after the key that every table of frames has; `n` targets in the order of the roster."""
+    """Return the columns after the key of all tables of frames; `n` targets in the order of the roster."""
     return (
         Column("window_s", SmallInteger, nullable=False),
         Column("roster_key", Integer, nullable=False),
@@ -56,8 +56,8 @@ probe_frames = Table(
     **_BY_TIME,
 )
 
-# All windows that began within one minute, merged. `frames` counts the rows of `probe_frames` that went into the
-# minute of this VM; it stands in block 0 and is 0 in the others, so that sums of both tables can be compared.
+# All windows that began within one minute, merged. `frames` counts the rows of `probe_frames` merged into the
+# minute of this VM; block 0 has it and the others have 0, so that sums of both tables can be compared.
 probe_frames_1m = Table(
     "probe_frames_1m",
     Base.metadata,
@@ -76,7 +76,7 @@ probe_frames_1m = Table(
 
 
 def _tier(table: str, source: str) -> Table:
-    """Frames of one tier above the minute, of VMs or of zones: all frames of the tier below within one step, merged.
+    """Return the table of a tier above the minute, of VMs or of zones: merged frames of the tier below in one step.
 
     `frames` counts the rows merged into the step of this source, as in `probe_frames_1m`; steps: `tiers.py`.
     """
@@ -99,8 +99,8 @@ def _tier(table: str, source: str) -> Table:
     )
 
 
-# Between zones `outbound` leads from `zone_key` to the zones of the roster, whose keys are not smaller. Within one zone
-# both directions hold all its paths.
+# Between zones, `outbound` leads from `zone_key` to the zones of the roster, whose keys are not smaller. Within one
+# zone both directions contain all its paths.
 ROLLED_TABLES = [
     _tier(table, source)
     for table, source in (
@@ -115,7 +115,7 @@ ROLLED_TABLES = [
 ]
 
 # VM keys of the targets of frames, by position; stored once for each distinct list (`digest`: SHA-256 of the keys).
-# Those that no process has written for longer than any frame is kept are dropped.
+# Rosters that no process has written for longer than the longest retention are deleted.
 rosters = Table(
     "rosters",
     Base.metadata,
@@ -128,7 +128,7 @@ rosters = Table(
 )
 
 # The newest window of every block. UNLOGGED: cheap to rewrite each window, empty after a crash of the database and
-# then made again from `probe_frames`. Half of each page is left free so that a rewrite stays on it.
+# then rebuilt from `probe_frames`. Half of each page is left free so that a rewrite stays on it.
 path_latest = Table(
     "path_latest",
     Base.metadata,
@@ -146,7 +146,7 @@ path_latest = Table(
     },
 )
 
-# Which meshes `path_latest` is complete for; emptied by the same crash.
+# Meshes whose `path_latest` is complete; emptied by the same crash.
 path_latest_meshes = Table(
     "path_latest_meshes",
     Base.metadata,
@@ -155,7 +155,7 @@ path_latest_meshes = Table(
     prefixes=["UNLOGGED"],
 )
 
-# Windows whose largest delay towards a target stood out, with the exchanges around it. Bytes: `frame.py`.
+# Windows with an outlying largest delay towards a target, and the exchanges around it. Bytes: `frame.py`.
 spikes = Table(
     "spikes",
     Base.metadata,
@@ -172,7 +172,7 @@ spikes = Table(
 )
 
 # Clocks of the peers of each agent at the end of its newest window. Bytes: `clocks.CLOCKS`. UNLOGGED: after a crash
-# the next windows bring them back.
+# the next windows restore them.
 clocks_latest = Table(
     "clocks_latest",
     Base.metadata,
@@ -191,7 +191,8 @@ clocks_latest = Table(
 )
 
 # Corrections of one-way delays of a mesh, each for the windows that start in [started_at, ended_at). Bytes, compressed:
-# `clocks.SHIFTS`. Sums around loops of three VMs, which no clock enters, say how much ways differ.
+# `clocks.SHIFTS`. Sums around loops of three VMs, which
+# are independent of clocks, measure the asymmetry of routes.
 corrections = Table(
     "corrections",
     Base.metadata,
@@ -205,7 +206,8 @@ corrections = Table(
     Column("loop_max_ns", BigInteger),
 )
 
-# Steps of tiers (`minute`: their start) that have frames not rolled up yet; written with those, deleted by the rollup.
+# Steps of tiers (`minute`: their start) with frames that are not rolled up yet. They are written with the frames and
+# deleted by the rollup.
 rollup_marks = Table(
     "rollup_marks",
     Base.metadata,

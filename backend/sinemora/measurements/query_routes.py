@@ -1,4 +1,4 @@
-"""HTTP of questions: matrices, comparisons, series, distributions, losses, spikes, exports."""
+"""HTTP of queries: matrices, comparisons, series, distributions, losses, spikes, exports."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -10,9 +10,9 @@ from sqlalchemy.orm import Session
 from sinemora.jobs.responses import ACCEPTED, accepted
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, PageQuery
-from sinemora.kit.upload import Upload, uploaded
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, PageQuery
+from sinemora.kit.http.upload import Upload, uploaded
 from sinemora.measurements.imports import service
 from sinemora.measurements.imports.readers import TraceKind
 from sinemora.measurements.query import spikes
@@ -53,7 +53,7 @@ router = APIRouter(
 
 @dataclass(frozen=True, slots=True)
 class QueryContext:
-    """Who asks, and how the answer is wanted."""
+    """Context of a query: caller, mesh, and form of the response."""
 
     mesh_id: UUID
     session: Session
@@ -61,10 +61,10 @@ class QueryContext:
     accept: str
     respond_async: bool
 
-    def __call__(self, kind: str, question: Any) -> Response:
-        """Answer a question."""
+    def __call__(self, kind: str, query: Any) -> Response:
+        """Return the response to a query of `kind`."""
         return respond(
-            self.session, self.actor, self.mesh_id, kind, question, self.accept, respond_async=self.respond_async
+            self.session, self.actor, self.mesh_id, kind, query, self.accept, respond_async=self.respond_async
         )
 
 
@@ -73,7 +73,7 @@ async def _query_context(
     session: SessionDep,
     actor: Viewer,
     accept: Annotated[str, Header()] = "*/*",
-    prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): as a job in any case")] = "",
+    prefer: Annotated[str, Header(description="`respond-async` (RFC 7240): always run as a job")] = "",
 ) -> QueryContext:
     return QueryContext(mesh_id, session, actor, accept, "respond-async" in prefer.lower())
 
@@ -88,65 +88,65 @@ def _responses(*without: Format) -> dict[int | str, dict[str, Any]]:
 
 
 @router.get("/matrix", response_model=MatrixRead, responses=_responses())
-def read_matrix(ask: QueryDep, question: Annotated[MatrixRequest, Query()]) -> Response:
-    """Every path of a mesh at once; as octets: 16-bit codes and states for the canvas (layout in docs/api)."""
-    return ask("matrix", question)
+def read_matrix(context: QueryDep, query: Annotated[MatrixRequest, Query()]) -> Response:
+    """Return the matrix of all paths of a mesh; as octets: 16-bit codes and states (layout in docs/api)."""
+    return context("matrix", query)
 
 
 @router.get("/comparison", response_model=ComparisonRead, responses=_responses())
-def read_comparison(ask: QueryDep, question: Annotated[ComparisonRequest, Query()]) -> Response:
-    """Every path in one range against another; as octets: codes of the difference around 32,768."""
-    return ask("comparison", question)
+def read_comparison(context: QueryDep, query: Annotated[ComparisonRequest, Query()]) -> Response:
+    """Compare all paths between two ranges; as octets: codes of the difference around 32,768."""
+    return context("comparison", query)
 
 
 @router.get("/movers", response_model=MoversRead, responses=_responses(Format.BINARY))
-def read_movers(ask: QueryDep, question: Annotated[MoversRequest, Query()]) -> Response:
-    """The paths that changed most between two ranges."""
-    return ask("movers", question)
+def read_movers(context: QueryDep, query: Annotated[MoversRequest, Query()]) -> Response:
+    """List the paths that changed most between two ranges."""
+    return context("movers", query)
 
 
 @router.get("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
-def read_many_series(ask: QueryDep, question: Annotated[SeriesRequest, Query()]) -> Response:
-    """Many paths, zone pairs or the whole mesh over time, in one answer. Steps without data are null."""
-    return ask("series", question)
+def read_many_series(context: QueryDep, query: Annotated[SeriesRequest, Query()]) -> Response:
+    """Return time series of many paths, zone pairs or the whole mesh. Steps without data are null."""
+    return context("series", query)
 
 
 @router.post("/series", response_model=ManySeriesRead, responses=_responses(Format.BINARY))
-def read_many_series_of_body(ask: QueryDep, question: SeriesRequest) -> Response:
-    """The same, for more selections than an address can hold. Changes nothing."""
-    return ask("series", question)
+def read_many_series_of_body(context: QueryDep, query: SeriesRequest) -> Response:
+    """Return time series of selections that are too many for a URL. This changes nothing."""
+    return context("series", query)
 
 
 @router.get("/distribution", response_model=DistributionRead, responses=_responses(Format.BINARY))
-def read_distribution(ask: QueryDep, question: Annotated[DistributionRequest, Query()]) -> Response:
-    """All delays of selections as histogram and cumulative distribution."""
-    return ask("distribution", question)
+def read_distribution(context: QueryDep, query: Annotated[DistributionRequest, Query()]) -> Response:
+    """Return the delays of selections as histogram and cumulative distribution."""
+    return context("distribution", query)
 
 
 @router.get("/variability", response_model=VariabilityRead, responses=_responses(Format.BINARY))
-def read_variability(ask: QueryDep, question: Annotated[VariabilityRequest, Query()]) -> Response:
-    """Standard deviation of each path within a minute, ten minutes, an hour, as distributions."""
-    return ask("variability", question)
+def read_variability(context: QueryDep, query: Annotated[VariabilityRequest, Query()]) -> Response:
+    """Return the distributions over paths of the standard deviation within a minute, ten minutes, an hour."""
+    return context("variability", query)
 
 
 @router.get("/losses", response_model=LossRead, responses=_responses(Format.BINARY))
-def read_losses(ask: QueryDep, question: Annotated[LossRequest, Query()]) -> Response:
-    """Loss by hour or day, and how the ratios of single paths are distributed."""
-    return ask("losses", question)
+def read_losses(context: QueryDep, query: Annotated[LossRequest, Query()]) -> Response:
+    """Return loss by hour or day, and the distribution of the loss ratios of paths."""
+    return context("losses", query)
 
 
 @router.get("/windows", response_class=Response, responses=_responses(Format.BINARY))
-def export_windows(ask: QueryDep, question: Annotated[WindowsRequest, Query()]) -> Response:
-    """Every window of every path as rows, NDJSON by default."""
-    return ask("windows", question)
+def export_windows(context: QueryDep, query: Annotated[WindowsRequest, Query()]) -> Response:
+    """Export all windows of paths as rows, NDJSON by default."""
+    return context("windows", query)
 
 
 @router.get("/spikes", response_model=Page[SpikeRead], responses=_responses(Format.BINARY))
-def list_spikes(ask: QueryDep, question: Annotated[SpikesPageRequest, Query()]) -> Any:
-    """Sudden rises of delay, newest first; a day until now by default. As a file: all of them."""
-    if format_of("spikes", question, ask.accept) is Format.JSON:
-        return spikes.page(ask.session, ask.mesh_id, question, PageQuery(question.limit, question.cursor))
-    return ask("spikes", question)
+def list_spikes(context: QueryDep, query: Annotated[SpikesPageRequest, Query()]) -> Any:
+    """List spikes of delay, newest first; by default those of the last day. A file has all of them."""
+    if format_of("spikes", query, context.accept) is Format.JSON:
+        return spikes.page(context.session, context.mesh_id, query, PageQuery(query.limit, query.cursor))
+    return context("spikes", query)
 
 
 @router.post(
@@ -170,14 +170,14 @@ def create_import(
     trace: Annotated[Upload, Depends(uploaded)],
     kind: TraceKind = TraceKind.CSV,
     times: TraceTimes = TraceTimes.KEEP,
-    client: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the slave's name")] = None,
-    server: Annotated[str | None, Query(max_length=200, description="Of a PTPd log: the master's name")] = None,
+    client: Annotated[str | None, Query(max_length=200, description="For a PTPd log: name of the slave")] = None,
+    server: Annotated[str | None, Query(max_length=200, description="For a PTPd log: name of the master")] = None,
 ) -> Response:
-    """Take a trace measured elsewhere into a mesh without agents, by a job that tells of lines it cannot read."""
+    """Import an external trace into a mesh without agents. The job reports lines that it cannot read."""
     return accepted(service.submit(session, actor, mesh_id, kind, times, client, server, trace))
 
 
 @router.get("/spikes/{spike_id}")
 def read_spike(mesh_id: UUID, spike_id: str, session: SessionDep, actor: Viewer) -> SpikeEvidence:
-    """One spike with the raw exchanges around it."""
+    """Return a spike with the raw exchanges around it."""
     return spikes.evidence(session, mesh_id, spike_id)

@@ -53,7 +53,7 @@ _REPORT_BODY = {
             "description": "Committed. A window already stored is acknowledged again.",
             "headers": {
                 "Sinemora-Skipped-Windows": {
-                    "description": "Windows not stored: their mesh is gone, or they are older than what is kept.",
+                    "description": "Windows not stored: their mesh was deleted, or they are older than the retention.",
                     "schema": {"type": "integer"},
                 }
             },
@@ -61,7 +61,7 @@ _REPORT_BODY = {
     },
 )
 async def create_report(request: Request, agent: AgentDep) -> Response:
-    """Store what an agent measured; answers once it is committed."""
+    """Store a report of an agent. The response follows the commit."""
     headers = request.headers
     media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
     encoding = headers.get("content-encoding", "").strip().lower()
@@ -86,13 +86,13 @@ def read_worst_paths(
     statistic: Statistic = Statistic.P99,
     limit: Annotated[int, Query(ge=1, le=500)] = 20,
 ) -> WorstPaths:
-    """The paths with the highest values now."""
+    """List the paths with the highest current values."""
     return matrix.worst_paths(session, mesh_id, metric, statistic, limit)
 
 
 @router.get("/paths/{source_vm_id}/{target_vm_id}")
 def read_path(mesh_id: UUID, source_vm_id: UUID, target_vm_id: UUID, session: SessionDep, actor: Viewer) -> PathRead:
-    """The newest window of one path: both directions and the round trip."""
+    """Return the newest window of a path: both directions and the round trip."""
     return paths.path_now(session, mesh_id, source_vm_id, target_vm_id)
 
 
@@ -103,14 +103,14 @@ def read_series(
     target_vm_id: UUID,
     session: SessionDep,
     actor: Viewer,
-    from_: Annotated[datetime | None, Query(alias="from", description="An hour before `to` by default")] = None,
-    to: Annotated[datetime | None, Query(description="Now by default")] = None,
+    from_: Annotated[datetime | None, Query(alias="from", description="Default: an hour before `to`")] = None,
+    to: Annotated[datetime | None, Query(description="Default: now")] = None,
     resolution: Resolution = Resolution.AUTO,
     statistic: Statistic = Statistic.P50,
 ) -> Response:
-    """One path over time. Steps without data are null."""
-    found = paths.series(session, mesh_id, source_vm_id, target_vm_id, from_, to, resolution, statistic)
-    return Response(found.model_dump_json(), media_type=JSON)
+    """Return the time series of a path. Steps without data are null."""
+    series = paths.series(session, mesh_id, source_vm_id, target_vm_id, from_, to, resolution, statistic)
+    return Response(series.model_dump_json(), media_type=JSON)
 
 
 @router.get(
@@ -119,7 +119,7 @@ def read_series(
     responses={
         200: {
             "content": {"text/event-stream": {}},
-            "description": "`event: window` for each new window; `event: reset`: read everything again",
+            "description": "`event: window` for each new window; `event: reset`: read all data again",
         }
     },
 )
@@ -129,11 +129,13 @@ def listen(
     actor: Viewer,
     request: Request,
     last_event_id: Annotated[str | None, Header(description="Sent by browsers that reconnect")] = None,
-    after: Annotated[str | None, Query(description="Id of the last event heard, where no header can be sent")] = None,
+    after: Annotated[
+        str | None, Query(description="Id of the last event received, for clients that cannot send the header")
+    ] = None,
 ) -> StreamingResponse:
-    """New windows as they come (server-sent events); data: `{started_at, window_s, revision}`.
+    """Stream new windows as server-sent events; data: `{started_at, window_s, revision}`.
 
-    With the id of the last event heard come those since then first, or `event: reset` where they cannot be told again.
+    With the id of the last event received, missed events come first, or `event: reset` if they are no longer stored.
     """
     get_mesh(session, mesh_id)
     # The transaction ends before the stream begins: a listener holds no database connection.

@@ -1,4 +1,4 @@
-"""Shapes of measurements on the wire. Null is "no value", never zero; `state` says why."""
+"""JSON schemas of measurements. Null means no value, never zero; `state` gives the reason."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -10,14 +10,14 @@ from sinemora.measurements.aggregate.matrix import Metric, State, Statistic
 
 
 class By(StrEnum):
-    """What the rows and columns of a matrix are."""
+    """Kind of the rows and columns of a matrix."""
 
     VM = "vm"
     ZONE = "zone"
 
 
 class Resolution(StrEnum):
-    """Length of a step of a series; `auto` picks the finest that stays readable."""
+    """Length of a step of a series; `auto` selects the finest one that stays readable."""
 
     AUTO = "auto"
     WINDOW = "window"
@@ -28,14 +28,14 @@ class Resolution(StrEnum):
 
 
 class TraceTimes(StrEnum):
-    """Where an imported trace is put: at its own times, or moved by whole minutes so that it ends now."""
+    """Times of an imported trace: unchanged, or shifted by whole minutes so that it ends now."""
 
     KEEP = "keep"
     END_NOW = "end_now"
 
 
 class StateName(StrEnum):
-    """`measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back."""
+    """State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response."""
 
     measured = "measured"
     not_planned = "not_planned"
@@ -45,14 +45,14 @@ class StateName(StrEnum):
 
 
 AsymmetrySource = Literal["assumed", "mesh", "hardware"]
-"""What a one-way delay stands on, beside the exchange itself."""
+"""Basis of the correction of a one-way delay."""
 
 SOURCE_NAMES: tuple[AsymmetrySource, ...] = ("assumed", "mesh", "hardware")
 STATE_NAMES = {state: StateName(state.name.lower()) for state in State}
 
 
 class Span(Read):
-    """A stretch of time [from, to); both null without any data."""
+    """Time range [from, to); both null without any data."""
 
     from_: datetime | None
     to: datetime | None
@@ -61,16 +61,16 @@ class Span(Read):
 
 
 class Axis(Read):
-    """A row and column of a matrix."""
+    """Row and column of a matrix."""
 
     id: UUID
     name: str
 
 
 class MatrixRead(Read):
-    """A matrix in the order of the mesh's roster; all tables are [source][target].
+    """Matrix in the order of the mesh's roster; all tables are [source][target].
 
-    `more` has the values of further statistics; states and errors are those of the first.
+    `more` contains the values of further statistics; states and errors are those of the first.
     """
 
     mesh_id: UUID
@@ -89,7 +89,7 @@ class MatrixRead(Read):
 
 
 class PathEnd(Read):
-    """A VM at one end of a path."""
+    """VM at one end of a path."""
 
     id: UUID
     name: str
@@ -97,7 +97,7 @@ class PathEnd(Read):
 
 
 class WorstPath(Read):
-    """One row of the table of worst paths."""
+    """Path with its value."""
 
     source: PathEnd
     target: PathEnd
@@ -107,7 +107,7 @@ class WorstPath(Read):
 
 
 class WorstPaths(Read):
-    """The paths with the highest values (of asymmetry: farthest from zero), worst first."""
+    """Paths with the highest values (for asymmetry: farthest from zero), highest first."""
 
     mesh_id: UUID
     revision: int
@@ -118,7 +118,7 @@ class WorstPaths(Read):
 
 
 class DirectionRead(Read):
-    """One direction of a pair, or its round trip, in one window. Counts are null when nobody knows them."""
+    """One direction of a path, or its round trip, in one window. Counts are null when unknown."""
 
     state: StateName
     count: int
@@ -135,10 +135,10 @@ class DirectionRead(Read):
 
 
 class OneWayRead(DirectionRead):
-    """A direction; without synchronised clocks its value is right within `clock_error_ns`.
+    """One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks.
 
-    `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
-    both ways, `mesh` that it was corrected by the loops of the mesh, `hardware` that both ends have hardware clocks.
+    `asymmetry_source`: `assumed` means that the estimate of the clock offset takes the fastest exchange as symmetric,
+    `mesh` that the loops of the mesh corrected it, `hardware` that both ends have hardware clocks.
     """
 
     clock_error_ns: int | None
@@ -146,7 +146,7 @@ class OneWayRead(DirectionRead):
 
 
 class FlowDirectionRead(Read):
-    """Delays of one source port in one direction; null where it has none."""
+    """Delays of one source port in one direction; null without data."""
 
     count: int
     min_ns: int | None
@@ -154,7 +154,7 @@ class FlowDirectionRead(Read):
 
 
 class FlowRead(Read):
-    """One source port of a path, numbered from 0: equal-cost routing may send each another way."""
+    """Source port of a path, numbered from 0. Equal-cost routing may choose another route for each."""
 
     flow: int
     outbound: FlowDirectionRead
@@ -162,10 +162,10 @@ class FlowRead(Read):
 
 
 class PathRead(Read):
-    """The newest window of a path; `outbound` is source to target, whichever VM was the client.
+    """Newest window of a path; `outbound` is source to target, whichever VM was the client.
 
-    `by_flow` has every source port of a path with several, and is empty otherwise. What an application gets that
-    cannot choose its way is the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
+    `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
+    its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
     flow.
     """
 
@@ -184,7 +184,7 @@ class PathRead(Read):
 
 
 class OneWaySeries(Read):
-    """Values by step; null where there is none."""
+    """Values by step; null without data."""
 
     delay_ns: list[int | None]
     clock_error_ns: list[int | None]
@@ -192,14 +192,14 @@ class OneWaySeries(Read):
 
 
 class RoundTripSeries(Read):
-    """Values by step; null where there is none."""
+    """Values by step; null without data."""
 
     delay_ns: list[int | None]
     loss: list[float | None]
 
 
 class SeriesRead(Read):
-    """One path over time: a value per step, `points_at` being the starts of the steps."""
+    """Time series of a path: a value per step; `points_at` are the starts of the steps."""
 
     source: PathEnd
     target: PathEnd

@@ -1,4 +1,4 @@
-"""Sweeps of measurements. Each finds its work in the database, so one that was lost is caught up by the next."""
+"""Sweeps of measurements. Each finds its work in the database, so the next one makes up for a lost one."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -19,14 +19,14 @@ from sinemora.tenants.quotas import effective
 
 log = structlog.get_logger(__name__)
 
-# Agents send a window within seconds of its end; who is later marks the minute again.
+# Agents send a window within seconds of its end; a later one marks the minute again.
 _GRACE = timedelta(seconds=10)
-_GAPS_LOOKED_FOR = timedelta(hours=3)
+_GAPS_SEARCHED = timedelta(hours=3)
 
 
 @celery.task(name="measurements.roll_up")
 def roll_up() -> None:
-    """Merge the frames of every step that is over and has new ones, tier by tier."""
+    """Merge the frames of every finished step that has new ones, tier by tier."""
     due = datetime.now(UTC) - _GRACE
     for tier in ROLLED:
         with system_session() as session:
@@ -38,7 +38,7 @@ def roll_up() -> None:
 
 @celery.task(name="measurements.correct")
 def correct() -> None:
-    """Find corrections of one-way delays for every mesh whose agents have reported clocks since."""
+    """Compute corrections of one-way delays for every mesh whose agents have reported clocks since the last run."""
     with system_session() as session:
         meshes = corrections.due_meshes(session)
     for tenant_key, mesh_key in meshes:
@@ -52,12 +52,12 @@ def correct() -> None:
 
 @celery.task(name="measurements.find_gaps")
 def find_gaps() -> None:
-    """Mark steps that should have been merged and were not."""
+    """Mark steps that should have been merged but were not."""
     now = datetime.now(UTC)
     for tier in ROLLED:
-        # What is younger is marked already, and being worked on.
+        # Younger steps are marked already.
         end = floor(now - timedelta(minutes=2, seconds=tier.step_s), tier.step_s)
-        start = floor(end - max(_GAPS_LOOKED_FOR, timedelta(seconds=2 * tier.step_s)), tier.step_s)
+        start = floor(end - max(_GAPS_SEARCHED, timedelta(seconds=2 * tier.step_s)), tier.step_s)
         with system_session() as session:
             steps = invalidation.add_gaps(session, tier, start, end)
         if steps:
@@ -70,34 +70,36 @@ def partitions() -> None:
     now = datetime.now(UTC)
     with system_session() as session:
         partition_queries.make_ahead(session, now, settings().retention_raw_days)
-    for table, kept_from in kept_tables(now).items():
-        with system_session() as session:  # each waits for its own lock, and may fail alone
-            dropped = partition_queries.drop_before(session, table, kept_from.date())
+    for table, oldest in kept_tables(now).items():
+        with system_session() as session:  # each waits for a separate lock and may fail alone
+            dropped = partition_queries.drop_before(session, table, oldest.date())
         if dropped:
             log.info("retention", table=table, partitions=dropped)
-    kept = kept_from_of(now)
+    kept_from = kept_from_of(now)
     with system_session() as session:
-        partition_queries.delete_latest(session, kept[Tier.RAW])
+        partition_queries.delete_latest(session, kept_from[Tier.RAW])
         # A roster is written at least once a day while it is in use.
-        partition_queries.drop_rosters(session, min(kept.values()) - timedelta(days=2))
-        corrections.delete_before(session, min(kept.values()))
+        partition_queries.drop_rosters(session, min(kept_from.values()) - timedelta(days=2))
+        corrections.delete_before(session, min(kept_from.values()))
 
 
 @celery.task(name="measurements.shorten")
 def shorten() -> None:
-    """Delete what tenants may keep for fewer days than the installation does."""
+    """Delete data of tenants whose retention is shorter than that of the installation."""
     now = datetime.now(UTC)
     with system_session() as session:
         days = {row.tenant_id: effective(row) for row in session.scalars(select(TenantQuota))}
     for tenant_id, limits in days.items():
-        for table, kept_days, most in (
+        for table, kept_days, installation_days in (
             ("probe_frames", limits.raw_days, settings().retention_raw_days),
             ("probe_frames_1m", limits.minute_days, settings().retention_1m_days),
             ("zone_frames_1m", limits.minute_days, settings().retention_1m_days),
             ("spikes", limits.minute_days, settings().retention_1m_days),
         ):
-            if kept_days < most:
+            if kept_days < installation_days:
                 with system_session() as session:
-                    gone = partition_queries.delete_before(session, table, tenant_id, now - timedelta(days=kept_days))
-                if gone:
-                    log.info("retention of a tenant", tenant=str(tenant_id), table=table, rows=gone)
+                    deleted = partition_queries.delete_before(
+                        session, table, tenant_id, now - timedelta(days=kept_days)
+                    )
+                if deleted:
+                    log.info("retention of a tenant", tenant=str(tenant_id), table=table, rows=deleted)

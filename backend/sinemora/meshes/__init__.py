@@ -1,1 +1,1 @@
-"""Which VMs probe one another: meshes, their plans, and the tokens that let a VM join."""
+"""Meshes (VMs that probe one another), their probing plans, and enrolment tokens."""

@@ -1,4 +1,4 @@
-"""How a VM joins: a token made by a person, used once (or `max_uses` times) by an agent."""
+"""Enrolment of VMs: a user creates a token, agents use it once (or `max_uses` times)."""
 
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -8,13 +8,13 @@ from uuid import UUID
 from sqlalchemy.orm import Session
 
 from sinemora.inventory.agents import enrol_agent
-from sinemora.inventory.queries import living_agent
+from sinemora.inventory.queries import active_agent
 from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.inventory.service import vm_for_enrolment
 from sinemora.kit.config import settings
 from sinemora.kit.db import system_session, tenant_session
-from sinemora.kit.downloads import INSTALL_SCRIPT, installs
 from sinemora.kit.errors import NotFound, ProductError
+from sinemora.kit.http.downloads import INSTALL_SCRIPT, installs
 from sinemora.kit.security import digest, new_secret, shown_prefix
 from sinemora.meshes import queries, usage
 from sinemora.meshes.models import EnrolmentToken
@@ -27,16 +27,14 @@ TOKEN_PREFIX = "sme_"
 
 
 def command(backend_url: str, token: str) -> str:
-    """The line that makes the VM it is run on a member."""
+    """Return the command that enrols the VM it runs on."""
     line = f"sinemora-agent run --backend {backend_url} --token {token}"
-    # The agent refuses plain HTTP to another machine unless told: this installation was made to be reached that way.
+    # The agent refuses plain HTTP to another machine without this option; this installation is configured for HTTP.
     return line if backend_url.startswith("https://") or _is_loopback(backend_url) else f"{line} --insecure-http"
 
 
 def install_command(backend_url: str, token: str) -> str | None:
-    """Return the line that brings the agent to a VM and makes it a member, as a service; None without packages to
-    bring.
-    """
+    """Return the command that installs the agent as a service and enrols the VM; None without packages."""
     if not installs(settings().packages_dir):
         return None
     arguments = command(backend_url, token).removeprefix("sinemora-agent run ")
@@ -72,7 +70,7 @@ def create_token(session: Session, actor: Actor | None, body: EnrolmentTokenCrea
 
 
 def delete_token(session: Session, actor: Actor, token_id: UUID) -> None:
-    """End a token; agents it brought in stay. ProductError `enrolment_token_unknown` (404)."""
+    """Delete a token; its agents stay. ProductError `enrolment_token_unknown` (404)."""
     token = session.get(EnrolmentToken, token_id)
     if token is None:
         raise NotFound("enrolment token")
@@ -81,28 +79,28 @@ def delete_token(session: Session, actor: Actor, token_id: UUID) -> None:
 
 
 def enrol(body: AgentEnrol) -> AgentEnrolled:
-    """Give the agent on a VM its identity, and make the VM a member of the token's mesh; all or nothing.
+    """Create the identity of an agent and add its VM to the token's mesh, in one transaction.
 
     ProductError `enrolment_token_unknown`, `…_expired`, `…_used` (401), `vm_has_agent` (409), `quota_exceeded` (403).
     """
     key = digest(body.token)
     with system_session() as session:
-        found = queries.token_with(session, key)
-    if found is None:
+        match = queries.token_with(session, key)
+    if match is None:
         raise _unknown()
-    with tenant_session(found.tenant_id) as session:
-        # The lock makes two agents with one token take turns, so it cannot be used once too often.
+    with tenant_session(match.tenant_id) as session:
+        # The lock serialises agents with one token, so that `uses` cannot exceed `max_uses`.
         token = queries.token_with(session, key, lock=True)
         if token is None:
             raise _unknown()
         if token.expires_at <= datetime.now(UTC):
-            raise ProductError("enrolment_token_expired", 401, "This enrolment token has expired. Make a new one.")
+            raise ProductError("enrolment_token_expired", 401, "Token expired. Create a new enrolment token.")
         vm = vm_for_enrolment(session, body)
-        before = living_agent(session, vm.id)
+        before = active_agent(session, vm.id)
         repeated = before is not None and before.enrolled_with == token.id and before.last_report_at is None
         if not repeated:
             if token.uses >= token.max_uses:
-                raise ProductError("enrolment_token_used", 401, "This enrolment token was used up. Make a new one.")
+                raise ProductError("enrolment_token_used", 401, "Token used up. Create a new enrolment token.")
             token.uses += 1
         agent, credential = enrol_agent(session, vm, token.id, body.agent_version, body.description)
         if queries.join_mesh(session, token.mesh_id, vm.id):
@@ -113,4 +111,4 @@ def enrol(body: AgentEnrol) -> AgentEnrolled:
 
 
 def _unknown() -> ProductError:
-    return ProductError("enrolment_token_unknown", 401, "This enrolment token is not known. Make a new one.")
+    return ProductError("enrolment_token_unknown", 401, "Unknown token. Create a new enrolment token.")

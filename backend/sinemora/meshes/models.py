@@ -1,4 +1,4 @@
-"""Tables of who probes whom."""
+"""Tables of meshes, their members and enrolment tokens."""
 
 from datetime import datetime
 from uuid import UUID
@@ -19,14 +19,14 @@ from sqlalchemy import (
 from sqlalchemy.orm import Mapped, column_property, mapped_column
 
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 
 
 class Mesh(Identified, Versioned, TenantOwned, Base):
-    """VMs that probe one another. `key` stands for it in time series and on the wire.
+    """Mesh: VMs that probe one another. `key` identifies it in time series and on the wire.
 
-    `revision` names a state of plan and roster. Triggers raise it with every change that either depends on: members,
-    settings, addresses, names, zones, the coming and going of agents. So it cannot be forgotten.
+    `revision` identifies a state of plan and roster. Database triggers raise it with every change of either: members,
+    settings, addresses, names, zones, agents that enrol or are revoked.
     """
 
     __tablename__ = "meshes"
@@ -47,7 +47,7 @@ class Mesh(Identified, Versioned, TenantOwned, Base):
 
 
 class MeshVm(TenantOwned, Base):
-    """A VM's membership in a mesh."""
+    """Membership of a VM in a mesh."""
 
     __tablename__ = "mesh_vms"
     __table_args__ = (
@@ -70,7 +70,7 @@ Mesh.vm_count = column_property(
 
 
 class EnrolmentToken(Identified, TenantOwned, Base):
-    """An invitation into a mesh: whoever holds it may put an agent there, `max_uses` times until it expires."""
+    """Enrolment token of a mesh: its holder may enrol agents, `max_uses` times until it expires."""
 
     __tablename__ = "enrolment_tokens"
     __table_args__ = (

@@ -1,9 +1,9 @@
-"""Who probes whom, decided from keys alone: no state, no order of arrival, the same answer everywhere.
+"""Probing plan: which VM measures which, computed from the keys of the VMs alone.
 
-Each unordered pair is measured once; the one who asks is the client. Keys are spread on a circle by multiplication
-with 2^64/φ (Fibonacci hashing, Knuth, TAOCP 3, §6.4), and a VM is client towards those in the half circle ahead of
-it. Consecutive keys land almost evenly, so a VM is client for about half of its peers; and since only the two keys
-matter, a pair keeps its client when others come and go.
+Each unordered pair is measured once; the VM that sends requests is the client. Multiplication with 2^64/φ maps keys to
+a circle (Fibonacci hashing, Knuth, TAOCP 3, §6.4). A VM is the client towards the VMs in the half circle ahead of it.
+Consecutive keys spread almost evenly, so a VM is the client for about half of its peers. Since only the two keys
+matter, a pair keeps its client when other VMs join or leave.
 """
 
 import hashlib
@@ -19,7 +19,7 @@ _CIRCLE = 1 << 64
 
 PACKETS_PER_S = 20_000
 PEERS = 2_000
-# Of one processor, and of resident memory. A hundred peers at 1/s take 0.3 % and 7 MiB.
+# Of one processor, and of resident memory.
 CPU_PERCENT = 20
 MEMORY_MIB = 192
 SPIKE_THRESHOLD_NS = 500_000
@@ -30,7 +30,7 @@ _CAPS = {"packets_per_s": PACKETS_PER_S, "peers": PEERS, "cpu_percent": CPU_PERC
 
 @dataclass(frozen=True)
 class Member:
-    """A VM of a mesh as the plan sees it. `has_agent`: a living agent is on it; `responder`: who answers there."""
+    """VM of a mesh. `has_agent`: it has an unrevoked agent; `responder`: the program that responds to probes."""
 
     id: UUID
     key: int
@@ -45,18 +45,18 @@ class Member:
 
     @property
     def is_master(self) -> bool:
-        """Whether a stock IEEE 1588 master answers in place of an agent."""
+        """Return whether a standard IEEE 1588 master responds in place of an agent."""
         return self.responder == "ieee1588" and not self.has_agent
 
     @property
     def can_probe(self) -> bool:
-        """Whether others can measure against it: where nobody answers every packet would be lost."""
+        """Return whether others can measure against it. Without a responder every packet would be lost."""
         return (self.has_agent or self.is_master) and self.address is not None
 
 
 @dataclass(frozen=True)
 class MeshState:
-    """A mesh at one revision; members ordered by zone name, zone, VM name: the order of every matrix."""
+    """Mesh at one revision. Members are ordered by zone name, zone, VM name, as in every matrix."""
 
     id: UUID
     key: int
@@ -69,32 +69,32 @@ class MeshState:
 
 
 def is_client(key: int, peer_key: int) -> bool:
-    """Return whether the VM `key` asks and `peer_key` answers. Exactly one of two different 32-bit keys does."""
+    """Return whether the VM `key` is the client of the pair. Exactly one of two different 32-bit keys is."""
     ahead = (peer_key - key) * _GOLDEN % _CIRCLE
     return 0 < ahead < _CIRCLE // 2
 
 
 def clients(keys: Sequence[int]) -> NDArray[np.bool_]:
-    """`is_client` for all pairs: n×n, row asks column, diagonal false."""
+    """Return `is_client` for all pairs: n×n, true where the row is the client, diagonal false."""
     position = np.asarray(keys, dtype=np.uint64) * np.uint64(_GOLDEN)
     ahead = position[None, :] - position[:, None]
     return (ahead > 0) & (ahead < np.uint64(_CIRCLE // 2))
 
 
 def planned(members: Sequence[Member]) -> NDArray[np.bool_]:
-    """Which paths are measured: n×n, symmetric, since one exchange yields both directions; diagonal false.
+    """Return the measured paths: n×n, symmetric since one exchange yields both directions, diagonal false.
 
-    Between two IEEE 1588 masters nobody asks.
+    Two IEEE 1588 masters do not measure each other.
     """
-    can = np.array([member.can_probe for member in members], dtype=np.bool_)
-    asks = np.array([member.has_agent for member in members], dtype=np.bool_)
-    paths = np.outer(can, can) & np.logical_or.outer(asks, asks)
+    reachable = np.array([member.can_probe for member in members], dtype=np.bool_)
+    has_agent = np.array([member.has_agent for member in members], dtype=np.bool_)
+    paths = np.outer(reachable, reachable) & np.logical_or.outer(has_agent, has_agent)
     np.fill_diagonal(paths, False)
     return paths
 
 
 def plan_revision(agent_id: UUID, meshes: Sequence[MeshState]) -> str:
-    """Return a name for the plan of an agent in these meshes: the same plan, the same name, whatever the time."""
+    """Return the revision of an agent's plan in these meshes: a hash of the plan without its time."""
     words = [str(agent_id), *sorted(f"{mesh.id}:{mesh.revision}" for mesh in meshes)]
     limits = [*_CAPS.values(), SPIKE_THRESHOLD_NS, LOSS_DEADLINE_MS]
     return hashlib.sha256("\n".join([*words, *map(str, limits)]).encode()).hexdigest()[:16]

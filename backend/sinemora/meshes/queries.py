@@ -19,7 +19,7 @@ def mesh_named(session: Session, name: str) -> Mesh | None:
 
 
 def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
-    """Make a VM a member; False when it was one."""
+    """Add a VM to a mesh. Return False when it was a member already."""
     joined = session.execute(
         insert(MeshVm)
         .values(tenant_id=session.info["tenant_id"], mesh_id=mesh_id, vm_id=vm_id)
@@ -30,11 +30,11 @@ def join_mesh(session: Session, mesh_id: UUID, vm_id: UUID) -> bool:
 
 
 def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState]:
-    """Return the tenant's meshes with their members in the order of matrices; only one if `mesh_id` is given.
+    """Return the tenant's meshes with their members in the order of matrices; only one mesh with `mesh_id`.
 
-    Sorted here and not by the database, whose collation differs from server to server.
+    Members are sorted here: collations of databases differ.
     """
-    wanted = select(Mesh).order_by(Mesh.key)
+    statement = select(Mesh).order_by(Mesh.key)
     rows = (
         select(
             MeshVm.mesh_id,
@@ -54,11 +54,11 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
         .outerjoin(Agent, and_(Agent.tenant_id == Vm.tenant_id, Agent.vm_id == Vm.id, Agent.revoked_at.is_(None)))
     )
     if mesh_id is not None:
-        wanted = wanted.where(Mesh.id == mesh_id)
+        statement = statement.where(Mesh.id == mesh_id)
         rows = rows.where(MeshVm.mesh_id == mesh_id)
     members: dict[UUID, list[Member]] = defaultdict(list)
-    for of, *values in session.execute(rows):
-        members[of].append(Member(*values))
+    for of_mesh, *values in session.execute(rows):
+        members[of_mesh].append(Member(*values))
     return [
         MeshState(
             id=mesh.id,
@@ -68,14 +68,16 @@ def mesh_states(session: Session, mesh_id: UUID | None = None) -> list[MeshState
             rate_hz=mesh.rate_hz,
             flows=mesh.flows,
             revision=mesh.revision,
-            members=tuple(sorted(members[mesh.id], key=lambda one: (one.zone_name, str(one.zone_id), one.name))),
+            members=tuple(
+                sorted(members[mesh.id], key=lambda member: (member.zone_name, str(member.zone_id), member.name))
+            ),
         )
-        for mesh in session.scalars(wanted)
+        for mesh in session.scalars(statement)
     ]
 
 
 def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, int]:
-    """Return a number per tenant that changes with any revision of its meshes; none for a tenant without meshes."""
+    """Return a number per tenant that changes with any revision of its meshes; no entry for a tenant without meshes."""
     rows = session.execute(
         text(
             "SELECT tenant_id, hashtextextended(string_agg(id || ':' || revision, ',' ORDER BY id), 0)"
@@ -87,6 +89,6 @@ def fingerprints(session: Session, tenant_ids: Collection[UUID]) -> dict[UUID, i
 
 
 def token_with(session: Session, digest: bytes, *, lock: bool = False) -> EnrolmentToken | None:
-    """Return the enrolment token with this digest; `lock` makes others who use it wait."""
+    """Return the enrolment token with this digest; `lock` locks its row."""
     statement = select(EnrolmentToken).where(EnrolmentToken.secret_digest == digest)
     return session.scalars(statement.with_for_update() if lock else statement).one_or_none()

@@ -1,4 +1,4 @@
-"""HTTP of meshes, enrolment, and the plan an agent follows."""
+"""HTTP of meshes, enrolment, and plans of agents."""
 
 import time
 from typing import Annotated
@@ -13,9 +13,9 @@ from sinemora.inventory.schemas import AgentEnrol, AgentEnrolled
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.etag import Precondition, tag
-from sinemora.kit.idempotency import ProductRoute, secret_once
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute, secret_once
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.meshes import enrolment, service, usage
 from sinemora.meshes.models import EnrolmentToken, Mesh
 from sinemora.meshes.plan import plan_for, plan_revision
@@ -36,7 +36,7 @@ from sinemora.tenants.access import Editor, SignedIn, Viewer
 MAX_WAIT_S = 30
 
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
-door = APIRouter(prefix="/v1/agents", tags=["agent protocol"])
+enrolment_router = APIRouter(prefix="/v1/agents", tags=["agent protocol"])
 agent_router = APIRouter(
     prefix="/v1/agents/self", dependencies=[AgentSignedIn], tags=["agent protocol"], responses=responses(401, 422)
 )
@@ -44,19 +44,19 @@ agent_router = APIRouter(
 
 @router.get("/usage", tags=["tenants"])
 def read_usage(session: SessionDep, actor: Viewer) -> UsageRead:
-    """What the tenant uses of what it may use."""
+    """Return the tenant's usage and quotas."""
     return usage.read(session)
 
 
 @router.get("/meshes", tags=["meshes"], response_model=Page[MeshRead])
 def list_meshes(session: SessionDep, actor: Viewer, page: Paging) -> Slice[Mesh]:
-    """The tenant's meshes by name."""
+    """List the tenant's meshes by name."""
     return paginate(session, select(Mesh), page, Mesh.name)
 
 
 @router.post("/meshes", status_code=201, tags=["meshes"], response_model=MeshRead, responses=responses(409, 422))
 def create_mesh(request: Request, body: MeshCreate, session: SessionDep, actor: Editor) -> Mesh:
-    """Make a mesh; VMs join by enrolment or by hand."""
+    """Create a mesh. VMs join by enrolment, or are added."""
     mesh = service.create_mesh(session, actor, body)
     tag(request, mesh)
     return mesh
@@ -64,7 +64,7 @@ def create_mesh(request: Request, body: MeshCreate, session: SessionDep, actor: 
 
 @router.get("/meshes/{mesh_id}", tags=["meshes"], response_model=MeshRead, responses=responses(404))
 def read_mesh(request: Request, mesh_id: UUID, session: SessionDep, actor: Viewer) -> Mesh:
-    """One mesh."""
+    """Return a mesh."""
     mesh = service.get_mesh(session, mesh_id)
     tag(request, mesh)
     return mesh
@@ -76,7 +76,7 @@ def read_mesh(request: Request, mesh_id: UUID, session: SessionDep, actor: Viewe
 def update_mesh(
     request: Request, mesh_id: UUID, body: MeshUpdate, session: SessionDep, actor: Editor, precondition: Precondition
 ) -> Mesh:
-    """Change a mesh; its agents follow within seconds."""
+    """Change a mesh. Its agents apply the change within seconds."""
     mesh = service.update_mesh(session, actor, mesh_id, body, precondition)
     tag(request, mesh)
     return mesh
@@ -90,25 +90,25 @@ def delete_mesh(mesh_id: UUID, session: SessionDep, actor: Editor, precondition:
 
 @router.get("/meshes/{mesh_id}/roster", tags=["meshes"], responses=responses(404))
 def read_roster(mesh_id: UUID, session: SessionDep, actor: Viewer) -> RosterRead:
-    """The axes of the mesh's matrices."""
+    """Return the axes of the mesh's matrices."""
     return service.roster(session, mesh_id)
 
 
 @router.put("/meshes/{mesh_id}/vms/{vm_id}", status_code=204, tags=["meshes"], responses=responses(404))
 def add_mesh_vm(mesh_id: UUID, vm_id: UUID, session: SessionDep, actor: Editor) -> None:
-    """Make a VM a member; again is no error."""
+    """Add a VM to the mesh; repeating is no error."""
     service.add_vm(session, actor, mesh_id, vm_id)
 
 
 @router.delete("/meshes/{mesh_id}/vms/{vm_id}", status_code=204, tags=["meshes"], responses=responses(404))
 def remove_mesh_vm(mesh_id: UUID, vm_id: UUID, session: SessionDep, actor: Editor) -> None:
-    """Take a VM out of the mesh."""
+    """Remove a VM from the mesh."""
     service.remove_vm(session, actor, mesh_id, vm_id)
 
 
 @router.get("/enrolment-tokens", tags=["enrolment"], response_model=Page[EnrolmentTokenRead])
 def list_enrolment_tokens(session: SessionDep, actor: Viewer, page: Paging) -> Slice[EnrolmentToken]:
-    """The tenant's invitations, newest first."""
+    """List the tenant's enrolment tokens, newest first."""
     return paginate(
         session, select(EnrolmentToken), page, EnrolmentToken.created_at, EnrolmentToken.id, descending=True
     )
@@ -119,7 +119,7 @@ def list_enrolment_tokens(session: SessionDep, actor: Viewer, page: Paging) -> S
 def create_enrolment_token(
     request: Request, body: EnrolmentTokenCreate, session: SessionDep, actor: Editor
 ) -> EnrolmentTokenCreated:
-    """Invite VMs into a mesh. The token, and the command to run on each VM, are in this answer and nowhere else."""
+    """Create an enrolment token of a mesh. Only this response contains the token and the command to run on each VM."""
     token, secret = enrolment.create_token(session, actor, body)
     shown = EnrolmentTokenRead.model_validate(token).model_dump()
     backend_url = _backend_url(request)
@@ -133,51 +133,51 @@ def create_enrolment_token(
 
 @router.delete("/enrolment-tokens/{token_id}", status_code=204, tags=["enrolment"], responses=responses(404))
 def delete_enrolment_token(token_id: UUID, session: SessionDep, actor: Editor) -> None:
-    """Withdraw an invitation; agents that used it stay."""
+    """Delete an enrolment token. Agents that used it stay."""
     enrolment.delete_token(session, actor, token_id)
 
 
-@door.post("/enrol", status_code=201, responses=responses(401, 409, 422))
+@enrolment_router.post("/enrol", status_code=201, responses=responses(401, 409, 422))
 def enrol_agent(body: AgentEnrol) -> AgentEnrolled:
-    """Exchange an enrolment token for an identity of the agent's own."""
+    """Enrol an agent: exchange an enrolment token for the agent's identity."""
     return enrolment.enrol(body)
 
 
 @agent_router.get(
     "/plan",
     response_model=PlanRead,
-    responses={304: {"description": "Still the plan of If-None-Match after `wait_s`"}},
+    responses={304: {"description": "The plan did not change within `wait_s`"}},
 )
 async def read_plan(
     request: Request,
     agent: AgentDep,
     credential: Credential,
-    wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="How long to wait for a change, s")] = 0,
-    if_none_match: Annotated[str | None, Header(description="ETag of the plan the agent follows")] = None,
+    wait_s: Annotated[float, Query(ge=0, le=MAX_WAIT_S, description="Longest wait for a change, s")] = 0,
+    if_none_match: Annotated[str | None, Header(description="ETag of the agent's current plan")] = None,
 ) -> Response:
-    """What to measure. With the ETag of the plan in force, answers when it changes or `wait_s` is over.
+    """Return the agent's plan. With the ETag of its current plan, wait until the plan changes or `wait_s` is over.
 
-    `Sinemora-Time-Ns` is the backend's clock at the answer (Unix ns), also when there is nothing new.
+    `Sinemora-Time-Ns` is the backend's time of the response (Unix ns), in a 304 too.
     """
     watch: PlanWatch = request.app.state.plan_watch
-    known = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
+    known_revisions = {tag.strip().removeprefix("W/").strip('"') for tag in (if_none_match or "").split(",")}
     until = time.monotonic() + wait_s
     while True:
-        found = await watch.meshes_of(agent.tenant_id)
-        meshes = found.by_vm.get(agent.vm_id, ())
+        tenant_meshes = await watch.meshes_of(agent.tenant_id)
+        meshes = tenant_meshes.by_vm.get(agent.vm_id, ())
         revision = plan_revision(agent.agent_id, meshes)
         now_ns = time.time_ns()
         headers = {"ETag": f'"{revision}"', "Sinemora-Time-Ns": str(now_ns)}
-        if revision not in known:
+        if revision not in known_revisions:
             return JSONResponse(plan_for(agent.agent_id, agent.vm_key, meshes, now_ns), headers=headers)
         left_s = until - time.monotonic()
-        if left_s <= 0 or not await watch.changed(agent.tenant_id, found.fingerprint, left_s):
+        if left_s <= 0 or not await watch.changed(agent.tenant_id, tenant_meshes.fingerprint, left_s):
             return Response(status_code=304, headers={**headers, "Sinemora-Time-Ns": str(time.time_ns())})
-        # What changed may be that this agent was revoked.
+        # The change may be the revocation of this agent.
         await agent_signed_in(request, credential)
 
 
 def _backend_url(request: Request) -> str:
-    """Where agents reach us: as configured, else the way this request came."""
+    """Return the URL of the backend for agents: as configured, else the base URL of this request."""
     configured = settings().public_url
     return configured if configured != settings().local_url else str(request.base_url).rstrip("/")

@@ -1,4 +1,4 @@
-"""Shapes on the wire: meshes, rosters, enrolment tokens."""
+"""JSON schemas of meshes, rosters, enrolment tokens, plans and usage."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ Flows = Annotated[int, Field(ge=1, le=16)]
 
 
 class MeshCreate(Write):
-    """A mesh. `rate_hz` exchanges per second and flow; a window of `window_s` seconds is summarised at a time."""
+    """Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds."""
 
     name: Name
     window_s: Window = 10
@@ -25,7 +25,7 @@ class MeshCreate(Write):
 
 
 class MeshUpdate(Write):
-    """What may change of a mesh; what is left out stays."""
+    """Changes to a mesh. Omitted fields do not change."""
 
     name: Name | None = None
     window_s: Window | None = None
@@ -34,7 +34,7 @@ class MeshUpdate(Write):
 
 
 class MeshRead(Read):
-    """VMs that probe one another. `revision` rises with every change of roster or plan."""
+    """Mesh: VMs that probe one another. `revision` rises with every change of roster or plan."""
 
     id: UUID
     key: int
@@ -49,7 +49,7 @@ class MeshRead(Read):
 
 
 class RosterVm(Read):
-    """A row, and a column, of the mesh's matrices."""
+    """Row and column of the mesh's matrices."""
 
     id: UUID
     key: int
@@ -59,7 +59,7 @@ class RosterVm(Read):
 
 
 class RosterZone(Read):
-    """A run of rows: `count` VMs from index `first` on."""
+    """Zone of consecutive rows: `count` VMs from index `first` on."""
 
     id: UUID
     name: str
@@ -68,7 +68,7 @@ class RosterZone(Read):
 
 
 class RosterRead(Read):
-    """The axes of every matrix of this mesh at this revision, by zone name, then VM name."""
+    """Axes of all matrices of a mesh at this revision, ordered by zone name, then VM name."""
 
     revision: int
     vms: list[RosterVm]
@@ -76,7 +76,7 @@ class RosterRead(Read):
 
 
 class EnrolmentTokenCreate(Write):
-    """An invitation into a mesh."""
+    """Enrolment token of a mesh."""
 
     mesh_id: UUID
     expires_in_s: Annotated[int, Field(ge=60, le=30 * 86_400)] = 3_600
@@ -84,7 +84,7 @@ class EnrolmentTokenCreate(Write):
 
 
 class EnrolmentTokenRead(Read):
-    """An invitation without its secret."""
+    """Enrolment token without its secret."""
 
     id: UUID
     mesh_id: UUID
@@ -96,9 +96,9 @@ class EnrolmentTokenRead(Read):
 
 
 class EnrolmentTokenCreated(EnrolmentTokenRead):
-    """A new invitation. `token` is shown this once; `command` is the line to run on a VM that has the agent.
+    """New enrolment token. `token` is shown only once; `command` enrols a VM that has the agent.
 
-    `install_command` installs the agent first, as a service; null when this installation has no packages to offer.
+    `install_command` also installs the agent as a service; null when this installation offers no packages.
     """
 
     token: str
@@ -107,7 +107,7 @@ class EnrolmentTokenCreated(EnrolmentTokenRead):
 
 
 class PlanCaps(Read):
-    """What an agent may not exceed: `cpu_percent` is of one processor, `memory_mib` of resident memory."""
+    """Limits of an agent: `cpu_percent` is of one processor, `memory_mib` of resident memory."""
 
     packets_per_s: int
     peers: int
@@ -116,7 +116,7 @@ class PlanCaps(Read):
 
 
 class PlanPeer(Read):
-    """A VM to measure against or to answer; `role` is what the agent itself plays towards it."""
+    """Peer of an agent. `role` is the agent's own role towards it."""
 
     vm_key: int
     name: str
@@ -128,7 +128,7 @@ class PlanPeer(Read):
 
 
 class PlanMesh(Read):
-    """One mesh of an agent's VM."""
+    """Mesh of an agent's VM."""
 
     id: UUID
     key: int
@@ -140,7 +140,7 @@ class PlanMesh(Read):
 
 
 class PlanRead(Read):
-    """Everything an agent shall measure and answer. Only `server_time_ns` may differ under one `revision`."""
+    """Probing plan of an agent. Only `server_time_ns` may differ at one `revision`."""
 
     revision: str
     agent_id: UUID
@@ -152,7 +152,7 @@ class PlanRead(Read):
 
 
 class UsageItem(Read):
-    """One quota. `used` is null for those that limit how long, not how much."""
+    """Quota. `used` is null for quotas of retention."""
 
     resource: Resource
     used: float | None
@@ -160,6 +160,6 @@ class UsageItem(Read):
 
 
 class UsageRead(Read):
-    """What the tenant uses of what it may use."""
+    """Usage of the tenant and its quotas."""
 
     items: list[UsageItem]

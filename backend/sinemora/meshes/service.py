@@ -1,4 +1,4 @@
-"""Use cases of meshes: making them, members, rosters."""
+"""Use cases of meshes, their members and rosters."""
 
 from dataclasses import dataclass
 from itertools import groupby
@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 
 from sinemora.inventory.service import get_vm
 from sinemora.kit.errors import NotFound, ProductError, still_used
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.meshes import queries, usage
 from sinemora.meshes.models import Mesh, MeshVm
 from sinemora.meshes.plan import MeshState
@@ -28,17 +28,17 @@ def get_mesh(session: Session, mesh_id: UUID) -> Mesh:
 def mesh_state(session: Session, mesh_id: UUID) -> MeshState:
     """Return the mesh with its key, window, revision and members in the order of matrices. ProductError `mesh_unknown`.
 
-    `plan.planned(state.members)` says which paths are measured, `plan.clients(keys)` by whom.
+    `plan.planned(state.members)` returns the measured paths, `plan.clients(keys)` their clients.
     """
-    found = queries.mesh_states(session, mesh_id)
-    if not found:
+    meshes = queries.mesh_states(session, mesh_id)
+    if not meshes:
         raise NotFound("mesh")
-    return found[0]
+    return meshes[0]
 
 
 def create_mesh(session: Session, actor: Actor | None, body: MeshCreate) -> Mesh:
     """Return a new mesh without members. ProductError `mesh_name_taken`."""
-    _name_free(session, body.name)
+    _check_name(session, body.name)
     mesh = Mesh(**body.model_dump())
     audit.created(session, actor, "mesh", mesh)
     return mesh
@@ -48,15 +48,15 @@ def update_mesh(session: Session, actor: Actor, mesh_id: UUID, body: MeshUpdate,
     """Change a mesh. ProductError `mesh_unknown`, `mesh_name_taken`, `version_changed`."""
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
-    said = body.model_dump(exclude_unset=True, exclude_none=True)
+    changes = body.model_dump(exclude_unset=True, exclude_none=True)
     before_s = mesh.window_s
-    if said.get("name", mesh.name) != mesh.name:
-        _name_free(session, said["name"])
-    for field, value in said.items():
+    if changes.get("name", mesh.name) != mesh.name:
+        _check_name(session, changes["name"])
+    for field, value in changes.items():
         setattr(mesh, field, value)
-    if said.get("window_s", before_s) < before_s:
+    if changes.get("window_s", before_s) < before_s:
         usage.check_growth(session)
-    audit.updated(session, actor, "mesh", mesh, said)
+    audit.updated(session, actor, "mesh", mesh, changes)
     return mesh
 
 
@@ -65,13 +65,13 @@ def delete_mesh(session: Session, actor: Actor, mesh_id: UUID, precondition: IfM
     mesh = get_mesh(session, mesh_id)
     precondition.check(mesh)
     session.delete(mesh)
-    with still_used("mesh_in_use", "Applications are declared on this mesh. Delete them first."):
+    with still_used("mesh_in_use", "Mesh in use: applications are declared on it. Delete them first."):
         session.flush()
     audit.record(session, actor, "mesh.deleted", mesh.id, mesh.name)
 
 
 def add_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
-    """Make a VM a member; again is no error. ProductError `mesh_unknown`, `vm_unknown`, `quota_exceeded`."""
+    """Add a VM to a mesh; repeating is no error. ProductError `mesh_unknown`, `vm_unknown`, `quota_exceeded`."""
     mesh, vm = get_mesh(session, mesh_id), get_vm(session, vm_id)
     if queries.join_mesh(session, mesh.id, vm.id):
         usage.check_growth(session)
@@ -79,7 +79,7 @@ def add_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
 
 
 def remove_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> None:
-    """Take a VM out of a mesh. ProductError `mesh_unknown`, `vm_unknown` (also when it is no member)."""
+    """Remove a VM from a mesh. ProductError `mesh_unknown`, `vm_unknown` (also when it is no member)."""
     mesh = get_mesh(session, mesh_id)
     member = session.get(MeshVm, (mesh.id, vm_id))
     if member is None:
@@ -90,7 +90,7 @@ def remove_vm(session: Session, actor: Actor, mesh_id: UUID, vm_id: UUID) -> Non
 
 @dataclass(frozen=True)
 class ZoneRun:
-    """Neighbouring members of one zone."""
+    """Consecutive members of one zone."""
 
     id: UUID
     name: str
@@ -99,7 +99,7 @@ class ZoneRun:
 
 
 def zone_runs(state: MeshState) -> list[ZoneRun]:
-    """Return the zones of a mesh in order, each with where its members stand in the roster."""
+    """Return the zones of a mesh in order, each with the positions of its members in the roster."""
     runs: list[ZoneRun] = []
     first = 0
     for (zone_id, name), group in groupby(state.members, key=lambda member: (member.zone_id, member.zone_name)):
@@ -119,6 +119,6 @@ def roster(session: Session, mesh_id: UUID) -> RosterRead:
     )
 
 
-def _name_free(session: Session, name: str) -> None:
+def _check_name(session: Session, name: str) -> None:
     if queries.mesh_named(session, name):
-        raise ProductError("mesh_name_taken", 409, f"There is a mesh named {name} already.")
+        raise ProductError("mesh_name_taken", 409, f"Name taken: there is a mesh {name} already.")

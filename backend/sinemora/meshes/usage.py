@@ -1,4 +1,4 @@
-"""What the tenant's meshes use of its quotas."""
+"""Usage of the tenant's quotas."""
 
 from sqlalchemy import func, select, text
 from sqlalchemy.orm import Session
@@ -10,8 +10,8 @@ from sinemora.tenants.quotas import Resource
 
 
 def check_growth(session: Session) -> None:
-    """Call after a mesh grew or its windows became shorter. ProductError `quota_exceeded`."""
-    quotas.hold(session)
+    """Check the quotas after a mesh grew or its windows became shorter. ProductError `quota_exceeded`."""
+    quotas.lock(session)
     session.flush()
     limits = quotas.limits(session)
     paths, windows_per_s = _planned(session)
@@ -20,7 +20,7 @@ def check_growth(session: Session) -> None:
 
 
 def read(session: Session) -> UsageRead:
-    """What is used of each quota; of days there is only the limit."""
+    """Return usage and limit of each quota; quotas of retention have only a limit."""
     limits = quotas.limits(session)
     paths, windows_per_s = _planned(session)
     return UsageRead(
@@ -39,7 +39,7 @@ def _vms(session: Session) -> int:
 
 
 def _planned(session: Session) -> tuple[int, float]:
-    """Paths of all meshes, and how many windows of paths they make a second."""
+    """Return the number of paths of all meshes, and of their windows per second."""
     row = session.execute(
         text(
             "SELECT coalesce(sum(vms * (vms - 1)), 0), coalesce(sum(vms * (vms - 1)::double precision / window_s), 0)"

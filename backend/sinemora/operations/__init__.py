@@ -1,1 +1,1 @@
-"""What an operator does to the whole store: backup and restore, a tenant's export and deletion, the check of frames."""
+"""Commands of an operator: backup, restore, verification, and export, quota and deletion of a tenant."""

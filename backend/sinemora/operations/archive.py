@@ -1,11 +1,11 @@
-"""The file of a backup or an export: a tar stream of zstd parts, each table's content in order, with its checksum.
+"""Archive of a backup or an export: a tar stream of zstd parts, one stream of parts a table, with checksums.
 
-    header.json               what this is: format, time of the snapshot, schema revision, tables with their columns
+    header.json               format, time of the snapshot, schema revision, tables with their columns
     tables/NAME/000001.zst    up to 16 MiB of one table's stream, compressed
     manifest.json             last: rows, bytes and SHA-256 of each table's stream
 
-Written and read in one pass with a few parts in memory, so it may go through a pipe. Whoever reads it to the end knows
-that nothing is missing: without the manifest it is no archive.
+It is written and read in one pass with a few parts in memory, so it may go through a pipe. The manifest proves that
+nothing is missing: an archive without it is invalid.
 """
 
 import hashlib
@@ -25,42 +25,42 @@ _LEVEL = 3
 
 
 class ArchiveError(Exception):
-    """This file is not what it should be; the message says where."""
+    """Invalid or damaged archive; the message names the place."""
 
 
 @dataclass
 class Stream:
-    """What is known of one table's content so far."""
+    """Rows, bytes and digest of the part of a table's stream that was processed."""
 
     name: str
     rows: int = 0
     size: int = 0
     digest: Any = field(default_factory=hashlib.sha256)
 
-    def take(self, data: bytes) -> None:
-        """Count and digest a piece."""
+    def add(self, data: bytes) -> None:
+        """Add a piece to the size and the digest."""
         self.size += len(data)
         self.digest.update(data)
 
     def summary(self) -> dict[str, Any]:
-        """As it stands in the manifest."""
+        """Return the entry of the manifest."""
         return {"rows": self.rows, "bytes": self.size, "sha256": self.digest.hexdigest()}
 
 
 class Writer:
-    """Writes an archive to `out`; `table` for each table in turn, then `finish`."""
+    """Writer of an archive: call `table` for each table in turn, then `finish`."""
 
     def __init__(self, out: IO[bytes], header: dict[str, Any]) -> None:
         self._tar = tarfile.open(fileobj=out, mode="w|", format=tarfile.PAX_FORMAT)  # noqa: SIM115 (closed by finish)
-        self._made_at = int(time.time())
+        self._created_at = int(time.time())
         self._tables: dict[str, dict[str, Any]] = {}
         self._add("header.json", json.dumps({"format": FORMAT, **header}, indent=2).encode())
 
     def table(self, name: str, pieces: Iterator[bytes]) -> Stream:
-        """Write all of a table's stream; the caller sets `rows` of the result before `finish`."""
+        """Write a table's stream. The caller sets `rows` of the result and calls `done`."""
         stream, part, size, number = Stream(name), list[bytes](), 0, 0
         for piece in pieces:
-            stream.take(piece)
+            stream.add(piece)
             part.append(bytes(piece))
             size += len(piece)
             if size >= _PART_BYTES:
@@ -73,11 +73,11 @@ class Writer:
         return stream
 
     def done(self, stream: Stream) -> None:
-        """Note what a table's stream came to."""
+        """Record the summary of a table's stream for the manifest."""
         self._tables[stream.name] = stream.summary()
 
     def finish(self, **more: Any) -> dict[str, Any]:
-        """Write the manifest and close; returns it."""
+        """Write the manifest, close the archive and return the manifest."""
         manifest = {"tables": self._tables, **more}
         self._add("manifest.json", json.dumps(manifest, indent=2).encode())
         self._tar.close()
@@ -89,12 +89,12 @@ class Writer:
 
     def _add(self, name: str, content: bytes) -> None:
         info = tarfile.TarInfo(name)
-        info.size, info.mtime, info.mode = len(content), self._made_at, 0o600
+        info.size, info.mtime, info.mode = len(content), self._created_at, 0o600
         self._tar.addfile(info, io.BytesIO(content))
 
 
 class Reader:
-    """Reads an archive from `source`; iterate over `tables`, each to its end, then `manifest` checks them all."""
+    """Reader of an archive: iterate over `tables`, each to its end; then `manifest` verifies them."""
 
     def __init__(self, source: IO[bytes]) -> None:
         try:
@@ -102,9 +102,9 @@ class Reader:
             self._entry = self._tar.next()
             self.header = self._json("header.json")
         except (tarfile.TarError, ValueError, EOFError) as error:
-            raise ArchiveError(f"this is no archive of Sinemora: {error}") from error
+            raise ArchiveError(f"not an archive of Sinemora: {error}") from error
         if self.header.get("format") != FORMAT:
-            raise ArchiveError(f"format {self.header.get('format')} is newer than this version reads ({FORMAT})")
+            raise ArchiveError(f"format too new: {self.header.get('format')}; this version reads {FORMAT}")
         self._streams: dict[str, Stream] = {}
 
     def tables(self) -> Iterator[tuple[str, Iterator[bytes]]]:
@@ -116,15 +116,15 @@ class Reader:
             yield name, self._pieces(stream)
 
     def manifest(self) -> dict[str, Any]:
-        """Return the manifest, once all tables were read. Raises ArchiveError where a stream is not what it says."""
-        found = self._json("manifest.json")
-        for name, said in found["tables"].items():
-            read = self._streams.get(name, Stream(name))
-            if (read.size, read.digest.hexdigest()) != (said["bytes"], said["sha256"]):
-                raise ArchiveError(f"table {name} is damaged: its checksum is not the one of the manifest")
-        if missing := set(self._streams) - set(found["tables"]):
-            raise ArchiveError(f"the manifest does not name {', '.join(sorted(missing))}")
-        return dict(found)
+        """Return the manifest after all tables were read. Raises ArchiveError for a stream that does not match it."""
+        manifest = self._json("manifest.json")
+        for name, summary in manifest["tables"].items():
+            stream = self._streams.get(name, Stream(name))
+            if (stream.size, stream.digest.hexdigest()) != (summary["bytes"], summary["sha256"]):
+                raise ArchiveError(f"table {name} is damaged: its checksum differs from the manifest")
+        if missing := set(self._streams) - set(manifest["tables"]):
+            raise ArchiveError(f"the manifest does not contain {', '.join(sorted(missing))}")
+        return dict(manifest)
 
     def _pieces(self, stream: Stream) -> Iterator[bytes]:
         number = 0
@@ -136,7 +136,7 @@ class Reader:
                 piece = zstandard.ZstdDecompressor().decompress(self._content())
             except zstandard.ZstdError as error:
                 raise ArchiveError(f"{self._entry.name} is damaged: {error}") from error
-            stream.take(piece)
+            stream.add(piece)
             yield piece
             self._next()
 
@@ -144,18 +144,18 @@ class Reader:
         try:
             self._entry = self._tar.next()
         except (tarfile.TarError, EOFError) as error:
-            raise ArchiveError(f"the archive ends in the middle: {error}") from error
+            raise ArchiveError(f"the archive is truncated: {error}") from error
 
     def _content(self) -> bytes:
         assert self._entry is not None
         try:
-            opened = self._tar.extractfile(self._entry)
-            content = opened.read() if opened else b""
+            file = self._tar.extractfile(self._entry)
+            content = file.read() if file else b""
         except (tarfile.TarError, EOFError) as error:
-            raise ArchiveError(f"the archive ends in the middle of {self._entry.name}: {error}") from error
+            raise ArchiveError(f"the archive is truncated in {self._entry.name}: {error}") from error
         return content
 
     def _json(self, name: str) -> dict[str, Any]:
         if self._entry is None or self._entry.name != name:
-            raise ArchiveError(f"the archive ends before {name}")
+            raise ArchiveError(f"the archive is truncated before {name}")
         return dict(json.loads(self._content()))

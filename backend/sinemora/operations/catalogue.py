@@ -1,4 +1,4 @@
-"""Which tables there are, asked of the database itself: a table of a newer feature is never forgotten."""
+"""Tables of the database, read from its catalogue, so that no new table is missed."""
 
 from dataclasses import dataclass
 
@@ -8,13 +8,13 @@ from psycopg import sql
 from sinemora.kit.config import settings
 from sinemora.tables import metadata
 
-# Made again from others, or the mark of the schema's version, which the migrations write.
+# The schema version, which the migrations write.
 _NOT_CONTENT = {"alembic_version"}
 
 
 @dataclass(frozen=True)
 class Table:
-    """A table of ours. `columns` are those that are stored, in order; `by_time` says that it has one row per time."""
+    """Table of the product. `columns` are the stored ones, in order; `by_time`: it has a row per time."""
 
     name: str
     columns: tuple[str, ...]
@@ -23,12 +23,12 @@ class Table:
 
     @property
     def tenant_column(self) -> str | None:
-        """The column that says whose a row is, if any."""
-        return next((one for one in ("tenant_id", "tenant_key") if one in self.columns), None)
+        """Return the column with the tenant of a row, if any."""
+        return next((column for column in ("tenant_id", "tenant_key") if column in self.columns), None)
 
     @property
     def is_frames(self) -> bool:
-        """Whether its rows are blocks of frames."""
+        """Return whether its rows are blocks of frames."""
         return {"stats", "sketch", "roster_key"} <= set(self.columns)
 
     def selected(self, *columns: str) -> sql.Composed:
@@ -37,7 +37,7 @@ class Table:
 
 
 def connect() -> psycopg.Connection:
-    """Return a connection as the owner of the schema, that sees every tenant; not in a transaction yet."""
+    """Connect as the owner of the schema, who sees every tenant; no transaction is open yet."""
     dsn = settings().database_owner_url.replace("postgresql+psycopg://", "postgresql://", 1)
     connection = psycopg.connect(dsn, autocommit=True, options="-c timezone=UTC -c lock_timeout=10s")
     connection.execute(
@@ -47,7 +47,7 @@ def connect() -> psycopg.Connection:
 
 
 def revision(connection: psycopg.Connection) -> str | None:
-    """Return the version of the schema; None where there is none."""
+    """Return the version of the schema; None without a schema."""
     if connection.execute("SELECT to_regclass('public.alembic_version')").fetchone() == (None,):
         return None
     row = connection.execute("SELECT version_num FROM alembic_version").fetchone()
@@ -55,7 +55,7 @@ def revision(connection: psycopg.Connection) -> str | None:
 
 
 def tables(connection: psycopg.Connection) -> list[Table]:
-    """Return all tables with content, those that others refer to first."""
+    """Return all tables with content; referenced tables come first."""
     rows = connection.execute(
         """
         SELECT c.relname, c.relpersistence <> 'u',
@@ -66,9 +66,9 @@ def tables(connection: psycopg.Connection) -> list[Table]:
         """
     ).fetchall()
     order = {table.name: number for number, table in enumerate(metadata.sorted_tables)}
-    found = [
+    stored = [
         Table(name, tuple(columns), logged, {"started_at", "mesh_key"} <= set(columns))
         for name, logged, columns in rows
         if name not in _NOT_CONTENT
     ]
-    return sorted(found, key=lambda table: (order.get(table.name, len(order)), table.name))
+    return sorted(stored, key=lambda table: (order.get(table.name, len(order)), table.name))

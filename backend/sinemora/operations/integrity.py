@@ -1,8 +1,8 @@
-"""Whether what is stored can be read and agrees with itself: frames are decoded, rollups compared with their source.
+"""Verification of the store: decodes all frames and compares rollups with their source.
 
-A frame is compressed with a checksum of its own, so a bit that changed on the disk shows. Beyond that its numbers must
-be lawful (sketches hold as many delays as are counted, minimum ≤ mean ≤ maximum), its targets must stand in a roster,
-and a minute must hold as many delays as the windows it was merged from.
+Each frame has a checksum, which detects changed bits. Its numbers must be consistent: sketches contain as many delays
+as are counted, and minimum ≤ mean ≤ maximum. Its targets must be in a roster, and a minute must contain as many frames
+as the windows that it was merged from.
 """
 
 from collections.abc import Iterator
@@ -19,12 +19,12 @@ from sinemora.operations.catalogue import Table, connect, tables
 
 _ROWS_AT_ONCE = 256
 _SHOWN = 20
-_EVER = datetime(1970, 1, 1, tzinfo=UTC)
+_BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One row that is wrong, and what can be done."""
+    """Faulty row, and what can be done."""
 
     table: str
     row: str
@@ -34,7 +34,7 @@ class Fault:
 
 @dataclass
 class Findings:
-    """What a check came to."""
+    """Result of a check."""
 
     frames: dict[str, int] = field(default_factory=dict)
     faults: int = 0
@@ -43,20 +43,20 @@ class Findings:
     minutes_to_merge: list[tuple[int, int, datetime]] = field(default_factory=list)
 
     def add(self, fault: Fault) -> None:
-        """Count a fault; the first ones are kept to be shown."""
+        """Count a fault. The first ones are kept for the output."""
         self.faults += 1
         if len(self.shown) < _SHOWN:
             self.shown.append(fault)
 
 
-def check(since: datetime = _EVER, *, repair: bool = False) -> Findings:
-    """Check all frames begun since a time (all by default). `repair` has differing minutes merged again."""
+def check(since: datetime = _BEGINNING, *, repair: bool = False) -> Findings:
+    """Check all frames that began since a time. `repair` marks differing minutes for another merge."""
     findings = Findings()
     with connect() as connection:
         with connection.transaction():
             connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            found = connection.execute("SELECT key, cardinality(target_keys) FROM rosters").fetchall()
-            rosters: dict[int, int] = dict(found)
+            rows = connection.execute("SELECT key, cardinality(target_keys) FROM rosters").fetchall()
+            rosters: dict[int, int] = dict(rows)
             for table in tables(connection):
                 if table.is_frames and table.logged:
                     findings.frames[table.name] = _check_table(connection, table, rosters, since, findings)
@@ -77,8 +77,8 @@ def _check_table(
     since: datetime,
     findings: Findings,
 ) -> int:
-    """Decode every row of a table; how many there were."""
-    key = [one for one in ("tenant_key", "mesh_key", "started_at", "vm_key", "block") if one in table.columns]
+    """Decode every row of a table. Return their number."""
+    key = [column for column in ("tenant_key", "mesh_key", "started_at", "vm_key", "block") if column in table.columns]
     statement = sql.SQL("SELECT ROW({})::text, roster_key, n, stats, sketch FROM {} WHERE started_at >= %s").format(
         table.selected(*key), sql.Identifier(table.name)
     )
@@ -89,42 +89,42 @@ def _check_table(
         cursor.execute(statement, [since])
         for row, roster_key, n, stats, sketch in cursor:
             count += 1
-            for what in wrong_with(stats, sketch, n, rosters.get(roster_key)):
+            for problem in problems_of(stats, sketch, n, rosters.get(roster_key)):
                 hint = (
-                    "merged again from its source by --repair while that is kept"
+                    "--repair merges it again while its source is stored"
                     if merged
-                    else "cannot be mended: restore it from a backup, or delete the row"
+                    else "cannot be repaired: restore it from a backup, or delete the row"
                 )
-                findings.add(Fault(table.name, row, what, hint))
+                findings.add(Fault(table.name, row, problem, hint))
     return count
 
 
-def wrong_with(stats: bytes, sketch: bytes, n: int, roster: int | None) -> Iterator[str]:
-    """What is wrong with a stored block of `n` targets whose roster has `roster` (None: there is no such roster)."""
+def problems_of(stats: bytes, sketch: bytes, n: int, roster: int | None) -> Iterator[str]:
+    """Yield the problems of a stored block of `n` targets. `roster` is the size of its roster (None: missing)."""
     if roster is None:
         yield "its roster is missing"
     elif roster != n:
         yield f"{n} targets, but {roster} in its roster"
     try:
-        said = frame.decode_stats(stats)
-        sketches = frame.decode_sketches(sketch, said)
+        decoded = frame.decode_stats(stats)
+        sketches = frame.decode_sketches(sketch, decoded)
     except FrameError as error:
         yield f"cannot be decoded: {error}"
         return
-    if said.targets != n or sketches.lengths.shape[1] != n:
-        yield f"{n} targets, but {said.targets} in its statistics and {sketches.lengths.shape[1]} in its sketches"
+    if decoded.targets != n or sketches.lengths.shape[1] != n:
+        yield f"{n} targets, but {decoded.targets} in its stats and {sketches.lengths.shape[1]} in its sketches"
         return
-    columns = said.columns
+    columns = decoded.columns
     counted, _ = frame.summarise(sketches)
     if (counted != columns[COUNT]).any():
-        yield f"its sketches hold {int(counted.sum())} delays, {int(columns[COUNT].sum(dtype=np.int64))} are counted"
+        yield f"its sketches contain {int(counted.sum())} delays, {int(columns[COUNT].sum(dtype=np.int64))} are counted"
     some = columns[COUNT] > 0
     if (some & ((columns[MIN] > columns[MEAN]) | (columns[MEAN] > columns[MAX]))).any():
-        yield "a mean lies outside of minimum and maximum"
+        yield "a mean is outside of minimum and maximum"
 
 
 def _compare_minutes(connection: psycopg.Connection, since: datetime, findings: Findings) -> None:
-    """Find minutes whose merged frames were not made of all frames that are stored, and are not marked yet."""
+    """Find unmarked minutes whose merged frames do not include all stored frames."""
     rows = connection.execute(
         """
         WITH stored AS (
@@ -151,7 +151,7 @@ def _compare_minutes(connection: psycopg.Connection, since: datetime, findings: 
                 Fault(
                     "probe_frames_1m",
                     f"({tenant_key},{mesh_key},{minute.isoformat()})",
-                    f"merged of {merged or 0} frames, {stored} are stored",
-                    "--repair has it merged again",
+                    f"merged from {merged or 0} frames, {stored} are stored",
+                    "--repair merges it again",
                 )
             )

@@ -1,4 +1,4 @@
-"""Everything of one tenant: written out as JSON lines, or deleted with the proof that nothing is left."""
+"""Export of a tenant's data as JSON lines, and its deletion, with a count of what is left."""
 
 import json
 import time
@@ -13,23 +13,23 @@ import psycopg
 from psycopg import sql
 
 from sinemora.operations.archive import Writer
-from sinemora.operations.backup import Say
+from sinemora.operations.backup import Report
 from sinemora.operations.catalogue import Table, connect, revision, tables
 
 _ROWS_AT_ONCE = 500
-# Digests of secrets and passwords are of no use to whom they belong to.
+# Digests of secrets and passwords are not exported.
 _WITHHELD = {"password_hash", "secret_digest", "credential_digest"}
-# API processes know credentials and meshes for some seconds: reports may be stored that long after a deletion.
-_FORGOTTEN_S = 12
+# API processes cache credentials and meshes for some seconds: they may store reports that long after a deletion.
+_CACHES_EXPIRE_S = 12
 
 
 class TenantError(Exception):
-    """There is no such tenant."""
+    """Unknown tenant."""
 
 
 @dataclass(frozen=True)
 class Owner:
-    """Whose rows are meant; `people` are the users who belong to no other tenant."""
+    """Tenant whose rows are selected; `people` are the users who belong to no other tenant."""
 
     id: UUID
     key: int
@@ -38,16 +38,16 @@ class Owner:
 
 
 @dataclass(frozen=True)
-class Gone:
-    """How many rows of a table went, and how many are left: none."""
+class Deletion:
+    """Numbers of deleted and of remaining rows of a table; none should remain."""
 
     table: str
     deleted: int
     left: int
 
 
-def export(name: str, out: IO[bytes], say: Say) -> dict[str, Any]:
-    """Write all rows of a tenant, one JSON object a line, from one snapshot; the manifest. Raises TenantError."""
+def export(name: str, out: IO[bytes], report: Report) -> dict[str, Any]:
+    """Write all rows of a tenant, one JSON object a line, from one snapshot. Return the manifest. TenantError."""
     with connect() as connection, connection.transaction():
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         owner = _owner(connection, name)
@@ -58,7 +58,7 @@ def export(name: str, out: IO[bytes], say: Say) -> dict[str, Any]:
             "revision": revision(connection),
             "taken_at": datetime.now(UTC).isoformat(timespec="seconds"),
             "tenant": {"id": str(owner.id), "key": owner.key, "name": owner.name},
-            "tables": {table.name: {"columns": _told(table)} for table, _ in mine},
+            "tables": {table.name: {"columns": _exported_columns(table)} for table, _ in mine},
             "withheld": sorted(_WITHHELD),
         }
         archive = Writer(out, header)
@@ -67,40 +67,40 @@ def export(name: str, out: IO[bytes], say: Say) -> dict[str, Any]:
             stream = archive.table(table.name, iter(rows))
             stream.rows = rows.count
             archive.done(stream)
-            say(f"{table.name:26}{stream.rows:12,} rows")
+            report(f"{table.name:26}{stream.rows:12,} rows")
         return archive.finish()
 
 
-def delete(name: str, say: Say, *, forgotten_s: float = _FORGOTTEN_S) -> list[Gone]:
-    """Delete a tenant: its people who belong to no other, its keys, its measurements. Raises TenantError.
+def delete(name: str, report: Report, *, caches_expire_s: float = _CACHES_EXPIRE_S) -> list[Deletion]:
+    """Delete a tenant: its users who belong to no other, its keys, its measurements. Raises TenantError.
 
-    First who may speak for it goes, then, when every process has forgotten them, what they may still have sent.
+    All rows are deleted, credentials included. When caches have expired, rows that arrived meanwhile are deleted too.
     """
     with connect() as connection:
         owner = _owner(connection, name)
-        found = [table for table in tables(connection) if _where(table)]
-        counted = dict.fromkeys([table.name for table in found], 0)
+        of_tenant = [table for table in tables(connection) if _where(table)]
+        deleted = dict.fromkeys([table.name for table in of_tenant], 0)
         with connection.transaction():
-            for table in reversed(found):
-                counted[table.name] += _delete(connection, table, owner)
-        say(f"{sum(counted.values()):,} rows deleted; waiting {forgotten_s:.0f} s for reports on their way")
-        time.sleep(forgotten_s)
+            for table in reversed(of_tenant):
+                deleted[table.name] += _delete(connection, table, owner)
+        report(f"{sum(deleted.values()):,} rows deleted; waiting {caches_expire_s:.0f} s until caches have expired")
+        time.sleep(caches_expire_s)
         with connection.transaction():
-            for table in reversed(found):
-                counted[table.name] += _delete(connection, table, owner)
-        return [Gone(table.name, counted[table.name], _count(connection, table, owner)) for table in found]
+            for table in reversed(of_tenant):
+                deleted[table.name] += _delete(connection, table, owner)
+        return [Deletion(table.name, deleted[table.name], _count(connection, table, owner)) for table in of_tenant]
 
 
 class _Rows:
-    """The rows of a table that are a tenant's, as lines; `count` once they were read."""
+    """Rows of a tenant in a table, as lines; `count` is their number after iteration."""
 
     def __init__(self, connection: psycopg.Connection, table: Table, where: sql.Composed, owner: Owner) -> None:
         self._connection, self._table, self._where, self._owner = connection, table, where, owner
         self.count = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        statement = sql.SQL("SELECT row_to_json(one)::text FROM (SELECT {} FROM {} WHERE {}) AS one").format(
-            self._table.selected(*_told(self._table)), sql.Identifier(self._table.name), self._where
+        statement = sql.SQL("SELECT row_to_json(line)::text FROM (SELECT {} FROM {} WHERE {}) AS line").format(
+            self._table.selected(*_exported_columns(self._table)), sql.Identifier(self._table.name), self._where
         )
         with self._connection.cursor(f"export_{self._table.name}") as cursor:
             cursor.itersize = _ROWS_AT_ONCE
@@ -115,16 +115,16 @@ def _owner(connection: psycopg.Connection, name: str) -> Owner:
         "SELECT id, key, name FROM tenants WHERE name = %s OR id::text = %s", [name, name]
     ).fetchone()
     if row is None:
-        names = [one for (one,) in connection.execute("SELECT name FROM tenants ORDER BY name LIMIT 20")]
-        raise TenantError(f"there is no tenant {name}; there are: {json.dumps(names, ensure_ascii=False)}")
+        names = [value for (value,) in connection.execute("SELECT name FROM tenants ORDER BY name LIMIT 20")]
+        raise TenantError(f"unknown tenant: {name}. Tenants: {json.dumps(names, ensure_ascii=False)}")
     people = connection.execute(
         "SELECT user_id FROM memberships GROUP BY user_id HAVING bool_and(tenant_id = %s)", [row[0]]
     ).fetchall()
-    return Owner(row[0], row[1], row[2], [one for (one,) in people])
+    return Owner(row[0], row[1], row[2], [value for (value,) in people])
 
 
 def _where(table: Table) -> sql.Composed | None:
-    """Which rows of a table are a tenant's; None where none can be."""
+    """Return the condition that selects a tenant's rows of a table; None for a table without a tenant."""
     if table.name == "tenants":
         return sql.SQL("id = {}").format(sql.Placeholder("id"))
     if table.name == "users":
@@ -135,7 +135,7 @@ def _where(table: Table) -> sql.Composed | None:
     return sql.SQL("{} = {}").format(sql.Identifier(column), sql.Placeholder(column.removeprefix("tenant_")))
 
 
-def _told(table: Table) -> list[str]:
+def _exported_columns(table: Table) -> list[str]:
     return [column for column in table.columns if column not in _WITHHELD]
 
 

@@ -11,7 +11,7 @@ from sqlalchemy.orm import Mapped, mapped_column, relationship
 from sqlalchemy.types import TEXT
 
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.models import Mesh
 
 

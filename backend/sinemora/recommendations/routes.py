@@ -10,9 +10,9 @@ from sinemora.jobs import service as jobs
 from sinemora.jobs.schemas import JobRead
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.etag import Precondition, tag
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations import job as recommendation_job
 from sinemora.recommendations import schedules, service
 from sinemora.recommendations.models import Recommendation, RecommendationState, Trigger

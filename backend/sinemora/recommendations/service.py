@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from sinemora.applications import queries as applications
 from sinemora.applications.schemas import Named
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.meshes.models import Mesh
 from sinemora.meshes.service import mesh_state

@@ -7,8 +7,8 @@ from sqlalchemy import select
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.simulation import service
 from sinemora.simulation.models import Simulation
 from sinemora.simulation.schemas import SimulationCreate, SimulationDetail, SimulationRead

@@ -1,1 +1,1 @@
-"""Who may do what: tenants, users, sessions, API keys, and the record of who changed what."""
+"""Tenants, users, sessions, API keys and the audit log."""

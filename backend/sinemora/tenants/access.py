@@ -1,4 +1,4 @@
-"""Who is asking, and may they: cookies of browsers, keys of programs, roles of both."""
+"""Authentication and authorisation: session cookies, API keys, roles."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from uuid import UUID
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyCookie, HTTPAuthorizationCredentials, HTTPBearer
 
-from sinemora.kit import rate_limit
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
+from sinemora.kit.http import rate_limit
 from sinemora.kit.security import csrf_token, digest, equal
 from sinemora.tenants import queries
 from sinemora.tenants.models import Role, Scope
@@ -26,7 +26,7 @@ _RANK = {Role.viewer: 0, Role.editor: 1, Role.owner: 2}
 
 @dataclass(frozen=True)
 class Actor:
-    """Who acts in a request: a `user` by cookie or an `api_key`. `name` is the e-mail address or the key's name."""
+    """Caller of a request: a `user` (by cookie) or an `api_key`. `name` is the e-mail address or the key's name."""
 
     tenant_id: UUID
     tenant_key: int
@@ -37,7 +37,7 @@ class Actor:
     role: Role
 
 
-# For the contract as much as for us: FastAPI writes them down as the ways to sign in.
+# FastAPI lists them in openapi.json as the security schemes.
 _cookie = APIKeyCookie(
     name=SESSION_COOKIE,
     scheme_name="session",
@@ -52,7 +52,7 @@ def signed_in(
     session: Annotated[str | None, Security(_cookie)],
     key: Annotated[HTTPAuthorizationCredentials | None, Security(_key)],
 ) -> Actor:
-    """Return the actor of this request, whose tenant the request's transaction will be opened for.
+    """Return the actor of this request and set its tenant, for the transaction of the request.
 
     ProductError `sign_in_required` (401), `bad_credentials` (401), `csrf_token_invalid` (403).
     """
@@ -65,45 +65,52 @@ def signed_in(
 
 def _by_key(token: str) -> Actor:
     with system_session() as session:
-        found = queries.living_key(session, digest(token), datetime.now(UTC)) if token.startswith(KEY_PREFIX) else None
-    if found is None:
+        row = queries.active_key(session, digest(token), datetime.now(UTC)) if token.startswith(KEY_PREFIX) else None
+    if row is None:
         raise ProductError(
             "bad_credentials",
             401,
-            "This API key is unknown or has expired.",
+            "Bad credentials: the API key is unknown or has expired.",
             headers={"WWW-Authenticate": 'Bearer error="invalid_token"'},
         )
-    key, tenant = found
+    key, tenant = row
     role = Role.editor if Scope.write in key.scopes else Role.viewer
     return Actor(tenant.id, tenant.key, tenant.name, "api_key", key.id, key.name, role)
 
 
 def _by_cookie(request: Request, secret: str | None) -> Actor:
-    found = None
+    row = None
     if secret:
         with system_session() as session:
-            found = queries.signed_in(session, digest(secret), datetime.now(UTC))
-    if not secret or found is None:
+            row = queries.signed_in(session, digest(secret), datetime.now(UTC))
+    if not secret or row is None:
         raise ProductError(
-            "sign_in_required", 401, "Sign in, or send an API key.", headers={"WWW-Authenticate": "Bearer"}
+            "sign_in_required",
+            401,
+            "Not signed in: sign in, or send an API key.",
+            headers={"WWW-Authenticate": "Bearer"},
         )
     if request.method not in _SAFE and not equal(request.headers.get(CSRF_HEADER, ""), csrf_token(secret)):
-        raise ProductError("csrf_token_invalid", 403, f"Send the cookie {CSRF_COOKIE} back as header X-CSRF-Token.")
-    _, membership, tenant = found
+        raise ProductError(
+            "csrf_token_invalid",
+            403,
+            f"CSRF token invalid: send the value of the cookie {CSRF_COOKIE} as header X-CSRF-Token.",
+        )
+    _, membership, tenant = row
     return Actor(tenant.id, tenant.key, tenant.name, "user", membership.user_id, membership.user.email, membership.role)
 
 
 def _at_least(role: Role) -> Callable[[Actor], Awaitable[Actor]]:
-    # `async` though it awaits nothing: others are called on a thread, and wait for one.
+    # `async` although it awaits nothing: FastAPI calls other functions on a thread, which has to be waited for.
     async def allowed(actor: Annotated[Actor, Depends(signed_in)]) -> Actor:
         if _RANK[actor.role] < _RANK[role]:
-            raise ProductError("not_allowed", 403, f"This takes the role {role}; yours is {actor.role}.")
+            raise ProductError("not_allowed", 403, f"Not allowed: this needs the role {role}, yours is {actor.role}.")
         return actor
 
     return allowed
 
 
-# For `APIRouter(dependencies=[SignedIn])`: authentication runs before anything a route declares, its session included.
+# For `APIRouter(dependencies=[SignedIn])`: authentication runs before a route's dependencies, its session included.
 SignedIn = Depends(signed_in)
 Viewer = Annotated[Actor, Depends(_at_least(Role.viewer))]
 Editor = Annotated[Actor, Depends(_at_least(Role.editor))]

@@ -1,4 +1,4 @@
-"""The record of changes, written in the transaction that makes them."""
+"""Audit log of changes, written in the transaction of the change."""
 
 from collections.abc import Iterable
 from typing import Any, Protocol
@@ -22,7 +22,7 @@ class Named(Protocol):
 def record(
     session: Session, actor: Actor | None, action: str, subject_id: UUID | None, subject_name: str, **detail: Any
 ) -> None:
-    """Note that `actor` (None: the product itself) did `action` (`mesh.created`) to a subject; `detail` is JSON."""
+    """Record that `actor` (None: the product itself) did `action` (`mesh.created`) to a subject; `detail` is JSON."""
     session.add(
         AuditEntry(
             actor_kind=actor.kind if actor else "system",
@@ -37,7 +37,7 @@ def record(
 
 
 def created(session: Session, actor: Actor | None, kind: str, row: Named, **detail: Any) -> None:
-    """Store a new row, read back what the database gave it, and note it as `kind.created`; `detail` is JSON."""
+    """Store a new row, read its defaults back, and record it as `kind.created`; `detail` is JSON."""
     session.add(row)
     session.flush()
     session.refresh(row)
@@ -45,7 +45,7 @@ def created(session: Session, actor: Actor | None, kind: str, row: Named, **deta
 
 
 def updated(session: Session, actor: Actor | None, kind: str, row: Named, fields: Iterable[str]) -> None:
-    """Store a changed row, read it back, and note it as `kind.updated` with the names of the fields."""
+    """Store a changed row, read it back, and record it as `kind.updated` with the names of the fields."""
     session.flush()
     session.refresh(row)
     record(session, actor, f"{kind}.updated", row.id, row.name, fields=sorted(fields))

@@ -1,4 +1,4 @@
-"""Tables of tenants and the people and programs that act for them."""
+"""Tables of tenants, users, sessions, API keys and the audit log."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -24,7 +24,7 @@ from sinemora.kit.db import Base, Identified, TenantOwned
 
 
 class Role(StrEnum):
-    """What a member may do: look, change, or also decide who may."""
+    """Role of a member: read; also change; also manage members and keys."""
 
     viewer = "viewer"
     editor = "editor"
@@ -32,14 +32,14 @@ class Role(StrEnum):
 
 
 class Scope(StrEnum):
-    """What an API key may do."""
+    """Scope of an API key."""
 
     read = "read"
     write = "write"
 
 
 class Tenant(Identified, Base):
-    """A customer: the wall of isolation."""
+    """Customer. No data is shared between tenants."""
 
     __tablename__ = "tenants"
 
@@ -48,7 +48,7 @@ class Tenant(Identified, Base):
 
 
 class TenantQuota(TenantOwned, Base):
-    """What a tenant may use, where it is not what the settings say (null)."""
+    """Quotas of a tenant. Null means the value of the settings."""
 
     __tablename__ = "tenant_quotas"
     __table_args__ = (
@@ -65,7 +65,7 @@ class TenantQuota(TenantOwned, Base):
 
 
 class User(Identified, Base):
-    """A person. One may belong to several tenants. The e-mail address is kept in lower case."""
+    """Person, who may belong to several tenants. The e-mail address is stored in lower case."""
 
     __tablename__ = "users"
     __table_args__ = (CheckConstraint("email = lower(email)", name="email_lower"),)
@@ -75,7 +75,7 @@ class User(Identified, Base):
 
 
 class Membership(TenantOwned, Base):
-    """A user's place in a tenant."""
+    """Membership of a user in a tenant."""
 
     __tablename__ = "memberships"
     __table_args__ = (CheckConstraint("role IN ('viewer', 'editor', 'owner')", name="role"),)
@@ -89,7 +89,7 @@ class Membership(TenantOwned, Base):
 
 
 class BrowserSession(Identified, TenantOwned, Base):
-    """A signed-in browser. Ends with the membership; only a digest of its cookie is kept."""
+    """Signed-in browser. It ends with the membership; only a digest of its cookie is stored."""
 
     __tablename__ = "sessions"
     __table_args__ = (
@@ -105,7 +105,7 @@ class BrowserSession(Identified, TenantOwned, Base):
 
 
 class ApiKey(Identified, TenantOwned, Base):
-    """A program's way in: scoped, expiring, kept as a digest."""
+    """API key with scopes and an expiry, stored as a digest."""
 
     __tablename__ = "api_keys"
     __table_args__ = (
@@ -121,7 +121,7 @@ class ApiKey(Identified, TenantOwned, Base):
 
 
 class AuditEntry(Identified, TenantOwned, Base):
-    """Who changed what. Names are copied, since the entry outlives what it speaks of."""
+    """Entry of the audit log. Names are copied, since an entry outlives its subject."""
 
     __tablename__ = "audit_entries"
     __table_args__ = (Index(None, "tenant_id", "created_at", "id"),)

@@ -1,4 +1,4 @@
-"""SQL of tenants. Those that find out who is asking run in a system session; the rest in the tenant's."""
+"""SQL of tenants. Authentication runs in a system session, the rest in the tenant's."""
 
 from datetime import datetime
 from uuid import UUID
@@ -15,7 +15,7 @@ def tenant_by_name(session: Session, name: str) -> Tenant | None:
 
 
 def user_by_email(session: Session, email: str) -> User | None:
-    """Return the user of this address, whatever its case."""
+    """Return the user of this address, case-insensitively."""
     return session.scalars(select(User).where(User.email == email.lower())).one_or_none()
 
 
@@ -27,7 +27,7 @@ def first_membership(session: Session, user_id: UUID) -> Membership | None:
 
 
 def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSession, Membership, Tenant] | None:
-    """Return the living browser session with this digest, whose it is, and where."""
+    """Return the unexpired browser session with this digest, its membership and its tenant."""
     row = session.execute(
         select(BrowserSession, Membership, Tenant)
         .join(
@@ -40,7 +40,7 @@ def signed_in(session: Session, digest: bytes, now: datetime) -> tuple[BrowserSe
     return row
 
 
-def living_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:
+def active_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, Tenant] | None:
     """Return the API key with this digest, unless it has expired, and its tenant."""
     row = session.execute(
         select(ApiKey, Tenant)
@@ -51,12 +51,12 @@ def living_key(session: Session, digest: bytes, now: datetime) -> tuple[ApiKey, 
 
 
 def end_session(session: Session, digest: bytes) -> None:
-    """Forget a browser session."""
+    """Delete a browser session."""
     session.execute(delete(BrowserSession).where(BrowserSession.secret_digest == digest))
 
 
 def delete_expired_sessions(session: Session, now: datetime) -> int:
-    """Forget browser sessions that are over; how many."""
+    """Delete expired browser sessions. Return their number."""
     result = session.execute(delete(BrowserSession).where(BrowserSession.expires_at <= now))
     assert isinstance(result, CursorResult)
     return result.rowcount

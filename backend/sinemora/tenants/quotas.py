@@ -1,7 +1,7 @@
-"""What a tenant may use: VMs, paths, windows a second, days kept. Set by the operator, or else by the settings.
+"""Quotas of a tenant: VMs, paths, windows per second, days of retention. The operator or the settings set them.
 
-Growth is refused where it happens, in the transaction that would grow: `hold` makes those of one tenant take turns, so
-two at once cannot pass the limit together. What a tenant already has stays when its quota is lowered.
+Growth is refused in the transaction that would grow. `lock` serialises these transactions of a tenant, so that two at
+once cannot exceed a limit together. When a quota is lowered, existing objects stay.
 """
 
 from dataclasses import dataclass
@@ -14,11 +14,11 @@ from sinemora.kit.config import settings
 from sinemora.kit.errors import ProductError
 from sinemora.tenants.models import TenantQuota
 
-_TURN = 84200011
+_LOCK = 84200011
 
 
 class Resource(StrEnum):
-    """What is limited."""
+    """Limited resource."""
 
     VMS = "vms"
     PATHS = "paths"
@@ -30,7 +30,7 @@ class Resource(StrEnum):
 _UNITS = {
     Resource.VMS: "VMs",
     Resource.PATHS: "paths",
-    Resource.WINDOWS_PER_S: "windows a second",
+    Resource.WINDOWS_PER_S: "windows per second",
     Resource.RAW_DAYS: "days of windows",
     Resource.MINUTE_DAYS: "days of minutes",
 }
@@ -38,7 +38,7 @@ _UNITS = {
 
 @dataclass(frozen=True)
 class Limits:
-    """What one tenant may use."""
+    """Limits of one tenant."""
 
     vms: int
     paths: int
@@ -48,40 +48,40 @@ class Limits:
 
 
 def limits(session: Session) -> Limits:
-    """Return the limits of the session's tenant. Nothing is kept longer than the installation keeps it for anybody."""
+    """Return the limits of the session's tenant. Retention is at most that of the installation."""
     tenant_id = session.info["tenant_id"]
-    found = session.get(TenantQuota, tenant_id) if tenant_id else None
-    return effective(found)
+    quota = session.get(TenantQuota, tenant_id) if tenant_id else None
+    return effective(quota)
 
 
-def effective(found: TenantQuota | None) -> Limits:
-    """What a tenant's row comes to together with the settings."""
-    mine = found or TenantQuota()
+def effective(quota: TenantQuota | None) -> Limits:
+    """Return the limits of a tenant from its quota and the settings."""
+    own = quota or TenantQuota()
     return Limits(
-        vms=settings().quota_vms if mine.vms is None else mine.vms,
-        paths=settings().quota_paths if mine.paths is None else mine.paths,
-        windows_per_s=settings().quota_windows_per_s if mine.windows_per_s is None else mine.windows_per_s,
-        raw_days=min(mine.raw_days or settings().retention_raw_days, settings().retention_raw_days),
-        minute_days=min(mine.minute_days or settings().retention_1m_days, settings().retention_1m_days),
+        vms=settings().quota_vms if own.vms is None else own.vms,
+        paths=settings().quota_paths if own.paths is None else own.paths,
+        windows_per_s=settings().quota_windows_per_s if own.windows_per_s is None else own.windows_per_s,
+        raw_days=min(own.raw_days or settings().retention_raw_days, settings().retention_raw_days),
+        minute_days=min(own.minute_days or settings().retention_1m_days, settings().retention_1m_days),
     )
 
 
-def hold(session: Session) -> None:
-    """Make others of this tenant that would grow wait until this transaction ends."""
+def lock(session: Session) -> None:
+    """Take the tenant's lock for growth until the end of this transaction."""
     session.execute(
-        text("SELECT pg_advisory_xact_lock(:turn, :key)"), {"turn": _TURN, "key": session.info["tenant_key"]}
+        text("SELECT pg_advisory_xact_lock(:lock, :key)"), {"lock": _LOCK, "key": session.info["tenant_key"]}
     )
 
 
-def check(resource: Resource, wanted: float, limit: float) -> None:
-    """ProductError `quota_exceeded` (403) unless `wanted` is within `limit`."""
-    if wanted > limit:
+def check(resource: Resource, requested: float, limit: float) -> None:
+    """Check that `requested` is within `limit`. ProductError `quota_exceeded` (403)."""
+    if requested > limit:
         raise ProductError(
             "quota_exceeded",
             403,
-            f"This would come to {wanted:,.6g} {_UNITS[resource]}, and this tenant may have {limit:,.6g}."
-            " Remove what is no longer needed, or ask the operator of this installation for more.",
+            f"Quota exceeded: {requested:,.6g} {_UNITS[resource]} requested, {limit:,.6g} allowed."
+            " Remove unused ones, or ask the operator of this installation for more.",
             resource=resource,
             limit=limit,
-            wanted=wanted,
+            wanted=requested,
         )

@@ -8,8 +8,8 @@ from sqlalchemy import select
 from sinemora.kit.config import settings
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.idempotency import ProductRoute, secret_once
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.idempotency import ProductRoute, secret_once
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.kit.security import csrf_token
 from sinemora.tenants import service
 from sinemora.tenants.access import CSRF_COOKIE, SESSION_COOKIE, Owner, SignedIn, Viewer
@@ -26,13 +26,13 @@ from sinemora.tenants.schemas import (
     UserRead,
 )
 
-door = APIRouter(prefix="/v1/auth", tags=["auth"])
+sign_in_router = APIRouter(prefix="/v1/auth", tags=["auth"])
 router = APIRouter(prefix="/v1", dependencies=[SignedIn], route_class=ProductRoute, responses=responses(401, 403, 429))
 
 
-@door.post("/sign-in", responses=responses(401, 422, 429))
+@sign_in_router.post("/sign-in", responses=responses(401, 422, 429))
 def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
-    """Open a browser session: a cookie scripts cannot read, and one they send back as `X-CSRF-Token`."""
+    """Open a browser session. It sets a cookie hidden from scripts, and one to send back as `X-CSRF-Token`."""
     opened = service.sign_in(body, request.client.host if request.client else "")
     csrf = csrf_token(opened.secret)
     life_s = settings().session_hours * 3600
@@ -51,7 +51,7 @@ def sign_in(body: SignIn, request: Request, response: Response) -> SessionRead:
 
 @router.post("/auth/sign-out", status_code=204, tags=["auth"])
 def sign_out(request: Request, response: Response, actor: Viewer) -> None:
-    """End this browser session. An API key has none and is left alone."""
+    """End this browser session. An API key stays valid."""
     secret = request.cookies.get(SESSION_COOKIE)
     if actor.kind == "user" and secret:
         service.sign_out(secret)
@@ -61,7 +61,7 @@ def sign_out(request: Request, response: Response, actor: Viewer) -> None:
 
 @router.get("/auth/session", tags=["auth"])
 def read_session(request: Request, actor: Viewer) -> SessionRead:
-    """Who is signed in. For an API key, the key stands in for the user and there is no CSRF token."""
+    """Return the signed-in user. For an API key, `user` is the key and there is no CSRF token."""
     secret = request.cookies.get(SESSION_COOKIE) if actor.kind == "user" else None
     return SessionRead(
         user=UserRead(id=actor.id, email=actor.name),
@@ -73,38 +73,43 @@ def read_session(request: Request, actor: Viewer) -> SessionRead:
 
 @router.get("/api-keys", tags=["api-keys"], response_model=Page[ApiKeyRead])
 def list_api_keys(session: SessionDep, actor: Viewer, page: Paging) -> Slice[ApiKey]:
-    """The tenant's keys by name, without their secrets."""
+    """List the tenant's API keys by name, without their secrets."""
     return paginate(session, select(ApiKey), page, ApiKey.name)
 
 
 @router.post("/api-keys", status_code=201, tags=["api-keys"], responses=responses(409, 422))
 @secret_once
 def create_api_key(body: ApiKeyCreate, session: SessionDep, actor: Owner) -> ApiKeyCreated:
-    """Make a key. Its secret is in this answer and nowhere else."""
+    """Create an API key. Only this response contains its secret."""
     key, secret = service.create_api_key(session, actor, body)
     return ApiKeyCreated(**ApiKeyRead.model_validate(key).model_dump(), secret=secret)
 
 
 @router.delete("/api-keys/{api_key_id}", status_code=204, tags=["api-keys"], responses=responses(404))
 def delete_api_key(api_key_id: UUID, session: SessionDep, actor: Owner) -> None:
-    """End a key at once."""
+    """Delete an API key. It is invalid at once."""
     service.delete_api_key(session, actor, api_key_id)
 
 
 @router.get("/members", tags=["members"])
 def list_members(session: SessionDep, actor: Viewer, page: Paging) -> Page[MemberRead]:
-    """The users of the tenant, oldest first."""
-    found = paginate(session, select(Membership), page, Membership.created_at, Membership.user_id)
+    """List the users of the tenant, oldest first."""
+    memberships = paginate(session, select(Membership), page, Membership.created_at, Membership.user_id)
     return Page(
         items=[
-            MemberRead(id=one.user_id, email=one.user.email, role=one.role, created_at=one.created_at)
-            for one in found.items
+            MemberRead(
+                id=membership.user_id,
+                email=membership.user.email,
+                role=membership.role,
+                created_at=membership.created_at,
+            )
+            for membership in memberships.items
         ],
-        next_cursor=found.next_cursor,
+        next_cursor=memberships.next_cursor,
     )
 
 
 @router.get("/audit-entries", tags=["audit"], response_model=Page[AuditEntryRead])
 def list_audit_entries(session: SessionDep, actor: Owner, page: Paging) -> Slice[AuditEntry]:
-    """Who changed what, newest first."""
+    """List the entries of the audit log, newest first."""
     return paginate(session, select(AuditEntry), page, AuditEntry.created_at, AuditEntry.id, descending=True)

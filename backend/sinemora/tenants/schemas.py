@@ -1,4 +1,4 @@
-"""Shapes on the wire: sign-in, API keys, members, audit."""
+"""JSON schemas of sign-in, API keys, members and the audit log."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -13,21 +13,21 @@ Name = Annotated[str, Field(min_length=1, max_length=100)]
 
 
 class SignIn(Write):
-    """An attempt to sign in."""
+    """Credentials of a sign-in."""
 
     email: Annotated[str, Field(min_length=3, max_length=254)]
     password: Annotated[SecretStr, Field(min_length=1, max_length=1024)]
 
 
 class UserRead(Read):
-    """A person."""
+    """User."""
 
     id: UUID
     email: str
 
 
 class TenantRead(Read):
-    """A customer. `key` stands for the tenant in time series."""
+    """Tenant. `key` identifies it in time series."""
 
     id: UUID
     key: int
@@ -35,7 +35,7 @@ class TenantRead(Read):
 
 
 class SessionRead(Read):
-    """Who is signed in where. `csrf_token` goes back as `X-CSRF-Token` with every unsafe request."""
+    """Signed-in user and tenant. Send `csrf_token` as `X-CSRF-Token` with every unsafe request."""
 
     user: UserRead
     tenant: TenantRead
@@ -44,7 +44,7 @@ class SessionRead(Read):
 
 
 class MemberRead(Read):
-    """A user of the tenant."""
+    """User of the tenant."""
 
     id: UUID
     email: str
@@ -53,7 +53,7 @@ class MemberRead(Read):
 
 
 class ApiKeyCreate(Write):
-    """A key to be made. `write` includes `read`."""
+    """API key to create. `write` includes `read`."""
 
     name: Name
     scopes: Annotated[list[Scope], Field(min_length=1, max_length=2)]
@@ -61,7 +61,7 @@ class ApiKeyCreate(Write):
 
 
 class ApiKeyRead(Read):
-    """A key without its secret."""
+    """API key without its secret."""
 
     id: UUID
     name: str
@@ -72,13 +72,13 @@ class ApiKeyRead(Read):
 
 
 class ApiKeyCreated(ApiKeyRead):
-    """A new key. `secret` is shown this once and sent as `Authorization: Bearer sm_…`."""
+    """New API key. `secret` is shown only once; send it as `Authorization: Bearer sm_…`."""
 
     secret: str
 
 
 class AuditEntryRead(Read):
-    """Who changed what, and when."""
+    """Entry of the audit log."""
 
     id: UUID
     created_at: datetime

@@ -1,4 +1,4 @@
-"""Use cases of tenants: the first owner, signing in and out, API keys."""
+"""Use cases of tenants: the first owner, sign-in and sign-out, API keys."""
 
 import secrets
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from sinemora.tenants.access import KEY_PREFIX, Actor
 from sinemora.tenants.models import ApiKey, BrowserSession, Membership, Role, Tenant, User
 from sinemora.tenants.schemas import ApiKeyCreate, SignIn
 
-_KEY_LIFE = timedelta(days=366)
+_KEY_LIFETIME_MAX = timedelta(days=366)
 
 
 @dataclass(frozen=True)
 class OwnerCreated:
-    """What `create_owner` found or made. `password` is set only when one was generated now."""
+    """Result of `create_owner`. `password` is set only if one was generated."""
 
     tenant_id: UUID
     user_id: UUID
@@ -31,7 +31,7 @@ class OwnerCreated:
 
 @dataclass(frozen=True)
 class SignInResult:
-    """A fresh browser session: who, where, and the secret for the cookie."""
+    """New browser session: user, tenant, role, and the secret for the cookie."""
 
     user: User
     tenant: Tenant
@@ -40,15 +40,15 @@ class SignInResult:
 
 
 def create_owner(tenant_name: str, email: str, password: str | None = None) -> OwnerCreated:
-    """Make sure that this tenant exists and this user owns it; safe to repeat.
+    """Ensure that this tenant exists and this user owns it; safe to repeat.
 
-    A new user gets `password`, or a generated one that only the answer shows. The password of an existing user is
-    left alone. ValueError when the address is none or the password is shorter than 10 characters.
+    A new user gets `password`, or a generated one that only the result contains. The password of an existing user
+    does not change. ValueError for an invalid address or a password of fewer than 10 characters.
     """
     if "@" not in email:
-        raise ValueError(f"{email!r} is not an e-mail address")
+        raise ValueError(f"not an e-mail address: {email!r}")
     if password is not None and len(password) < 10:
-        raise ValueError("a password needs at least 10 characters")
+        raise ValueError("password too short: it needs at least 10 characters")
     with system_session() as session:
         tenant = queries.tenant_by_name(session, tenant_name)
         if tenant is None:
@@ -79,12 +79,12 @@ def sign_in(body: SignIn, address: str) -> SignInResult:
     now = datetime.now(UTC)
     with system_session() as session:
         user = queries.user_by_email(session, email)
-    # Outside the transaction: hashing takes long enough to hold a connection for nothing.
+    # Outside a transaction: hashing is slow and needs no connection.
     fits = check_password(user.password_hash if user else None, body.password.get_secret_value())
     with system_session() as session:
         membership = queries.first_membership(session, user.id) if user and fits else None
         if user is None or membership is None:
-            raise ProductError("bad_credentials", 401, "E-mail address or password is wrong.")
+            raise ProductError("bad_credentials", 401, "Bad credentials: e-mail address or password is wrong.")
         throttle.forgive(counted)
         secret = secrets.token_urlsafe(32)
         session.add(
@@ -99,7 +99,7 @@ def sign_in(body: SignIn, address: str) -> SignInResult:
 
 
 def sign_out(secret: str) -> None:
-    """End the browser session with this cookie; a session long over is no error."""
+    """End the browser session with this cookie. An expired session is no error."""
     with system_session() as session:
         queries.end_session(session, digest(secret))
 
@@ -107,10 +107,10 @@ def sign_out(secret: str) -> None:
 def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[ApiKey, str]:
     """Return a new key and its secret. ProductError `api_key_name_taken`, `api_key_life_invalid` (409)."""
     now = datetime.now(UTC)
-    if not now < body.expires_at <= now + _KEY_LIFE:
-        raise ProductError("api_key_life_invalid", 409, "A key ends in the future and within a year.")
+    if not now < body.expires_at <= now + _KEY_LIFETIME_MAX:
+        raise ProductError("api_key_life_invalid", 409, "Invalid expiry: it must be in the future and within a year.")
     if queries.api_key_by_name(session, body.name):
-        raise ProductError("api_key_name_taken", 409, "There is a key of this name already.")
+        raise ProductError("api_key_name_taken", 409, "Name taken: another API key has this name.")
     secret = new_secret(KEY_PREFIX)
     key = ApiKey(
         name=body.name,
@@ -124,7 +124,7 @@ def create_api_key(session: Session, actor: Actor, body: ApiKeyCreate) -> tuple[
 
 
 def delete_api_key(session: Session, actor: Actor, key_id: UUID) -> None:
-    """End a key at once. ProductError `api_key_unknown`."""
+    """Delete an API key; it is invalid at once. ProductError `api_key_unknown`."""
     key = session.get(ApiKey, key_id)
     if key is None:
         raise NotFound("api key")

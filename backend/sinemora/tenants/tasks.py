@@ -1,10 +1,10 @@
-"""Sweeps of tenants: what is over is forgotten."""
+"""Sweep of tenants: deletes expired sessions and keys."""
 
 from datetime import UTC, datetime
 
 from sinemora.kit.celery import celery
 from sinemora.kit.db import system_session
-from sinemora.kit.idempotency import delete_old_keys
+from sinemora.kit.http.idempotency import delete_old_keys
 from sinemora.tenants import queries
 
 

@@ -8,7 +8,7 @@ from sqlalchemy import ForeignKeyConstraint, Index, UniqueConstraint, func
 from sqlalchemy.orm import Mapped, mapped_column, relationship
 
 from sinemora.kit.db import Base, Identified, TenantOwned
-from sinemora.kit.etag import Versioned
+from sinemora.kit.http.etag import Versioned
 from sinemora.meshes.models import Mesh
 
 

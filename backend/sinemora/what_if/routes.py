@@ -8,9 +8,9 @@ from sqlalchemy import select
 
 from sinemora.kit.db import SessionDep
 from sinemora.kit.errors import responses
-from sinemora.kit.etag import Precondition, tag
-from sinemora.kit.idempotency import ProductRoute
-from sinemora.kit.paging import Page, Paging, Slice, paginate
+from sinemora.kit.http.etag import Precondition, tag
+from sinemora.kit.http.idempotency import ProductRoute
+from sinemora.kit.http.paging import Page, Paging, Slice, paginate
 from sinemora.recommendations.schemas import MINUTES, Percentile
 from sinemora.recommendations.service import resolve_mesh
 from sinemora.tenants.access import Editor, SignedIn, Viewer

@@ -8,7 +8,7 @@ from sqlalchemy.orm import Session
 from sinemora.applications.schemas import Named
 from sinemora.applications.service import get_application
 from sinemora.kit.errors import NotFound, ProductError
-from sinemora.kit.etag import IfMatch
+from sinemora.kit.http.etag import IfMatch
 from sinemora.measurements.schemas import Span
 from sinemora.recommendations import explanation, load_instance
 from sinemora.recommendations.instance import Instance

@@ -103,7 +103,7 @@ def test_a_rule_is_looked_at_before_it_is_saved(said: Any, tmp_path: Any):
     assert "fires in 0 of" in said("rules", "preview", "Above a millisecond", *asked)
     assert "no rule Old" in said("rules", "try", "Old", "--mesh", "demo", "--file", str(file), code=1)
     file.write_text("rules: [")
-    assert "no YAML" in said("rules", "try", "New", "--mesh", "demo", "--file", str(file), code=1)
+    assert "Not YAML" in said("rules", "try", "New", "--mesh", "demo", "--file", str(file), code=1)
 
 
 def test_silences_are_looked_at_made_and_ended(said: Any):

@@ -55,7 +55,7 @@ class _Hook(BaseHTTPRequestHandler):
         self.wfile.write(b"ok")
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 def _running(server: socketserver.BaseServer) -> Iterator[Any]:

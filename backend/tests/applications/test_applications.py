@@ -209,7 +209,7 @@ def test_the_manifest_of_the_documentation_is_taken(owner: Member, make_mesh):
     ("document", "code", "pointer", "words"),
     [
         ("a: [", "manifest_invalid", None, "line 1"),
-        ("tasks: []", "manifest_invalid", None, "one document with one key"),
+        ("tasks: []", "manifest_invalid", None, "it has one key"),
         ("applications:\n- name: x\n", "manifest_invalid", "#/applications/0/mesh", "required"),
         (
             "applications:\n- {name: x, mesh: nowhere, curve: dns, tasks: [{vm: a-1, root: true}, {vm: b-1}]}\n",

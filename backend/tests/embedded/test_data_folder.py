@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from sinemora.embedded import sockets
 from sinemora.embedded.data_folder import DataFolder, RunningError, locate
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.service_user import ServiceUser
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers import sockets
+from sinemora.embedded.servers.service_user import ServiceUser
 from sinemora.kit.config import Settings
 
 ME = ServiceUser("me", os.geteuid(), os.getegid())
@@ -28,9 +28,9 @@ def test_a_new_folder_is_private_and_marked(folder: DataFolder) -> None:
 def test_a_folder_with_other_things_in_it_is_left_alone(folder: DataFolder) -> None:
     folder.path.mkdir()
     (folder.path / "holiday.jpg").touch()
-    with pytest.raises(TroubleError, match="not empty"):
+    with pytest.raises(EmbeddedError, match="not empty"):
         folder.claim(ME)
-    with pytest.raises(TroubleError, match="not deleted"):
+    with pytest.raises(EmbeddedError, match="not deleted"):
         folder.delete()
     assert (folder.path / "holiday.jpg").exists()
 
@@ -79,7 +79,7 @@ def test_a_short_socket_folder_that_is_a_link_is_refused(tmp_path: Path) -> None
     short.rmdir()
     short.symlink_to(tmp_path)
     try:
-        with pytest.raises(TroubleError, match="somebody else"):
+        with pytest.raises(EmbeddedError, match="another user"):
             sockets.socket_dir(deep, "valkey", "valkey.sock", ME)
     finally:
         short.unlink()

@@ -36,9 +36,9 @@ def test_machines_fill_three_zones_in_turn_and_keep_their_names_when_there_are_m
 
 
 def test_a_data_folder_chosen_by_hand_has_addresses_of_its_own() -> None:
-    one, other = DataFolder(Path("/srv/one")), DataFolder(Path("/srv/other"))
-    assert demo.network(one, chosen=False) == demo.network(other, chosen=False) == "127.20.0"
-    assert len({demo.network(one, chosen=True), demo.network(other, chosen=True), "127.20.0"}) == 3
+    first, second = DataFolder(Path("/srv/one")), DataFolder(Path("/srv/other"))
+    assert demo.network(first, chosen=False) == demo.network(second, chosen=False) == "127.20.0"
+    assert len({demo.network(first, chosen=True), demo.network(second, chosen=True), "127.20.0"}) == 3
 
 
 def test_ports_are_kept_and_others_are_taken_when_they_are_not_free(folder: DataFolder) -> None:
@@ -80,8 +80,8 @@ def enrol(owner: Member, token: str, name: str) -> AgentCaller:
         },
     )
     assert answer.status_code == 201, answer.text
-    found = answer.json()
-    return AgentCaller(owner.http, agent_id=UUID(found["agent_id"]), vm_id=UUID(found["vm_id"]), name=name)
+    body = answer.json()
+    return AgentCaller(owner.http, agent_id=UUID(body["agent_id"]), vm_id=UUID(body["vm_id"]), name=name)
 
 
 def members(owner: Member) -> list[str]:
@@ -90,16 +90,16 @@ def members(owner: Member) -> list[str]:
 
 
 def test_machines_enrol_once_and_keep_who_they_are(owner: Member, run: Run) -> None:
-    token, strangers = run({"a-1": "", "b-1": ""})
-    assert strangers == ["a-1", "b-1"]
-    known = {name: str(enrol(owner, token, name).agent_id) for name in strangers}
+    token, unenrolled = run({"a-1": "", "b-1": ""})
+    assert unenrolled == ["a-1", "b-1"]
+    known = {name: str(enrol(owner, token, name).agent_id) for name in unenrolled}
     assert run(known) == ("", [])
     assert members(owner) == ["a-1", "b-1"]
 
 
 def test_fewer_machines_leave_the_mesh_and_come_back_as_they_were(owner: Member, run: Run) -> None:
-    token, strangers = run({"a-1": "", "b-1": "", "c-1": ""})
-    known = {name: str(enrol(owner, token, name).agent_id) for name in strangers}
+    token, unenrolled = run({"a-1": "", "b-1": "", "c-1": ""})
+    known = {name: str(enrol(owner, token, name).agent_id) for name in unenrolled}
     assert run({name: known[name] for name in ("a-1", "b-1")}) == ("", [])
     assert members(owner) == ["a-1", "b-1"]
     assert run(known) == ("", [])
@@ -109,8 +109,8 @@ def test_fewer_machines_leave_the_mesh_and_come_back_as_they_were(owner: Member,
 def test_a_machine_whose_identity_was_lost_can_enrol_again(owner: Member, run: Run) -> None:
     token, _ = run({"a-1": "", "b-1": ""})
     known = {name: str(enrol(owner, token, name).agent_id) for name in ("a-1", "b-1")}
-    token, strangers = run(known | {"a-1": ""})
-    assert strangers == ["a-1"]
+    token, unenrolled = run(known | {"a-1": ""})
+    assert unenrolled == ["a-1"]
     assert str(enrol(owner, token, "a-1").agent_id) != known["a-1"]
 
 

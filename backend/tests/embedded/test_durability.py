@@ -22,7 +22,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from sinemora.embedded.data_folder import DataFolder, checkout
-from sinemora.embedded.postgres import SUPERUSER, PostgresServer
+from sinemora.embedded.servers.postgres import SUPERUSER, PostgresServer
 from tests import callers
 from tests.callers import AgentCaller, Member
 
@@ -39,7 +39,7 @@ pytestmark = pytest.mark.skipif(not _AGENT.is_file(), reason="the agent is not b
 
 
 class Product:
-    """`sinemora up` with a data folder, port and demonstration of its own."""
+    """Process of `sinemora up` with a separate data folder, port and demonstration."""
 
     def __init__(self, folder: Path) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
@@ -62,7 +62,7 @@ class Product:
         return [sys.executable, "-m", "sinemora.embedded", name]
 
     def do(self, name: str, expected: int = 0) -> str:
-        """Run a command beside the product; what it printed."""
+        """Run a command while the product runs. Return its output."""
         done = subprocess.run(
             self._command(name), env=self.env, cwd=self.folder.path.parent, capture_output=True, text=True, check=False
         )
@@ -70,14 +70,14 @@ class Product:
         return done.stdout
 
     def child(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
-        return found
+        result: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
+        return result
 
-    def until(self, true: Callable[[], bool], what: str, patience_s: float = 300) -> None:
-        deadline = time.monotonic() + patience_s
+    def until(self, true: Callable[[], bool], what: str, timeout_s: float = 300) -> None:
+        deadline = time.monotonic() + timeout_s
         while not true():
             if self.process.poll() is not None or time.monotonic() > deadline:
-                pytest.fail(f"{what} within {patience_s:.0f} s: {self.output.read_text()}\n{self.folder.read_state()}")
+                pytest.fail(f"{what} within {timeout_s:.0f} s: {self.output.read_text()}\n{self.folder.read_state()}")
             time.sleep(0.1)
 
 
@@ -101,9 +101,9 @@ class Reporter(threading.Thread):
         window = int(time.time()) // REPORTERS * REPORTERS - 6 + self.number
         while not self._ended.wait(0.02):
             again = self.acknowledged and self.random.random() < 0.25
-            wanted = self.random.choice(self.acknowledged) if again else window
+            started_at_s = self.random.choice(self.acknowledged) if again else window
             try:
-                answer = self.agent.post("/v1/agents/self/reports", json=self._report(wanted), timeout=5)
+                answer = self.agent.post("/v1/agents/self/reports", json=self._report(started_at_s), timeout=5)
             except httpx2.HTTPError:
                 self.failures += 1
                 continue
@@ -188,9 +188,9 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
     with capsys.disabled():
         print(
             f"\nkilled {', '.join(VICTIMS)}, database restarted:"
-            f" {sum(len(one.acknowledged) for one in reporters)} windows acknowledged,"
-            f" {sum(one.sent_again for one in reporters)} of them sent again,"
-            f" {sum(one.failures for one in reporters)} attempts failed, {stored} windows stored, 0 lost, 0 twice;"
+            f" {sum(len(entry.acknowledged) for entry in reporters)} windows acknowledged,"
+            f" {sum(entry.sent_again for entry in reporters)} of them sent again,"
+            f" {sum(entry.failures for entry in reporters)} attempts failed, {stored} windows stored, 0 lost, 0 twice;"
             f" of {BODIES} malformed bodies {refused}, no process died of them"
         )
     _no_window_of_the_agents_is_missing(product, demo["key"], began_at)
@@ -202,7 +202,7 @@ def test_every_process_may_be_killed_and_nothing_acknowledged_is_lost(
 def _reports_go_on(product: Product, reporters: list[Reporter]) -> None:
     seen = [len(reporter.acknowledged) for reporter in reporters]
     product.until(
-        lambda: all(len(one.acknowledged) > before + 10 for one, before in zip(reporters, seen, strict=True)),
+        lambda: all(len(entry.acknowledged) > before + 10 for entry, before in zip(reporters, seen, strict=True)),
         "reports are acknowledged",
     )
 
@@ -235,7 +235,7 @@ def _kill(product: Product, name: str, how: signal.Signals = signal.SIGKILL, res
 
 
 def _all_acknowledged_windows_are_stored_once(product: Product, reporters: list[Reporter]) -> int:
-    """How many windows are stored: at least all that were acknowledged, none twice."""
+    """Check that every acknowledged window is stored once. Return the number of stored windows."""
     acknowledged = {window for reporter in reporters for window in reporter.acknowledged}
     assert len(acknowledged) > 100
     assert sum(reporter.sent_again for reporter in reporters) > 20
@@ -251,7 +251,7 @@ def _all_acknowledged_windows_are_stored_once(product: Product, reporters: list[
 
 
 def _no_window_of_the_agents_is_missing(product: Product, mesh_key: int, began_at: float) -> None:
-    """The agents went on measuring all the while, spooled, and sent again: no gap in what each one stored."""
+    """Check that no stored window of the agents is missing: they continued to measure, spooled, and sent again."""
     rows = _short_windows(product, mesh_key)
     for vm_key in {vm_key for vm_key, _ in rows}:
         windows = sorted(at for key, at in rows if key == vm_key)
@@ -279,7 +279,7 @@ def _status(product: Product) -> int:
 
 def _processes_of(folder: Path) -> list[str]:
     """Command lines and folders of processes that have to do with `folder`."""
-    found = []
+    collected = []
     for process in Path("/proc").iterdir():
         if process.name.isdecimal():
             try:
@@ -287,5 +287,5 @@ def _processes_of(folder: Path) -> list[str]:
             except OSError:
                 continue
             if str(folder) in text:
-                found.append(text.replace("\0", " "))
-    return found
+                collected.append(text.replace("\0", " "))
+    return collected

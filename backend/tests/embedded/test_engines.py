@@ -1,4 +1,4 @@
-"""The embedded servers as they really run: private, nobody trusted, back after a crash."""
+"""Tests of the real embedded servers: private, without trusted connections, recovered after a crash."""
 
 import os
 import shutil
@@ -12,9 +12,9 @@ import psycopg
 import pytest
 import redis
 
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.postgres import APP_ROLE, OWNER_ROLE, SUPERUSER, PostgresServer
-from sinemora.embedded.valkey import ValkeyServer
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.postgres import APP_ROLE, OWNER_ROLE, SUPERUSER, PostgresServer
+from sinemora.embedded.servers.valkey import ValkeyServer
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_data_of_another_version_are_refused_with_the_way_out(postgres: Postgres
     right = marker.read_text()
     marker.write_text("16\n")
     try:
-        with pytest.raises(TroubleError, match="written by PostgreSQL 16"):
+        with pytest.raises(EmbeddedError, match="16 wrote the data"):
             postgres._check_version()
     finally:
         marker.write_text(right)

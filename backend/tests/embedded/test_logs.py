@@ -4,25 +4,25 @@ from pathlib import Path
 
 import pytest
 
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.logs import _news, follow
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.logs import _new_lines, follow
 
 
 def test_each_line_is_told_once_and_only_when_whole(tmp_path: Path) -> None:
     log, read_to = tmp_path / "api.log", dict[Path, int]()
     log.write_text("one\ntwo\nthr")
-    assert _news(log, read_to) == ["one", "two"]
-    assert _news(log, read_to) == []
+    assert _new_lines(log, read_to) == ["one", "two"]
+    assert _new_lines(log, read_to) == []
     log.write_text("one\ntwo\nthree\n")
-    assert _news(log, read_to) == ["three"]
+    assert _new_lines(log, read_to) == ["three"]
     log.write_text("four\n")  # rotated: emptied in place, shorter than before
-    assert _news(log, read_to) == ["four"]
+    assert _new_lines(log, read_to) == ["four"]
 
 
 def test_a_long_log_starts_near_its_end_with_a_whole_line(tmp_path: Path) -> None:
     log = tmp_path / "api.log"
     log.write_text("".join(f"line {number}\n" for number in range(2000)))
-    lines = _news(log, {})
+    lines = _new_lines(log, {})
     assert lines[-1] == "line 1999"
     assert all(line.startswith("line ") for line in lines)
     assert len(lines) < 2000
@@ -30,7 +30,7 @@ def test_a_long_log_starts_near_its_end_with_a_whole_line(tmp_path: Path) -> Non
 
 def test_an_unknown_process_is_answered_with_those_there_are(tmp_path: Path) -> None:
     (tmp_path / "api.log").touch()
-    with pytest.raises(TroubleError, match="no log of ap") as caught:
+    with pytest.raises(EmbeddedError, match="no log of ap") as caught:
         follow(tmp_path, ["ap"], endless=False)
     assert "api" in caught.value.advice
 

@@ -6,7 +6,7 @@ import socket
 
 import pytest
 
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 from sinemora.embedded.ports import tcp_free, tcp_holder, tcp_refusal, udp_free
 from sinemora.embedded.up import require_port
 from sinemora.kit.config import Settings
@@ -22,9 +22,9 @@ def test_a_listener_is_found_and_named() -> None:
 
 
 def test_datagram_ports_are_counted_per_address() -> None:
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as one:
-        one.bind(("127.20.9.1", 0))
-        port = one.getsockname()[1]
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as opened:
+        opened.bind(("127.20.9.1", 0))
+        port = opened.getsockname()[1]
         assert not udp_free("127.20.9.1", port)
         assert udp_free("127.20.9.2", port)
 
@@ -33,5 +33,5 @@ def test_an_address_of_another_machine_is_not_called_taken() -> None:
     refusal = tcp_refusal("192.0.2.1", 8420)
     assert refusal is not None
     assert refusal.errno != errno.EADDRINUSE
-    with pytest.raises(TroubleError, match=r"^Nothing can listen on 192\.0\.2\.1 port 8420: "):
+    with pytest.raises(EmbeddedError, match=r"^Nothing can listen on 192\.0\.2\.1 port 8420: "):
         require_port(Settings(_env_file=None, host="192.0.2.1"))

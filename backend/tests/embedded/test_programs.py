@@ -38,20 +38,20 @@ def test_first_restart_is_immediate_then_it_waits_longer_up_to_a_limit() -> None
     ],
 )
 def test_a_program_that_ran_well_starts_counting_anew(lived_s: float, was_up: bool, failures: int) -> None:
-    one = child()
-    one.failures, one.is_up, one.started_at = 3, was_up, 100.0
-    one.ended(FAILED, 100.0 + lived_s)
-    assert one.failures == failures
-    assert one.due_at == 100.0 + lived_s + delay_s(failures)
+    running = child()
+    running.failures, running.is_up, running.started_at = 3, was_up, 100.0
+    running.ended(FAILED, 100.0 + lived_s)
+    assert running.failures == failures
+    assert running.due_at == 100.0 + lived_s + delay_s(failures)
 
 
 @pytest.mark.parametrize(
     ("status", "said"), [(KILLED, "killed by SIGKILL"), (FAILED, "ended with 1"), (0, "ended with 0")]
 )
 def test_the_end_is_told_in_words(status: int, said: str) -> None:
-    one = child()
-    one.ended(status, 0.0)
-    assert one.last_end == said
+    running = child()
+    running.ended(status, 0.0)
+    assert running.last_end == said
 
 
 def test_programs_stop_before_what_they_need() -> None:
@@ -64,26 +64,26 @@ def test_programs_stop_before_what_they_need() -> None:
         child("agent-1", ("api",)),
         child("agent-2", ("api",)),
     ]
-    for number, one in enumerate(started):
-        one.pid = number + 1
+    for number, entry in enumerate(started):
+        entry.pid = number + 1
     order: list[set[str]] = []
     while ready := stoppable(started):
-        order.append({one.program.name for one in ready})
-        for one in ready:
-            one.pid = None
+        order.append({entry.program.name for entry in ready})
+        for entry in ready:
+            entry.pid = None
     assert order == [{"agent-1", "agent-2", "worker"}, {"api"}, {"postgres", "valkey"}]
 
 
 def test_a_long_log_is_set_aside_and_goes_on_in_the_same_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(programs, "LOG_LIMIT_BYTES", 10)
-    one = Child(program("api"), tmp_path / "api.log")
-    with one.log.open("ab") as held_by_the_process:
+    running = Child(program("api"), tmp_path / "api.log")
+    with running.log.open("ab") as held_by_the_process:
         for number in range(programs.LOG_KEPT + 2):
             held_by_the_process.write(b"%d: twelve bytes\n" % number)
             held_by_the_process.flush()
-            one.rotate_log()
+            running.rotate_log()
         held_by_the_process.write(b"fresh\n")
-    assert one.log.read_text() == "fresh\n"
+    assert running.log.read_text() == "fresh\n"
     kept = sorted(path.name for path in tmp_path.iterdir())
     assert kept == ["api.log", *(f"api.log.{number}" for number in range(1, programs.LOG_KEPT + 1))]
     assert (tmp_path / "api.log.1").read_text().startswith(f"{programs.LOG_KEPT + 1}:")

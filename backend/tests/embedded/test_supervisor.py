@@ -20,7 +20,7 @@ PATIENCE_S = 20
 
 
 class Product:
-    """A supervisor over the programs of `script`, in a process of its own."""
+    """Separate process with a supervisor of the programs of `script`."""
 
     def __init__(self, folder: Path, programs: str) -> None:
         self.folder = DataFolder(folder)
@@ -30,7 +30,7 @@ class Product:
         from pathlib import Path
         from sinemora.embedded.data_folder import DataFolder
         from sinemora.embedded.programs import Program
-        from sinemora.embedded.service_user import ServiceUser
+        from sinemora.embedded.servers.service_user import ServiceUser
         from sinemora.embedded.supervisor import StopRequestedError, Supervisor
         import os, time
         from sinemora.embedded import programs
@@ -56,8 +56,8 @@ class Product:
         self.folder = DataFolder(folder / "data")
 
     def state(self, name: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
-        return found
+        result: dict[str, Any] = self.folder.read_state().get("processes", {}).get(name, {})
+        return result
 
     def until(self, true: Callable[[], bool], what: str) -> None:
         deadline = time.monotonic() + PATIENCE_S
@@ -80,19 +80,19 @@ Start = Callable[[str], Product]
 
 @pytest.fixture
 def start(tmp_path: Path) -> Iterator[Start]:
-    made: list[Product] = []
+    collected: list[Product] = []
 
     def run(programs: str) -> Product:
-        made.append(Product(tmp_path, programs))
-        return made[-1]
+        collected.append(Product(tmp_path, programs))
+        return collected[-1]
 
     yield run
-    for product in made:
+    for product in collected:
         product.stop()
 
 
 def alive(pid: int) -> bool:
-    """Whether the process runs; one that has ended but was not waited for does not."""
+    """Return whether the process runs; a zombie does not."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
@@ -124,7 +124,7 @@ def test_what_needs_another_waits_for_it(start: Start) -> None:
 
 
 def test_one_that_ignores_the_signal_is_killed_within_its_patience(start: Start) -> None:
-    product = start("sh('deaf', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_patience_s=0.5)")
+    product = start("sh('deaf', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_timeout_s=0.5)")
     product.until_up("deaf")
     pid = product.state("deaf")["pid"]
     started = time.monotonic()
@@ -135,7 +135,7 @@ def test_one_that_ignores_the_signal_is_killed_within_its_patience(start: Start)
 
 
 def test_a_second_signal_forces(start: Start) -> None:
-    product = start("sh('slow', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_patience_s=60)")
+    product = start("sh('slow', 'trap \"\" TERM; sleep 1000 & while :; do wait; done', stop_timeout_s=60)")
     product.until_up("slow")
     product.process.send_signal(signal.SIGINT)
     product.until(lambda: product.folder.read_state()["phase"] == "stopping", "it stops")
@@ -179,7 +179,7 @@ def test_one_that_hangs_is_killed_and_started_again(start: Start) -> None:
     os.killpg(first, signal.SIGSTOP)
     product.until(lambda: product.state("one").get("restarts") == 1, "it is started again")
     assert product.state("one")["last_end"] == "killed by SIGKILL"
-    assert "has not answered for 2 s" in product.out.read_text()
+    assert "has not responded for 2 s" in product.out.read_text()
     assert not alive(first)
     assert product.state("calm")["restarts"] == 0
 
@@ -190,11 +190,11 @@ def test_a_supervisor_that_was_busy_itself_takes_nobody_for_hung() -> None:
     pulse = Pulse(lambda: False, 0.0)
     for now in (10.0, 20.0):  # one or two questions without an answer may be bad luck
         assert pulse.silent_s(now) == 0
-        assert pulse._asking is not None
-        pulse._asking.join()
+        assert pulse._check is not None
+        pulse._check.join()
     pulse.silent_s(30.0)
-    assert pulse._asking is not None
-    pulse._asking.join()
+    assert pulse._check is not None
+    pulse._check.join()
     assert pulse.silent_s(30.0) == 20.0
 
 

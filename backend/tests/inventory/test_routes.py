@@ -63,7 +63,7 @@ def test_vms_are_found_by_zone_and_part_of_the_name(owner: Member, zone: dict[st
     owner.created("/v1/vms", {"name": "B_1%", "zone_id": other["id"]})
 
     def names(**query: Any) -> list[str]:
-        return [one["name"] for one in owner.get("/v1/vms", params=query).json()["items"]]
+        return [item["name"] for item in owner.get("/v1/vms", params=query).json()["items"]]
 
     assert names() == ["B_1%", "a-1"]
     assert names(zone_id=other["id"]) == ["B_1%"]
@@ -107,8 +107,8 @@ def test_a_stock_master_is_declared_where_no_agent_runs(owner: Member, zone: dic
     assert (refused.status_code, refused.json()["code"]) == (422, "request_invalid")
     vm = owner.created("/v1/vms", body | {"probe_address": "10.0.0.9"})
     assert vm["responder"] == "ieee1588"
-    taken = owner.patch(f"/v1/vms/{vm['id']}", json={"probe_address": None})
-    assert (taken.status_code, taken.json()["code"]) == (409, "probe_address_missing")
+    refused = owner.patch(f"/v1/vms/{vm['id']}", json={"probe_address": None})
+    assert (refused.status_code, refused.json()["code"]) == (409, "probe_address_missing")
     assert owner.patch(f"/v1/vms/{vm['id']}", json={"responder": "agent"}).json()["responder"] == "agent"
 
 
@@ -168,13 +168,13 @@ def test_reports_make_an_agent_reporting(owner: Member, make_mesh: Callable[...,
     with system_session() as session:
         note_reports(session, [note(world, 0, now), note(world, 1, now - timedelta(minutes=2)), note(world, 0, now)])
         note_reports(session, [])
-    found = {one["name"]: one["agent"] for one in owner.get("/v1/vms").json()["items"]}
-    assert {name: agent["status"] for name, agent in found.items()} == {
+    items = {item["name"]: item["agent"] for item in owner.get("/v1/vms").json()["items"]}
+    assert {name: agent["status"] for name, agent in items.items()} == {
         "a-1": "reporting",
         "b-1": "silent",
         "c-1": "enrolled",
     }
-    assert found["a-1"]["agent_version"] == "0.2.0"
+    assert items["a-1"]["agent_version"] == "0.2.0"
     agent = owner.get(f"/v1/agents/{world.agents[0].agent_id}").json()
     assert agent["health"] == {"spool_bytes": "0"}
 
@@ -232,13 +232,13 @@ def test_credentials_asked_for_at_once_are_looked_up_together(monkeypatch: pytes
         return {key: refusal if key == b"0" else someone for key in keys}
 
     async def ask() -> list[object]:
-        asked = (agents._lookups.find(str(n % 50).encode()) for n in range(60))
-        return await asyncio.gather(*asked, return_exceptions=True)
+        lookups = (agents._lookups.find(str(n % 50).encode()) for n in range(60))
+        return await asyncio.gather(*lookups, return_exceptions=True)
 
     monkeypatch.setattr(agents, "_look_up", look_up)
     for _ in range(2):  # each time on an event loop of its own
-        found = asyncio.run(ask())
-        assert [found[0], found[50], *found[1:50], *found[51:]] == [refusal] * 2 + [someone] * 58
+        result = asyncio.run(ask())
+        assert [result[0], result[50], *result[1:50], *result[51:]] == [refusal] * 2 + [someone] * 58
     assert calls == [50, 50]
 
 
@@ -269,8 +269,8 @@ def test_what_happened_to_an_agent_can_be_read(owner: Member, make_mesh: Callabl
     wrong = agent.post("/v1/agents/self/events", json={"events": [{"kind": "Made up", "at": "2026-11-20T12:00:00Z"}]})
     assert wrong.status_code == 422
     assert wrong.json()["errors"][0]["pointer"] == "#/events/0/kind"
-    found = owner.get(f"/v1/agents/{agent.agent_id}/events").json()["items"]
-    assert [(one["kind"], one["detail"]) for one in found] == [
+    items = owner.get(f"/v1/agents/{agent.agent_id}/events").json()["items"]
+    assert [(entry["kind"], entry["detail"]) for entry in items] == [
         ("error", {}),
         ("clock_step", {"step_ns": -5_000_000}),
     ]

@@ -47,10 +47,10 @@ def found(owner: Caller, job_id: UUID) -> dict:
 
 def test_a_job_is_done_and_its_result_and_file_are_read(owner, make_kind, sent):
     def work(job: JobContext):
-        given = b"".join(job.input())
+        content = b"".join(job.input())
         job.progress(0.5, "half of it")
         with job.output("rows.csv", "text/csv") as file:
-            file.write(given * 3)
+            file.write(content * 3)
         return {"times": job.params["n"]}
 
     job_id = ask(owner, make_kind(work), input=[b"a,b\n", b"c\n"])
@@ -121,11 +121,11 @@ def test_our_own_fault_is_told_without_its_words(owner, make_kind, sent):
 
 def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(owner, make_kind, sent, monkeypatch):
     monkeypatch.setattr(context, "_REPORT_S", 0.02)
-    begun, told = threading.Event(), threading.Event()
+    begun, cancel_seen = threading.Event(), threading.Event()
 
     def work(job: JobContext):
         begun.set()
-        assert told.wait(10)
+        assert cancel_seen.wait(10)
         for _ in range(1000):
             job.progress(0.2, "still at it")
             threading.Event().wait(0.01)
@@ -143,7 +143,7 @@ def test_one_that_waits_is_cancelled_at_once_and_one_that_runs_when_it_looks_up(
     assert owner.delete(f"/v1/jobs/{job_id}").json()["code"] == "job_running"
     answer = owner.post(f"/v1/jobs/{job_id}/cancel").json()
     assert (answer["state"], answer["cancel_requested"]) == ("running", True)
-    told.set()
+    cancel_seen.set()
     thread.join(10)
     job = found(owner, job_id)
     assert (job["state"], job["progress"], job["note"]) == ("cancelled", 0.2, "still at it")
@@ -239,19 +239,19 @@ def test_the_same_question_is_asked_once(owner, other_owner, make_kind, sent):
 
 def test_jobs_are_listed_newest_first_and_are_nobody_elses(owner, other_owner, make_kind, sent, client):
     kind = make_kind(lambda job: None)
-    asked = [str(ask(owner, kind)) for _ in range(3)]
-    executor.run(owner.tenant_id, UUID(asked[0]))
+    job_ids = [str(ask(owner, kind)) for _ in range(3)]
+    executor.run(owner.tenant_id, UUID(job_ids[0]))
     listed = owner.get("/v1/jobs", params={"limit": 2}).json()
-    assert [one["id"] for one in listed["items"]] == asked[:0:-1]
+    assert [item["id"] for item in listed["items"]] == job_ids[:0:-1]
     rest = owner.get("/v1/jobs", params={"limit": 2, "cursor": listed["next_cursor"]}).json()
-    assert ([one["id"] for one in rest["items"]], rest["next_cursor"]) == (asked[:1], None)
+    assert ([item["id"] for item in rest["items"]], rest["next_cursor"]) == (job_ids[:1], None)
     done = owner.get("/v1/jobs", params={"state": "succeeded"}).json()["items"]
-    assert [one["id"] for one in done] == asked[:1]
+    assert [item["id"] for item in done] == job_ids[:1]
     assert other_owner.get("/v1/jobs").json()["items"] == []
     for path in ("", "/output"):
-        assert other_owner.get(f"/v1/jobs/{asked[0]}{path}").json()["code"] == "job_unknown"
-    assert other_owner.post(f"/v1/jobs/{asked[1]}/cancel").status_code == 404
-    assert other_owner.delete(f"/v1/jobs/{asked[0]}").status_code == 404
+        assert other_owner.get(f"/v1/jobs/{job_ids[0]}{path}").json()["code"] == "job_unknown"
+    assert other_owner.post(f"/v1/jobs/{job_ids[1]}/cancel").status_code == 404
+    assert other_owner.delete(f"/v1/jobs/{job_ids[0]}").status_code == 404
     assert owner.get(f"/v1/jobs/{uuid4()}").status_code == 404
 
 

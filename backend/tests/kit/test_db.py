@@ -1,4 +1,4 @@
-"""Tenancy holds in ORM statements, in raw SQL, and in references; a session for nobody cannot ask anything."""
+"""Tests of tenancy in ORM statements, raw SQL and references; a session without a tenant reads nothing."""
 
 from collections.abc import Callable
 
@@ -7,7 +7,7 @@ from sqlalchemy import Engine, func, select, text
 from sqlalchemy.exc import IntegrityError, ProgrammingError
 from sqlalchemy.orm import Session, aliased
 
-from sinemora.embedded.postgres import SUPERUSER
+from sinemora.embedded.servers.postgres import SUPERUSER
 from sinemora.inventory.models import Vm, Zone
 from sinemora.kit.db import SessionMaker, engine, system_session, tenant_session
 from sinemora.kit.errors import ProductError
@@ -81,7 +81,7 @@ def test_a_role_that_row_level_security_does_not_bind_is_refused(servers, monkey
     monkeypatch.setenv("SINEMORA_DATABASE_URL", servers.postgres.dsn(SUPERUSER))
     forget_settings()
     try:
-        with pytest.raises(ProductError, match="The role postgres of") as refused, engine().connect():
+        with pytest.raises(ProductError, match="role refused: postgres of") as refused, engine().connect():
             pass
         assert refused.value.code == "database_role_unconfined"
     finally:

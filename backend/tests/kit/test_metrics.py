@@ -23,7 +23,7 @@ OPERATIONS = Path(__file__).parents[3] / "docs" / "operations.md"
 
 @pytest.fixture(autouse=True)
 def asked_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is remembered from the scrape before, and each test counts from zero."""
+    """Clear the cached scrape; each test counts from zero."""
     monkeypatch.setattr(telemetry, "_CACHED_S", 0.0)
     for collector in list(REGISTRY._collector_to_names):
         if isinstance(collector, telemetry._AtScrape):
@@ -42,7 +42,8 @@ def scraped(client: Caller) -> dict[str, Metric]:
 def value(families: dict[str, Metric], name: str, **labels: str) -> float | None:
     family = families[name.removesuffix("_total").removesuffix("_count").removesuffix("_bucket")]
     return next(
-        (one.value for one in family.samples if one.name == name and labels.items() <= one.labels.items()), None
+        (sample.value for sample in family.samples if sample.name == name and labels.items() <= sample.labels.items()),
+        None,
     )
 
 
@@ -84,31 +85,31 @@ def test_tasks_that_wait_and_steps_not_merged_are_looked_up(client: Caller, redi
                 text("INSERT INTO rollup_marks (tenant_key, mesh_key, minute) VALUES (1, 1, :minute)"),
                 {"minute": minute},
             )
-    found = scraped(client)
-    assert value(found, "sinemora_queue_tasks", queue="bulk") == 2
-    assert value(found, "sinemora_queue_tasks", queue="fast") == 0
-    assert value(found, "sinemora_queue_taken_tasks") == 1
-    assert value(found, "sinemora_rollup_waiting_steps", tier="minute") == 2
-    lag_s = value(found, "sinemora_rollup_lag_seconds", tier="minute")
+    result = scraped(client)
+    assert value(result, "sinemora_queue_tasks", queue="bulk") == 2
+    assert value(result, "sinemora_queue_tasks", queue="fast") == 0
+    assert value(result, "sinemora_queue_taken_tasks") == 1
+    assert value(result, "sinemora_rollup_waiting_steps", tier="minute") == 2
+    lag_s = value(result, "sinemora_rollup_lag_seconds", tier="minute")
     assert lag_s is not None
     assert 540 <= lag_s <= (datetime.now(UTC) - start).total_seconds() - 60
-    assert value(found, "sinemora_rollup_lag_seconds", tier="day") == 0
+    assert value(result, "sinemora_rollup_lag_seconds", tier="day") == 0
 
 
 def test_partitions_stand_ready_for_days(client: Caller, timescaledb: str | None):
-    found = scraped(client)
+    result = scraped(client)
     if timescaledb is None:
-        assert (value(found, "sinemora_partitions_ahead_days") or 0) >= 2
+        assert (value(result, "sinemora_partitions_ahead_days") or 0) >= 2
     else:
-        assert "sinemora_partitions_ahead_days" not in found
+        assert "sinemora_partitions_ahead_days" not in result
 
 
 def test_every_metric_is_documented(client: Caller):
     documented = set(re.findall(r"^\| `(sinemora_\w+)`", OPERATIONS.read_text(), re.MULTILINE))
-    told = set()
+    exported = set()
     for registry in (REGISTRY, WORKER):
         for family in registry.collect():
-            told.add(family.name + ("_total" if family.type == "counter" else ""))
-    ours = {name for name in told if name.startswith("sinemora_")}
-    conditional = {"sinemora_partitions_ahead_days"}  # not where chunks make themselves
+            exported.add(family.name + ("_total" if family.type == "counter" else ""))
+    ours = {name for name in exported if name.startswith("sinemora_")}
+    conditional = {"sinemora_partitions_ahead_days"}  # absent with TimescaleDB
     assert documented - conditional == ours - conditional

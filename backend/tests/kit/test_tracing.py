@@ -55,32 +55,36 @@ class Collector:
 
     def take(self, body: bytes) -> None:
         for resource in ExportTraceServiceRequest.FromString(body).resource_spans:
-            name = next(one.value.string_value for one in resource.resource.attributes if one.key == "service.name")
+            name = next(
+                attribute.value.string_value
+                for attribute in resource.resource.attributes
+                if attribute.key == "service.name"
+            )
             self.spans += [(name, span) for scope in resource.scope_spans for span in scope.spans]
 
 
 @pytest.fixture
 def collector(servers: Servers, database: Engine, redis: Redis, monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
-    made = Collector()
-    monkeypatch.setenv("SINEMORA_TRACES_URL", made.url)
+    result = Collector()
+    monkeypatch.setenv("SINEMORA_TRACES_URL", result.url)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     db.engine().dispose()
     forget_settings()
     # Celery has read its configuration before there was a broker.
     monkeypatch.setitem(celery.conf, "broker_url", broker_url(settings().redis_url))
     celery._after_fork()  # no connections of before
-    yield made
+    yield result
     tracing.stop()
     db.engine().dispose()
     monkeypatch.undo()
     celery._after_fork()
     forget_settings()
-    made.server.shutdown()
-    made.server.server_close()
+    result.server.shutdown()
+    result.server.server_close()
 
 
 def attributes(span: Span) -> dict[str, str]:
-    return {one.key: one.value.string_value for one in span.attributes}
+    return {attribute.key: attribute.value.string_value for attribute in span.attributes}
 
 
 def test_a_request_its_statements_and_its_task_are_one_trace(collector: Collector):
@@ -99,23 +103,23 @@ def test_a_request_its_statements_and_its_task_are_one_trace(collector: Collecto
                 assert time.monotonic() < deadline
                 time.sleep(0.1)
     tracing.stop()  # sends what is left
-    found = [span for _, span in collector.spans]
-    asked = next(span for span in found if span.name == "GET /v1/meshes/{mesh_id}/losses")
-    assert attributes(asked)["sinemora.request_id"] == answer.headers["X-Request-Id"]
-    same = [span for span in found if span.trace_id == asked.trace_id]
+    spans = [span for _, span in collector.spans]
+    request = next(span for span in spans if span.name == "GET /v1/meshes/{mesh_id}/losses")
+    assert attributes(request)["sinemora.request_id"] == answer.headers["X-Request-Id"]
+    same = [span for span in spans if span.trace_id == request.trace_id]
     statements = [span for span in same if attributes(span).get("db.system.name") == "postgresql"]
     assert {"SELECT", "INSERT", "UPDATE"} <= {span.name for span in statements}
     assert {"apply_async/jobs.run_bulk", "run/jobs.run_bulk"} <= {span.name for span in same}
     ids = {span.span_id for span in same}
-    assert all(span.parent_span_id in ids for span in same if span is not asked)
+    assert all(span.parent_span_id in ids for span in same if span is not request)
     # The values of a statement are never told, nor is whoever only asks whether the process lives.
-    told = "".join(map(str, collector.spans))
-    assert str(mesh.id) in told  # the path of a request names it
-    assert not any(str(mesh.id) in attributes(span).get("db.query.text", "") for span in found)
-    assert "traced@sinemora.example" not in told
-    assert not any("healthz" in span.name for span in found)
-    batch = next(span for span in found if span.name == "store reports")
-    assert any(span.parent_span_id == batch.span_id and span.name in ("INSERT", "WITH") for span in found)
+    text = "".join(map(str, collector.spans))
+    assert str(mesh.id) in text  # the path of a request names it
+    assert not any(str(mesh.id) in attributes(span).get("db.query.text", "") for span in spans)
+    assert "traced@sinemora.example" not in text
+    assert not any("healthz" in span.name for span in spans)
+    batch = next(span for span in spans if span.name == "store reports")
+    assert any(span.parent_span_id == batch.span_id and span.name in ("INSERT", "WITH") for span in spans)
 
 
 def test_a_statement_that_fails_says_what_kind_of_error_it_was(collector: Collector):

@@ -23,7 +23,7 @@ def window_start(windows_ago: int = 1, window_s: int = 10) -> int:
 def report_of(
     mesh_key: int, peers: dict[int, Raw], started_at_s: int | None = None, window_s: int = 10, sequence: int = 1
 ) -> Report:
-    """A report of one window."""
+    """Return a report of one window."""
     report = Report(sequence=sequence, made_at_ns=time.time_ns(), agent_version="0.1.0")
     report.health.timestamp_source = "kernel"
     report.health.packets_sent = 1000

@@ -18,7 +18,7 @@ from sinemora.main import create_app
 
 @pytest.fixture
 def address(http, monkeypatch) -> Iterator[str]:
-    """A live API on a port of its own; jobs are done by a thread, as soon as they are sent."""
+    """Yield the address of a live API on a separate port; a thread runs jobs when they are sent."""
 
     def send(kwargs: dict[str, str], **_: object) -> None:
         threading.Thread(target=executor.run, args=(UUID(kwargs["tenant_id"]), UUID(kwargs["job_id"]))).start()
@@ -58,8 +58,8 @@ def test_a_trace_goes_in_and_comes_out_again(owner, address, monkeypatch, tmp_pa
         ("y", "x", "61000"),
     }
     assert cli.main(["export", "windows", "--mesh", "nowhere", "--url", address]) == 1
-    assert "There is no mesh nowhere." in capsys.readouterr().err
+    assert "Unknown mesh: nowhere." in capsys.readouterr().err
     assert cli.main(["export", "series", "--selection", "all", *common]) == 1
-    assert "is no selection" in capsys.readouterr().err
+    assert "Invalid selection" in capsys.readouterr().err
     monkeypatch.setenv("SINEMORA_API_KEY", "")
     assert cli.main(["export", "windows", *common]) == 2

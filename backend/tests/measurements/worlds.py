@@ -30,7 +30,7 @@ class RawWindow:
 
 
 def frame_of(window: RawWindow) -> Frame:
-    """The frame of a window, computed value by value."""
+    """Return the frame of a window, computed value by value."""
     targets = sorted(window.peers)
     n = len(targets)
     columns = np.zeros((8, 3, n), np.int32)
@@ -62,7 +62,7 @@ def frame_of(window: RawWindow) -> Frame:
 def simple(
     delay_ns: int, back_ns: int | None = None, *, count: int = 8, lost: int = 0, clock_error_ns: int = 500
 ) -> Raw:
-    """A peer answered `count` times with delays around `delay_ns` there and `back_ns` back."""
+    """Return a peer with `count` responses and delays around `delay_ns` outbound and `back_ns` inbound."""
     back = delay_ns if back_ns is None else back_ns
     out, into = ([at + 10 * i for i in range(count)] for at in (delay_ns, back))
     both = [a + b for a, b in zip(out, into, strict=True)]
@@ -70,5 +70,5 @@ def simple(
 
 
 def silent(sent: int = 8) -> Raw:
-    """A peer that was asked `sent` times and never answered."""
+    """Return a peer with `sent` requests and no response."""
     return Raw(sent=(sent, -1, sent), lost=(sent, -1, sent))

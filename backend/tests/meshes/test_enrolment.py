@@ -54,9 +54,9 @@ def test_the_command_is_the_one_to_paste(
     owner: Member, mesh: dict[str, Any], monkeypatch: pytest.MonkeyPatch, public_url: str, shown: str
 ):
     monkeypatch.setattr(config.settings(), "public_url", public_url)
-    made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
-    assert made["token"].startswith("sme_")
-    assert made["command"] == "sinemora-agent run --backend " + shown.format(token=made["token"])
+    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert created["token"].startswith("sme_")
+    assert created["command"] == "sinemora-agent run --backend " + shown.format(token=created["token"])
 
 
 def test_the_install_line_is_there_when_there_are_packages(
@@ -66,10 +66,10 @@ def test_the_install_line_is_there_when_there_are_packages(
     monkeypatch.setattr(config.settings(), "packages_dir", tmp_path)
     assert owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})["install_command"] is None
     (tmp_path / "install.sh").write_text("")
-    made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
-    assert made["install_command"] == (
+    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert created["install_command"] == (
         "curl -fsSL https://net.example/packages/install.sh"
-        f" | sudo sh -s -- --backend https://net.example --token {made['token']}"
+        f" | sudo sh -s -- --backend https://net.example --token {created['token']}"
     )
 
 
@@ -78,7 +78,7 @@ def test_enrolling_makes_vm_zone_and_membership(owner: Member, mesh: dict[str, A
     vm = owner.get(f"/v1/vms/{agent.vm_id}").json()
     assert (vm["name"], vm["zone"]["name"], vm["probe_address"], vm["key"]) == ("a-1", "west", "10.0.0.7", agent.vm_key)
     assert vm["agent"]["status"] == "enrolled"
-    assert [one["name"] for one in owner.get(f"/v1/meshes/{mesh['id']}/roster").json()["vms"]] == ["a-1"]
+    assert [entry["name"] for entry in owner.get(f"/v1/meshes/{mesh['id']}/roster").json()["vms"]] == ["a-1"]
     plan = agent.get("/v1/agents/self/plan").json()
     assert (plan["vm_key"], plan["agent_id"]) == (agent.vm_key, str(agent.agent_id))
 
@@ -119,9 +119,9 @@ def test_the_provider_s_name_of_a_place_decides_which_zone_it_is(client: Caller,
     secret = token(owner, mesh, max_uses=5)
 
     def zone_of(vm: str, name: str, physical_id: str | None) -> tuple[str, str | None]:
-        said = {"provider": "aws", "region": "eu-west-1", "name": name, "physical_id": physical_id}
-        made = client.post("/v1/agents/enrol", json=body(secret, vm, zone=said))
-        zone = owner.get(f"/v1/vms/{made.json()['vm_id']}").json()["zone"]
+        zone_body = {"provider": "aws", "region": "eu-west-1", "name": name, "physical_id": physical_id}
+        result = client.post("/v1/agents/enrol", json=body(secret, vm, zone=zone_body))
+        zone = owner.get(f"/v1/vms/{result.json()['vm_id']}").json()["zone"]
         return zone["name"], zone["physical_id"]
 
     assert zone_of("vm-1", "eu-west-1a", None) == ("eu-west-1a", None)
@@ -149,9 +149,9 @@ def test_tokens_end(client: Caller, owner: Member, mesh: dict[str, Any], sql: st
 
 
 def test_a_withdrawn_token_is_unknown(client: Caller, owner: Member, mesh: dict[str, Any]):
-    made = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
-    assert owner.delete(f"/v1/enrolment-tokens/{made['id']}").status_code == 204
-    assert client.post("/v1/agents/enrol", json=body(made["token"])).json()["code"] == "enrolment_token_unknown"
+    created = owner.created("/v1/enrolment-tokens", {"mesh_id": mesh["id"]})
+    assert owner.delete(f"/v1/enrolment-tokens/{created['id']}").status_code == 204
+    assert client.post("/v1/agents/enrol", json=body(created["token"])).json()["code"] == "enrolment_token_unknown"
 
 
 def test_a_vm_has_one_agent(client: Caller, owner: Member, mesh: dict[str, Any]):

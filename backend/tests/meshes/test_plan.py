@@ -56,14 +56,14 @@ def test_a_pair_keeps_its_client_when_others_come_and_go(keys: list[int], data: 
 
 
 def roles_of(keys: list[int]) -> dict[frozenset[int], int]:
-    """The client of each pair, as the agents read it from their plans."""
-    found: dict[frozenset[int], int] = {}
+    """Return the client of each pair, as the plans of the agents state it."""
+    collected: dict[frozenset[int], int] = {}
     for key in keys:
         for peer in plan_for(UUID(int=key), key, [mesh(keys)], 0)["meshes"][0]["peers"]:
             pair = frozenset((key, peer["vm_key"]))
             asking = key if peer["role"] == "client" else peer["vm_key"]
-            assert found.setdefault(pair, asking) == asking
-    return found
+            assert collected.setdefault(pair, asking) == asking
+    return collected
 
 
 @given(st.lists(KEYS, min_size=1, max_size=12, unique=True))

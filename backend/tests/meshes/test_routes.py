@@ -150,7 +150,7 @@ def test_the_state_of_a_mesh_for_other_features(owner: Member, make_mesh: Callab
     with tenant_session(owner.tenant_id) as session:
         state = service.mesh_state(session, world.id)
     assert (state.key, state.window_s) == (world.key, 10)
-    assert [(one.name, one.key, one.can_probe) for one in state.members] == [
+    assert [(member.name, member.key, member.can_probe) for member in state.members] == [
         ("a-1", world.agents[0].vm_key, True),
         ("b-1", world.agents[1].vm_key, False),
         ("c-1", world.agents[2].vm_key, True),

@@ -50,9 +50,9 @@ def test_a_change_ends_the_wait_of_all_it_concerns(
         answers = [pool.submit(poll, agent, etag, 4) for agent, etag in zip(waiting, etags, strict=True)]
         time.sleep(0.3)
         owner.patch(f"/v1/meshes/{world.id}", json={"rate_hz": 16})
-        found = [answer.result() for answer in answers]
-    assert [status for status, _ in found] == [200, 200, 200, 304]
-    assert all(took_s < 2.5 for _, took_s in found[:3])
+        result = [answer.result() for answer in answers]
+    assert [status for status, _ in result] == [200, 200, 200, 304]
+    assert all(took_s < 2.5 for _, took_s in result[:3])
 
 
 def test_a_revoked_agent_learns_it_while_it_waits(owner: Member, make_mesh: Callable[..., MeshWorld]):
@@ -84,20 +84,20 @@ def test_one_question_a_second_whoever_waits(
 ):
     world = make_mesh(owner, 4)
     etags = [etag_of(agent) for agent in world.agents]
-    asked = 0
+    queries_sent = 0
     lock = threading.Lock()
     original = watch._fingerprints
 
     def counting(tenant_ids: list) -> dict:
-        nonlocal asked
+        nonlocal queries_sent
         with lock:
-            asked += 1
+            queries_sent += 1
         return original(tenant_ids)
 
     monkeypatch.setattr(watch, "_fingerprints", counting)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda pair: poll(pair[0], pair[1], 2.5), zip(world.agents, etags, strict=True)))
-    assert 2 <= asked <= 4
+    assert 2 <= queries_sent <= 4
 
 
 def test_who_waits_is_answered_when_the_process_ends(owner: Member, make_mesh: Callable[..., MeshWorld]):

@@ -109,7 +109,7 @@ def test_a_damaged_backup_is_refused_and_changes_nothing(world, damage):
 
 
 def _rewritten(archive: bytes, damage: str) -> bytes:
-    """The archive without one table's content, or with a digest that does not fit."""
+    """Return the archive without one table's content, or with a wrong digest."""
     out = io.BytesIO()
     with tarfile.open(fileobj=io.BytesIO(archive)) as old, tarfile.open(fileobj=out, mode="w") as new:
         for entry in old:
@@ -133,7 +133,7 @@ def test_a_tenants_export_is_whole_and_withholds_secrets(world):
     manifest = tenant.export(
         rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0], out, lambda _: None
     )
-    counts = {name: one["rows"] for name, one in manifest["tables"].items() if one["rows"]}
+    counts = {name: value["rows"] for name, value in manifest["tables"].items() if value["rows"]}
     assert counts["probe_frames"] == 3
     assert counts["vms"] == 3
     assert counts["users"] == counts["tenants"] == counts["meshes"] == 1
@@ -157,9 +157,9 @@ def test_a_deleted_tenant_leaves_nothing_and_others_everything(world):
     name = rows(f"SELECT name FROM tenants WHERE key = {mesh.owner.tenant_key}")[0][0]
     other = f"tenant_key = {theirs.owner.tenant_key}"
     before = rows(f"SELECT count(*) FROM probe_frames WHERE {other}")
-    gone = tenant.delete(name, lambda _: None, forgotten_s=0)
-    assert {one.left for one in gone} == {0}
-    deleted = {one.table: one.deleted for one in gone}
+    gone = tenant.delete(name, lambda _: None, caches_expire_s=0)
+    assert {value.left for value in gone} == {0}
+    deleted = {value.table: value.deleted for value in gone}
     assert deleted["probe_frames"] == 3
     assert deleted["users"] == deleted["tenants"] == 1
     assert min(deleted[table] for table in ("rosters", "spikes", "path_latest", "api_keys", "agents", "sessions")) > 0
@@ -167,11 +167,11 @@ def test_a_deleted_tenant_leaves_nothing_and_others_everything(world):
     assert theirs.owner.get("/v1/meshes").json()["items"][0]["id"] == str(theirs.id)
     assert mesh.owner.get("/v1/meshes").status_code == 401
     with pytest.raises(tenant.TenantError):
-        tenant.delete(name, lambda _: None, forgotten_s=0)
+        tenant.delete(name, lambda _: None, caches_expire_s=0)
 
 
 def test_a_backup_is_one_moment(world, servers):
-    """What is written while a backup runs is in all of its tables or in none."""
+    """A row written during a backup is in all of its tables or in none."""
     at = datetime.now(UTC)
 
     def write(_: str) -> None:

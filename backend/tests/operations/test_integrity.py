@@ -31,10 +31,10 @@ def run(statement: str, **parameters) -> None:
 
 
 def test_a_sound_store_has_no_faults(mesh):
-    found = integrity.check()
-    assert found.frames["probe_frames"] == 6
-    assert found.frames["probe_frames_1m"] == 1
-    assert (found.faults, found.minutes_compared) == (0, 1)
+    findings = integrity.check()
+    assert findings.frames["probe_frames"] == 6
+    assert findings.frames["probe_frames_1m"] == 1
+    assert (findings.faults, findings.minutes_compared) == (0, 1)
     assert integrity.check(datetime.now(UTC) + timedelta(hours=1)).frames["probe_frames"] == 0
 
 
@@ -50,9 +50,9 @@ def test_a_sound_store_has_no_faults(mesh):
 )
 def test_a_damaged_frame_is_found_and_named(mesh, damage, words):
     run(f"UPDATE probe_frames {damage} WHERE started_at = (SELECT min(started_at) FROM probe_frames)")
-    found = integrity.check()
-    assert found.faults >= 1
-    assert any(words in fault.what and fault.table == "probe_frames" for fault in found.shown), found.shown
+    findings = integrity.check()
+    assert findings.faults >= 1
+    assert any(words in fault.what and fault.table == "probe_frames" for fault in findings.shown), findings.shown
 
 
 def test_a_minute_that_lacks_frames_is_found_and_merged_again(mesh):

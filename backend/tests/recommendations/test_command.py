@@ -66,7 +66,7 @@ def test_applications_scenarios_and_options_from_a_terminal(client: Client, mesh
     assert "cache" in said(client, capsys, "what-if", "ask", "--scenario", "nearer")
     said(client, capsys, "what-if", "delete", "nearer")
     assert said(client, capsys, "what-if", "list") == ""
-    assert "There is no scenario nearer." in said(client, capsys, "what-if", "ask", "--scenario", "nearer", code=1)
+    assert "Unknown scenario: nearer." in said(client, capsys, "what-if", "ask", "--scenario", "nearer", code=1)
     said(client, capsys, "applications", "delete", "cache")
     assert list(client.items("/v1/applications")) == []
 

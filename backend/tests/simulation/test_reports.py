@@ -97,8 +97,8 @@ def test_the_command_hands_its_report_over(
         assert f"Report: {server.url}/simulations/{found['id']}\n" in told.err
         # All of it has been done and is told again: only handing over can fail.
         for options, why in (
-            (["--key", "sm_wrong"], f"{server.url} refuses it: "),
-            (["--key", server.key, "--name", ""], f"{server.url} refuses it: "),
+            (["--key", "sm_wrong"], f"Refused by {server.url}: "),
+            (["--key", server.key, "--name", ""], f"Refused by {server.url}: "),
             (["--key", server.key, "--upload", "sinemora.example"], "begins with https://"),
         ):
             assert main([*upload, *options]) == 1

@@ -14,8 +14,8 @@ SOON = (datetime.now(UTC) + timedelta(days=30)).isoformat()
 
 
 def key_of(owner: Member, *scopes: str, name: str = "ci") -> Caller:
-    made = owner.created("/v1/api-keys", {"name": name, "scopes": list(scopes), "expires_at": SOON})
-    return Caller(owner.http, headers={"Authorization": f"Bearer {made['secret']}"})
+    created = owner.created("/v1/api-keys", {"name": name, "scopes": list(scopes), "expires_at": SOON})
+    return Caller(owner.http, headers={"Authorization": f"Bearer {created['secret']}"})
 
 
 def test_a_key_may_what_its_scopes_say(owner: Member):
@@ -59,11 +59,11 @@ def test_key_names_are_unique(owner: Member):
 
 
 def test_a_key_is_kept_as_a_digest(owner: Member):
-    made = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
+    created = owner.created("/v1/api-keys", {"name": "k", "scopes": ["read"], "expires_at": SOON})
     with system_session() as session:
         row = session.scalar(text("SELECT row_to_json(k)::text FROM api_keys k"))
-    assert made["secret"] not in row
-    assert made["secret"].startswith(made["prefix"])
+    assert created["secret"] not in row
+    assert created["secret"].startswith(created["prefix"])
 
 
 @pytest.mark.parametrize(
@@ -88,14 +88,14 @@ def test_changes_are_on_record(owner: Member, other_owner: Member):
     mesh = key.created("/v1/meshes", {"name": "m"})
     owner.patch(f"/v1/meshes/{mesh['id']}", json={"rate_hz": 16})
     owner.delete(f"/v1/meshes/{mesh['id']}")
-    found = owner.get("/v1/audit-entries").json()["items"]
-    assert [(one["action"], one["actor_kind"], one["actor_name"]) for one in found] == [
+    items = owner.get("/v1/audit-entries").json()["items"]
+    assert [(entry["action"], entry["actor_kind"], entry["actor_name"]) for entry in items] == [
         ("mesh.deleted", "user", owner.email),
         ("mesh.updated", "user", owner.email),
         ("mesh.created", "api_key", "ci"),
         ("api_key.created", "user", owner.email),
     ]
-    assert found[1]["detail"] == {"fields": ["rate_hz"]}
+    assert items[1]["detail"] == {"fields": ["rate_hz"]}
     assert other_owner.get("/v1/audit-entries").json()["items"] == []
 
 
@@ -111,9 +111,9 @@ def test_creating_the_owner_again_changes_nothing(http, database: Engine):
 
 @pytest.mark.whole_store
 def test_a_generated_password_works(http, database: Engine):
-    made = create_owner("T", "a@sinemora.example")
-    assert made.password
-    assert sign_in(http, "a@sinemora.example", made.password).tenant_id == made.tenant_id
+    result = create_owner("T", "a@sinemora.example")
+    assert result.password
+    assert sign_in(http, "a@sinemora.example", result.password).tenant_id == result.tenant_id
 
 
 @pytest.mark.whole_store

@@ -29,7 +29,7 @@ def allow(owner):
 
 
 def usage(owner) -> dict[str, tuple[float | None, float]]:
-    return {one["resource"]: (one["used"], one["limit"]) for one in owner.get("/v1/usage").json()["items"]}
+    return {item["resource"]: (item["used"], item["limit"]) for item in owner.get("/v1/usage").json()["items"]}
 
 
 def refused(answer, resource: str, wanted: float, limit: float) -> None:
@@ -41,11 +41,11 @@ def refused(answer, resource: str, wanted: float, limit: float) -> None:
 
 def test_usage_counts_vms_paths_and_windows(owner, make_mesh):
     make_mesh(owner, 4, window_s=5)
-    found = usage(owner)
-    assert found["vms"] == (4, 2000)
-    assert found["paths"][0] == 12
-    assert found["windows_per_s"][0] == pytest.approx(12 / 5)
-    assert found["raw_days"] == (None, 3)
+    result = usage(owner)
+    assert result["vms"] == (4, 2000)
+    assert result["paths"][0] == 12
+    assert result["windows_per_s"][0] == pytest.approx(12 / 5)
+    assert result["raw_days"] == (None, 3)
 
 
 def test_one_vm_too_many_is_refused_by_hand_and_by_enrolment(owner, make_mesh, allow):

@@ -23,9 +23,9 @@ def attempt(client: Caller, email: str, password: str):
 def test_signing_in_opens_a_session(client: Caller, owner: Member):
     answer = attempt(client, owner.email.upper(), PASSWORD)
     assert answer.status_code == 200
-    found = answer.json()
-    assert found["user"]["email"] == owner.email
-    assert found["role"] == "owner"
+    body = answer.json()
+    assert body["user"]["email"] == owner.email
+    assert body["role"] == "owner"
     session, csrf = (
         next(c for c in answer.headers.get_list("set-cookie") if c.startswith(name))
         for name in ("sinemora_session", "sinemora_csrf")
@@ -33,7 +33,7 @@ def test_signing_in_opens_a_session(client: Caller, owner: Member):
     assert "HttpOnly" in session
     assert "SameSite=lax" in session
     assert "HttpOnly" not in csrf
-    assert found["csrf_token"] in csrf
+    assert body["csrf_token"] in csrf
     assert owner.get("/v1/auth/session").json()["tenant"]["id"] == str(owner.tenant_id)
 
 
@@ -143,6 +143,6 @@ def test_neither_passwords_nor_cookies_are_kept(owner: Member):
     with system_session() as session:
         users = session.scalars(text("SELECT password_hash FROM users")).all()
         sessions = session.scalars(text("SELECT row_to_json(s)::text FROM sessions s")).all()
-    assert all(one.startswith("$argon2id$") for one in users)
+    assert all(user.startswith("$argon2id$") for user in users)
     secret = owner.cookies["sinemora_session"]
     assert all(secret not in row and secret.encode().hex() not in row for row in sessions)

@@ -15,7 +15,7 @@ export interface paths {
         put?: never;
         /**
          * Create Report
-         * @description Store what an agent measured; answers once it is committed.
+         * @description Store a report of an agent. The response follows the commit.
          */
         post: operations["create_report"];
         delete?: never;
@@ -33,7 +33,7 @@ export interface paths {
         };
         /**
          * Healthz
-         * @description Whether the process is alive; asks nobody else.
+         * @description Report that the process is alive. No dependency is checked.
          */
         get: operations["healthz"];
         put?: never;
@@ -53,7 +53,7 @@ export interface paths {
         };
         /**
          * Readyz
-         * @description Whether requests can be served, and what is missing if not.
+         * @description Check the dependencies and report whether requests can be served; 503 when not.
          */
         get: operations["readyz"];
         put?: never;
@@ -73,7 +73,7 @@ export interface paths {
         };
         /**
          * About
-         * @description Version of the product and capabilities of its database.
+         * @description Return the version of the product and the capabilities of its database.
          */
         get: operations["about"];
         put?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Sign In
-         * @description Open a browser session: a cookie scripts cannot read, and one they send back as `X-CSRF-Token`.
+         * @description Open a browser session. It sets a cookie hidden from scripts, and one to send back as `X-CSRF-Token`.
          */
         post: operations["sign_in"];
         delete?: never;
@@ -115,7 +115,7 @@ export interface paths {
         put?: never;
         /**
          * Sign Out
-         * @description End this browser session. An API key has none and is left alone.
+         * @description End this browser session. An API key stays valid.
          */
         post: operations["sign_out"];
         delete?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * Read Session
-         * @description Who is signed in. For an API key, the key stands in for the user and there is no CSRF token.
+         * @description Return the signed-in user. For an API key, `user` is the key and there is no CSRF token.
          */
         get: operations["read_session"];
         put?: never;
@@ -153,13 +153,13 @@ export interface paths {
         };
         /**
          * List Api Keys
-         * @description The tenant's keys by name, without their secrets.
+         * @description List the tenant's API keys by name, without their secrets.
          */
         get: operations["list_api_keys"];
         put?: never;
         /**
          * Create Api Key
-         * @description Make a key. Its secret is in this answer and nowhere else.
+         * @description Create an API key. Only this response contains its secret.
          */
         post: operations["create_api_key"];
         delete?: never;
@@ -180,7 +180,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Api Key
-         * @description End a key at once.
+         * @description Delete an API key. It is invalid at once.
          */
         delete: operations["delete_api_key"];
         options?: never;
@@ -197,7 +197,7 @@ export interface paths {
         };
         /**
          * List Members
-         * @description The users of the tenant, oldest first.
+         * @description List the users of the tenant, oldest first.
          */
         get: operations["list_members"];
         put?: never;
@@ -217,7 +217,7 @@ export interface paths {
         };
         /**
          * List Audit Entries
-         * @description Who changed what, newest first.
+         * @description List the entries of the audit log, newest first.
          */
         get: operations["list_audit_entries"];
         put?: never;
@@ -239,7 +239,7 @@ export interface paths {
         put?: never;
         /**
          * Enrol Agent
-         * @description Exchange an enrolment token for an identity of the agent's own.
+         * @description Enrol an agent: exchange an enrolment token for the agent's identity.
          */
         post: operations["enrol_agent"];
         delete?: never;
@@ -257,9 +257,9 @@ export interface paths {
         };
         /**
          * Read Plan
-         * @description What to measure. With the ETag of the plan in force, answers when it changes or `wait_s` is over.
+         * @description Return the agent's plan. With the ETag of its current plan, wait until the plan changes or `wait_s` is over.
          *
-         *     `Sinemora-Time-Ns` is the backend's clock at the answer (Unix ns), also when there is nothing new.
+         *     `Sinemora-Time-Ns` is the backend's time of the response (Unix ns), in a 304 too.
          */
         get: operations["read_plan"];
         put?: never;
@@ -285,7 +285,7 @@ export interface paths {
         head?: never;
         /**
          * Update Self
-         * @description An agent's addresses, ports or version changed.
+         * @description Update the agent's own addresses, ports or version.
          */
         patch: operations["update_self"];
         trace?: never;
@@ -301,7 +301,7 @@ export interface paths {
         put?: never;
         /**
          * Create Self Events
-         * @description An agent tells what happened to it.
+         * @description Store events of the agent.
          */
         post: operations["create_self_events"];
         delete?: never;
@@ -319,13 +319,13 @@ export interface paths {
         };
         /**
          * List Zones
-         * @description The tenant's zones by name.
+         * @description List the tenant's zones by name.
          */
         get: operations["list_zones"];
         put?: never;
         /**
          * Create Zone
-         * @description Add a zone.
+         * @description Create a zone.
          */
         post: operations["create_zone"];
         delete?: never;
@@ -343,14 +343,14 @@ export interface paths {
         };
         /**
          * Read Zone
-         * @description One zone.
+         * @description Return a zone.
          */
         get: operations["read_zone"];
         put?: never;
         post?: never;
         /**
          * Delete Zone
-         * @description Delete a zone no VM is in.
+         * @description Delete a zone without VMs.
          */
         delete: operations["delete_zone"];
         options?: never;
@@ -371,13 +371,13 @@ export interface paths {
         };
         /**
          * List Vms
-         * @description The tenant's VMs by name.
+         * @description List the tenant's VMs by name.
          */
         get: operations["list_vms"];
         put?: never;
         /**
          * Create Vm
-         * @description Add a VM by hand; enrolling an agent does it too.
+         * @description Create a VM. The enrolment of an agent also creates one.
          */
         post: operations["create_vm"];
         delete?: never;
@@ -395,14 +395,14 @@ export interface paths {
         };
         /**
          * Read Vm
-         * @description One VM.
+         * @description Return a VM.
          */
         get: operations["read_vm"];
         put?: never;
         post?: never;
         /**
          * Delete Vm
-         * @description Delete a VM; its agent is no longer known, its meshes go on without it.
+         * @description Delete a VM and its agent. Its meshes continue without it.
          */
         delete: operations["delete_vm"];
         options?: never;
@@ -423,7 +423,7 @@ export interface paths {
         };
         /**
          * List Agents
-         * @description The tenant's agents, newest first, revoked ones included.
+         * @description List the tenant's agents, newest first, including revoked ones.
          */
         get: operations["list_agents"];
         put?: never;
@@ -443,7 +443,7 @@ export interface paths {
         };
         /**
          * Read Agent
-         * @description One agent.
+         * @description Return an agent.
          */
         get: operations["read_agent"];
         put?: never;
@@ -463,7 +463,7 @@ export interface paths {
         };
         /**
          * List Agent Events
-         * @description What an agent told of itself, newest first.
+         * @description List the events of an agent, newest first.
          */
         get: operations["list_agent_events"];
         put?: never;
@@ -485,7 +485,7 @@ export interface paths {
         put?: never;
         /**
          * Revoke Agent
-         * @description Take an agent's credential away; its VM may then enrol again.
+         * @description Revoke an agent's credential. Its VM may then enrol again.
          */
         post: operations["revoke_agent"];
         delete?: never;
@@ -503,7 +503,7 @@ export interface paths {
         };
         /**
          * List Jobs
-         * @description Long work of the tenant, newest first.
+         * @description List the tenant's jobs, newest first.
          */
         get: operations["list_jobs"];
         put?: never;
@@ -523,14 +523,14 @@ export interface paths {
         };
         /**
          * Read Job
-         * @description One job: its progress, and its result once it has succeeded.
+         * @description Return a job with its progress, and its result once it has succeeded.
          */
         get: operations["read_job"];
         put?: never;
         post?: never;
         /**
          * Delete Job
-         * @description Delete a job that is over, with what it made.
+         * @description Delete a finished job and its output.
          */
         delete: operations["delete_job"];
         options?: never;
@@ -547,7 +547,7 @@ export interface paths {
         };
         /**
          * Read Job Output
-         * @description The file a job made.
+         * @description Download the output file of a job.
          */
         get: operations["read_job_output"];
         put?: never;
@@ -569,7 +569,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel Job
-         * @description Stop a job. One that runs stops as soon as its worker looks up; one that is over stays as it is.
+         * @description Cancel a job. A running job stops at its worker's next check; a finished job does not change.
          */
         post: operations["cancel_job"];
         delete?: never;
@@ -587,7 +587,7 @@ export interface paths {
         };
         /**
          * Read Usage
-         * @description What the tenant uses of what it may use.
+         * @description Return the tenant's usage and quotas.
          */
         get: operations["read_usage"];
         put?: never;
@@ -607,13 +607,13 @@ export interface paths {
         };
         /**
          * List Meshes
-         * @description The tenant's meshes by name.
+         * @description List the tenant's meshes by name.
          */
         get: operations["list_meshes"];
         put?: never;
         /**
          * Create Mesh
-         * @description Make a mesh; VMs join by enrolment or by hand.
+         * @description Create a mesh. VMs join by enrolment, or are added.
          */
         post: operations["create_mesh"];
         delete?: never;
@@ -631,7 +631,7 @@ export interface paths {
         };
         /**
          * Read Mesh
-         * @description One mesh.
+         * @description Return a mesh.
          */
         get: operations["read_mesh"];
         put?: never;
@@ -645,7 +645,7 @@ export interface paths {
         head?: never;
         /**
          * Update Mesh
-         * @description Change a mesh; its agents follow within seconds.
+         * @description Change a mesh. Its agents apply the change within seconds.
          */
         patch: operations["update_mesh"];
         trace?: never;
@@ -659,7 +659,7 @@ export interface paths {
         };
         /**
          * Read Roster
-         * @description The axes of the mesh's matrices.
+         * @description Return the axes of the mesh's matrices.
          */
         get: operations["read_roster"];
         put?: never;
@@ -680,13 +680,13 @@ export interface paths {
         get?: never;
         /**
          * Add Mesh Vm
-         * @description Make a VM a member; again is no error.
+         * @description Add a VM to the mesh; repeating is no error.
          */
         put: operations["add_mesh_vm"];
         post?: never;
         /**
          * Remove Mesh Vm
-         * @description Take a VM out of the mesh.
+         * @description Remove a VM from the mesh.
          */
         delete: operations["remove_mesh_vm"];
         options?: never;
@@ -703,13 +703,13 @@ export interface paths {
         };
         /**
          * List Enrolment Tokens
-         * @description The tenant's invitations, newest first.
+         * @description List the tenant's enrolment tokens, newest first.
          */
         get: operations["list_enrolment_tokens"];
         put?: never;
         /**
          * Create Enrolment Token
-         * @description Invite VMs into a mesh. The token, and the command to run on each VM, are in this answer and nowhere else.
+         * @description Create an enrolment token of a mesh. Only this response contains the token and the command to run on each VM.
          */
         post: operations["create_enrolment_token"];
         delete?: never;
@@ -730,7 +730,7 @@ export interface paths {
         post?: never;
         /**
          * Delete Enrolment Token
-         * @description Withdraw an invitation; agents that used it stay.
+         * @description Delete an enrolment token. Agents that used it stay.
          */
         delete: operations["delete_enrolment_token"];
         options?: never;
@@ -747,7 +747,7 @@ export interface paths {
         };
         /**
          * Read Worst Paths
-         * @description The paths with the highest values now.
+         * @description List the paths with the highest current values.
          */
         get: operations["read_worst_paths"];
         put?: never;
@@ -767,7 +767,7 @@ export interface paths {
         };
         /**
          * Read Path
-         * @description The newest window of one path: both directions and the round trip.
+         * @description Return the newest window of a path: both directions and the round trip.
          */
         get: operations["read_path"];
         put?: never;
@@ -787,7 +787,7 @@ export interface paths {
         };
         /**
          * Read Series
-         * @description One path over time. Steps without data are null.
+         * @description Return the time series of a path. Steps without data are null.
          */
         get: operations["read_series"];
         put?: never;
@@ -807,9 +807,9 @@ export interface paths {
         };
         /**
          * Listen
-         * @description New windows as they come (server-sent events); data: `{started_at, window_s, revision}`.
+         * @description Stream new windows as server-sent events; data: `{started_at, window_s, revision}`.
          *
-         *     With the id of the last event heard come those since then first, or `event: reset` where they cannot be told again.
+         *     With the id of the last event received, missed events come first, or `event: reset` if they are no longer stored.
          */
         get: operations["listen"];
         put?: never;
@@ -829,13 +829,13 @@ export interface paths {
         };
         /**
          * List Pins
-         * @description The ranges that are kept, latest first.
+         * @description List the pins, latest range first.
          */
         get: operations["list_pins"];
         put?: never;
         /**
          * Create Pin
-         * @description Keep what was measured in a range of a mesh, whatever retention says.
+         * @description Create a pin: retention does not delete the measurements of its range.
          */
         post: operations["create_pin"];
         delete?: never;
@@ -853,14 +853,14 @@ export interface paths {
         };
         /**
          * Read Pin
-         * @description One kept range.
+         * @description Return a pin.
          */
         get: operations["read_pin"];
         put?: never;
         post?: never;
         /**
          * Delete Pin
-         * @description Let a range go; retention takes it with its next sweep.
+         * @description Delete a pin. The next sweep of retention deletes its range.
          */
         delete: operations["delete_pin"];
         options?: never;
@@ -877,7 +877,7 @@ export interface paths {
         };
         /**
          * Read Matrix
-         * @description Every path of a mesh at once; as octets: 16-bit codes and states for the canvas (layout in docs/api).
+         * @description Return the matrix of all paths of a mesh; as octets: 16-bit codes and states (layout in docs/api).
          */
         get: operations["read_matrix"];
         put?: never;
@@ -897,7 +897,7 @@ export interface paths {
         };
         /**
          * Read Comparison
-         * @description Every path in one range against another; as octets: codes of the difference around 32,768.
+         * @description Compare all paths between two ranges; as octets: codes of the difference around 32,768.
          */
         get: operations["read_comparison"];
         put?: never;
@@ -917,7 +917,7 @@ export interface paths {
         };
         /**
          * Read Movers
-         * @description The paths that changed most between two ranges.
+         * @description List the paths that changed most between two ranges.
          */
         get: operations["read_movers"];
         put?: never;
@@ -937,13 +937,13 @@ export interface paths {
         };
         /**
          * Read Many Series
-         * @description Many paths, zone pairs or the whole mesh over time, in one answer. Steps without data are null.
+         * @description Return time series of many paths, zone pairs or the whole mesh. Steps without data are null.
          */
         get: operations["read_many_series"];
         put?: never;
         /**
          * Read Many Series Of Body
-         * @description The same, for more selections than an address can hold. Changes nothing.
+         * @description Return time series of selections that are too many for a URL. This changes nothing.
          */
         post: operations["read_many_series_of_body"];
         delete?: never;
@@ -961,7 +961,7 @@ export interface paths {
         };
         /**
          * Read Distribution
-         * @description All delays of selections as histogram and cumulative distribution.
+         * @description Return the delays of selections as histogram and cumulative distribution.
          */
         get: operations["read_distribution"];
         put?: never;
@@ -981,7 +981,7 @@ export interface paths {
         };
         /**
          * Read Variability
-         * @description Standard deviation of each path within a minute, ten minutes, an hour, as distributions.
+         * @description Return the distributions over paths of the standard deviation within a minute, ten minutes, an hour.
          */
         get: operations["read_variability"];
         put?: never;
@@ -1001,7 +1001,7 @@ export interface paths {
         };
         /**
          * Read Losses
-         * @description Loss by hour or day, and how the ratios of single paths are distributed.
+         * @description Return loss by hour or day, and the distribution of the loss ratios of paths.
          */
         get: operations["read_losses"];
         put?: never;
@@ -1021,7 +1021,7 @@ export interface paths {
         };
         /**
          * Export Windows
-         * @description Every window of every path as rows, NDJSON by default.
+         * @description Export all windows of paths as rows, NDJSON by default.
          */
         get: operations["export_windows"];
         put?: never;
@@ -1041,7 +1041,7 @@ export interface paths {
         };
         /**
          * List Spikes
-         * @description Sudden rises of delay, newest first; a day until now by default. As a file: all of them.
+         * @description List spikes of delay, newest first; by default those of the last day. A file has all of them.
          */
         get: operations["list_spikes"];
         put?: never;
@@ -1063,7 +1063,7 @@ export interface paths {
         put?: never;
         /**
          * Create Import
-         * @description Take a trace measured elsewhere into a mesh without agents, by a job that tells of lines it cannot read.
+         * @description Import an external trace into a mesh without agents. The job reports lines that it cannot read.
          */
         post: operations["create_import"];
         delete?: never;
@@ -1081,7 +1081,7 @@ export interface paths {
         };
         /**
          * Read Spike
-         * @description One spike with the raw exchanges around it.
+         * @description Return a spike with the raw exchanges around it.
          */
         get: operations["read_spike"];
         put?: never;
@@ -2178,7 +2178,7 @@ export interface components {
     schemas: {
         /**
          * About
-         * @description What runs here. The engine's fields are null while the database is away.
+         * @description Versions of product and database. The database fields are null while it is unavailable.
          */
         About: {
             /** Version */
@@ -2262,7 +2262,7 @@ export interface components {
         };
         /**
          * AgentDescription
-         * @description What an agent says of itself; what it leaves out stays.
+         * @description Agent's description of itself. Omitted fields do not change.
          */
         AgentDescription: {
             /** Probe Address */
@@ -2280,7 +2280,7 @@ export interface components {
         };
         /**
          * AgentEnrol
-         * @description A VM asks to join. `description` is free: system, kernel, where stamps are taken.
+         * @description Enrolment of an agent. `description` is free-form: system, kernel, source of timestamps.
          */
         AgentEnrol: {
             /**
@@ -2312,7 +2312,7 @@ export interface components {
         };
         /**
          * AgentEnrolled
-         * @description The agent's own identity. `credential` is shown this once and sent as `Authorization: Bearer sma_…`.
+         * @description Identity of an enrolled agent. `credential` is shown only once; send it as `Authorization: Bearer sma_…`.
          */
         AgentEnrolled: {
             /**
@@ -2337,7 +2337,7 @@ export interface components {
         };
         /**
          * AgentEventCreate
-         * @description Something an agent thought worth telling: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …
+         * @description Event of an agent: `clock_step`, `route_change`, `rate_shed`, `reports_dropped` …
          */
         AgentEventCreate: {
             /** Kind */
@@ -2354,7 +2354,7 @@ export interface components {
         };
         /**
          * AgentEventRead
-         * @description An event as it was told, and when it arrived.
+         * @description Stored event and the time it was received.
          */
         AgentEventRead: {
             /** Id */
@@ -2378,7 +2378,7 @@ export interface components {
         };
         /**
          * AgentEvents
-         * @description A few events at once.
+         * @description Batch of events.
          */
         AgentEvents: {
             /** Events */
@@ -2386,7 +2386,7 @@ export interface components {
         };
         /**
          * AgentRead
-         * @description Our process on a VM, what it says of itself and how it last was.
+         * @description Agent of a VM, its description of itself and its last health.
          */
         AgentRead: {
             /**
@@ -2418,18 +2418,18 @@ export interface components {
             health: {
                 [key: string]: unknown;
             } | null;
-            /** @description Where the agent stands now. */
+            /** @description Return the current status of the agent. */
             readonly status: components["schemas"]["AgentStatus"];
         };
         /**
          * AgentStatus
-         * @description `enrolled`: never reported; `reporting`; `silent`: reported once, not lately; `revoked`.
+         * @description Status of an agent: `enrolled` (never reported), `reporting`, `silent` (no recent report), `revoked`.
          * @enum {string}
          */
         AgentStatus: "enrolled" | "reporting" | "silent" | "revoked";
         /**
          * AgentSummary
-         * @description An agent as its VM shows it.
+         * @description Summary of an agent.
          */
         AgentSummary: {
             /**
@@ -2450,12 +2450,12 @@ export interface components {
             last_report_at: string | null;
             /** Report Every S */
             report_every_s: number;
-            /** @description Where the agent stands now. */
+            /** @description Return the current status of the agent. */
             readonly status: components["schemas"]["AgentStatus"];
         };
         /**
          * ApiKeyCreate
-         * @description A key to be made. `write` includes `read`.
+         * @description API key to create. `write` includes `read`.
          */
         ApiKeyCreate: {
             /** Name */
@@ -2470,7 +2470,7 @@ export interface components {
         };
         /**
          * ApiKeyCreated
-         * @description A new key. `secret` is shown this once and sent as `Authorization: Bearer sm_…`.
+         * @description New API key. `secret` is shown only once; send it as `Authorization: Bearer sm_…`.
          */
         ApiKeyCreated: {
             /**
@@ -2499,7 +2499,7 @@ export interface components {
         };
         /**
          * ApiKeyRead
-         * @description A key without its secret.
+         * @description API key without its secret.
          */
         ApiKeyRead: {
             /**
@@ -2752,7 +2752,7 @@ export interface components {
         };
         /**
          * AuditEntryRead
-         * @description Who changed what, and when.
+         * @description Entry of the audit log.
          */
         AuditEntryRead: {
             /**
@@ -2784,7 +2784,7 @@ export interface components {
         };
         /**
          * Axis
-         * @description A row and column of a matrix.
+         * @description Row and column of a matrix.
          */
         Axis: {
             /**
@@ -2894,7 +2894,7 @@ export interface components {
         };
         /**
          * BinsRead
-         * @description A histogram of the bins that hold something: values in [low, high); `cumulative` is the share below `high`.
+         * @description Histogram of non-empty bins: values in [low, high); `cumulative` is the share below `high`.
          */
         BinsRead: {
             /** Low */
@@ -2908,7 +2908,7 @@ export interface components {
         };
         /**
          * By
-         * @description What the rows and columns of a matrix are.
+         * @description Kind of the rows and columns of a matrix.
          * @enum {string}
          */
         By: "vm" | "zone";
@@ -3006,9 +3006,9 @@ export interface components {
         };
         /**
          * ComparisonRead
-         * @description Two matrices of the same axis and their difference: `values` less `base_values`. Tables are [source][target].
+         * @description Two matrices with one axis and their difference, `values` - `base_values`. Tables are [source][target].
          *
-         *     `percent` is the difference by the base value, null where that is zero.
+         *     `percent` is relative to the base value, null where that is zero.
          */
         ComparisonRead: {
             /**
@@ -3457,7 +3457,7 @@ export interface components {
         DeliveryState: "waiting" | "sent" | "failed";
         /**
          * Dependency
-         * @description One thing we need. `needed`: without it no request can be served; else the product runs with less.
+         * @description Dependency of the backend. `needed`: without it no request is served; else only some features are missing.
          */
         Dependency: {
             /**
@@ -3472,7 +3472,7 @@ export interface components {
         };
         /**
          * DirectionRead
-         * @description One direction of a pair, or its round trip, in one window. Counts are null when nobody knows them.
+         * @description One direction of a path, or its round trip, in one window. Counts are null when unknown.
          */
         DirectionRead: {
             state: components["schemas"]["StateName"];
@@ -3501,7 +3501,7 @@ export interface components {
         };
         /**
          * DistributionItem
-         * @description All delays of one selection; everything but `count` is null when there are none.
+         * @description Distribution of the delays of a selection; without delays all fields but `count` are null.
          */
         DistributionItem: {
             /** Selection */
@@ -3586,7 +3586,7 @@ export interface components {
         };
         /**
          * EnrolmentTokenCreate
-         * @description An invitation into a mesh.
+         * @description Enrolment token of a mesh.
          */
         EnrolmentTokenCreate: {
             /**
@@ -3607,9 +3607,9 @@ export interface components {
         };
         /**
          * EnrolmentTokenCreated
-         * @description A new invitation. `token` is shown this once; `command` is the line to run on a VM that has the agent.
+         * @description New enrolment token. `token` is shown only once; `command` enrols a VM that has the agent.
          *
-         *     `install_command` installs the agent first, as a service; null when this installation has no packages to offer.
+         *     `install_command` also installs the agent as a service; null when this installation offers no packages.
          */
         EnrolmentTokenCreated: {
             /**
@@ -3647,7 +3647,7 @@ export interface components {
         };
         /**
          * EnrolmentTokenRead
-         * @description An invitation without its secret.
+         * @description Enrolment token without its secret.
          */
         EnrolmentTokenRead: {
             /**
@@ -3729,7 +3729,7 @@ export interface components {
         };
         /**
          * FieldError
-         * @description One thing wrong with the input. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
+         * @description Error of one input field. `pointer` is a JSON pointer (RFC 6901) into the body, or `#/query/…`.
          */
         FieldError: {
             /** Pointer */
@@ -3760,7 +3760,7 @@ export interface components {
         };
         /**
          * FlowDirectionRead
-         * @description Delays of one source port in one direction; null where it has none.
+         * @description Delays of one source port in one direction; null without data.
          */
         FlowDirectionRead: {
             /** Count */
@@ -3772,7 +3772,7 @@ export interface components {
         };
         /**
          * FlowRead
-         * @description One source port of a path, numbered from 0: equal-cost routing may send each another way.
+         * @description Source port of a path, numbered from 0. Equal-cost routing may choose another route for each.
          */
         FlowRead: {
             /** Flow */
@@ -3788,7 +3788,7 @@ export interface components {
         Flows: "all" | "slowest";
         /**
          * Format
-         * @description What an answer comes as. `binary` is the matrix for the canvas; only matrices have it.
+         * @description Format of a response. `binary` has the codes of a matrix; only matrices support it.
          * @enum {string}
          */
         Format: "json" | "csv" | "ndjson" | "arrow" | "parquet" | "binary";
@@ -3820,7 +3820,7 @@ export interface components {
         };
         /**
          * Health
-         * @description The process answers.
+         * @description Liveness of the process.
          */
         Health: {
             /**
@@ -3989,13 +3989,13 @@ export interface components {
         };
         /**
          * Interval
-         * @description A stretch of time by which something is counted.
+         * @description Interval of counting.
          * @enum {string}
          */
         Interval: "1m" | "10m" | "1h" | "1d";
         /**
          * JobError
-         * @description Why a job failed: a stable code as in problem details, a sentence, and what else is known of it.
+         * @description Error of a failed job: a stable code as in problem details, a sentence, and further details.
          */
         JobError: {
             /** Code */
@@ -4009,7 +4009,7 @@ export interface components {
         };
         /**
          * JobOutput
-         * @description The file a job made; fetch it from `href`.
+         * @description Output file of a job; download it from `href`.
          */
         JobOutput: {
             /** Href */
@@ -4023,7 +4023,7 @@ export interface components {
         };
         /**
          * JobRead
-         * @description A piece of long work. `progress` is 0 … 1, null while nobody can tell; `note` says what is being done.
+         * @description Job. `progress` is 0 … 1, null while unknown; `note` names the current step.
          */
         JobRead: {
             /**
@@ -4071,7 +4071,7 @@ export interface components {
         };
         /**
          * JobState
-         * @description Where a job stands; the last three are final.
+         * @description State of a job; the last three are final.
          * @enum {string}
          */
         JobState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
@@ -4108,7 +4108,7 @@ export interface components {
         };
         /**
          * LossItem
-         * @description One selection: packets by interval, and how the ratios of single paths and intervals are distributed.
+         * @description Loss of a selection: packets by interval, and the distribution of ratios over paths and intervals.
          */
         LossItem: {
             /** Selection */
@@ -4140,7 +4140,7 @@ export interface components {
         };
         /**
          * LossRead
-         * @description Loss over time, by interval of `interval`.
+         * @description Loss by `interval`.
          */
         LossRead: {
             /**
@@ -4169,7 +4169,7 @@ export interface components {
         };
         /**
          * ManySeriesRead
-         * @description Selections over time; `points_at` are the starts of the steps of `resolution_s` seconds.
+         * @description Time series of selections; `points_at` are the starts of the steps of `resolution_s` seconds.
          */
         ManySeriesRead: {
             /**
@@ -4211,9 +4211,9 @@ export interface components {
         };
         /**
          * MatrixRead
-         * @description A matrix in the order of the mesh's roster; all tables are [source][target].
+         * @description Matrix in the order of the mesh's roster; all tables are [source][target].
          *
-         *     `more` has the values of further statistics; states and errors are those of the first.
+         *     `more` contains the values of further statistics; states and errors are those of the first.
          */
         MatrixRead: {
             /**
@@ -4278,7 +4278,7 @@ export interface components {
         };
         /**
          * MemberRead
-         * @description A user of the tenant.
+         * @description User of the tenant.
          */
         MemberRead: {
             /**
@@ -4297,7 +4297,7 @@ export interface components {
         };
         /**
          * MeshCreate
-         * @description A mesh. `rate_hz` exchanges per second and flow; a window of `window_s` seconds is summarised at a time.
+         * @description Mesh: `rate_hz` exchanges per second and flow, summarised in windows of `window_s` seconds.
          */
         MeshCreate: {
             /** Name */
@@ -4334,7 +4334,7 @@ export interface components {
         };
         /**
          * MeshRead
-         * @description VMs that probe one another. `revision` rises with every change of roster or plan.
+         * @description Mesh: VMs that probe one another. `revision` rises with every change of roster or plan.
          */
         MeshRead: {
             /**
@@ -4366,7 +4366,7 @@ export interface components {
         };
         /**
          * MeshUpdate
-         * @description What may change of a mesh; what is left out stays.
+         * @description Changes to a mesh. Omitted fields do not change.
          */
         MeshUpdate: {
             /** Name */
@@ -4643,7 +4643,7 @@ export interface components {
         };
         /**
          * Mover
-         * @description A path, or two zones, and how it changed. `beyond_clock_error`: the clocks alone cannot explain the change.
+         * @description Path or pair of zones with its change. `beyond_clock_error`: the change exceeds the clock error.
          */
         Mover: {
             source: components["schemas"]["Axis"];
@@ -4663,7 +4663,7 @@ export interface components {
         };
         /**
          * MoversRead
-         * @description Those that changed most, first; `compared` is how many have a value in both ranges.
+         * @description Paths in descending order of change; `compared` is the number of paths with values in both ranges.
          */
         MoversRead: {
             /**
@@ -4737,10 +4737,10 @@ export interface components {
         Objective: "slowdown" | "loss" | "fair" | "worst_first";
         /**
          * OneWayRead
-         * @description A direction; without synchronised clocks its value is right within `clock_error_ns`.
+         * @description One direction of a path. Its error is at most `clock_error_ns`, also without synchronised clocks.
          *
-         *     `asymmetry_source`: `assumed` means the clock offset was estimated as if the fastest exchange took equally long
-         *     both ways, `mesh` that it was corrected by the loops of the mesh, `hardware` that both ends have hardware clocks.
+         *     `asymmetry_source`: `assumed` means that the estimate of the clock offset takes the fastest exchange as symmetric,
+         *     `mesh` that the loops of the mesh corrected it, `hardware` that both ends have hardware clocks.
          */
         OneWayRead: {
             state: components["schemas"]["StateName"];
@@ -4776,7 +4776,7 @@ export interface components {
         };
         /**
          * OneWaySeries
-         * @description Values by step; null where there is none.
+         * @description Values by step; null without data.
          */
         OneWaySeries: {
             /** Delay Ns */
@@ -4830,7 +4830,7 @@ export interface components {
         };
         /**
          * Order
-         * @description What makes one mover greater than another.
+         * @description Order of movers: by difference or by percentage.
          * @enum {string}
          */
         Order: "absolute" | "percent";
@@ -5033,7 +5033,7 @@ export interface components {
         };
         /**
          * PathEnd
-         * @description A VM at one end of a path.
+         * @description VM at one end of a path.
          */
         PathEnd: {
             /**
@@ -5048,10 +5048,10 @@ export interface components {
         };
         /**
          * PathRead
-         * @description The newest window of a path; `outbound` is source to target, whichever VM was the client.
+         * @description Newest window of a path; `outbound` is source to target, whichever VM was the client.
          *
-         *     `by_flow` has every source port of a path with several, and is empty otherwise. What an application gets that
-         *     cannot choose its way is the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
+         *     `by_flow` lists the source ports of a path with several, and is empty otherwise. An application that cannot choose
+         *     its route gets up to the largest `p50_ns` of them: `slowest_outbound_ns` and `slowest_inbound_ns`, null with one
          *     flow.
          */
         PathRead: {
@@ -5096,7 +5096,7 @@ export interface components {
         };
         /**
          * PinCreate
-         * @description A range of a mesh to be kept, and why.
+         * @description Pin to create: range of a mesh and the reason.
          */
         PinCreate: {
             /**
@@ -5119,7 +5119,7 @@ export interface components {
         };
         /**
          * PinRead
-         * @description A kept range.
+         * @description Pin.
          */
         PinRead: {
             /**
@@ -5165,7 +5165,7 @@ export interface components {
         };
         /**
          * PlanCaps
-         * @description What an agent may not exceed: `cpu_percent` is of one processor, `memory_mib` of resident memory.
+         * @description Limits of an agent: `cpu_percent` is of one processor, `memory_mib` of resident memory.
          */
         PlanCaps: {
             /** Packets Per S */
@@ -5179,7 +5179,7 @@ export interface components {
         };
         /**
          * PlanMesh
-         * @description One mesh of an agent's VM.
+         * @description Mesh of an agent's VM.
          */
         PlanMesh: {
             /**
@@ -5202,7 +5202,7 @@ export interface components {
         };
         /**
          * PlanPeer
-         * @description A VM to measure against or to answer; `role` is what the agent itself plays towards it.
+         * @description Peer of an agent. `role` is the agent's own role towards it.
          */
         PlanPeer: {
             /** Vm Key */
@@ -5225,7 +5225,7 @@ export interface components {
         };
         /**
          * PlanRead
-         * @description Everything an agent shall measure and answer. Only `server_time_ns` may differ under one `revision`.
+         * @description Probing plan of an agent. Only `server_time_ns` may differ at one `revision`.
          */
         PlanRead: {
             /** Revision */
@@ -5343,13 +5343,13 @@ export interface components {
         };
         /**
          * Queue
-         * @description Who does it: `fast` must never wait, `bulk` moves data, `solve` computes long.
+         * @description Queue of workers: `fast` for short jobs, `bulk` for moving data, `solve` for long computations.
          * @enum {string}
          */
         Queue: "fast" | "bulk" | "solve";
         /**
          * Readiness
-         * @description `ready` when every needed dependency is up; `degraded` when one of the others is down.
+         * @description Readiness: `ready` if every needed dependency is up; `degraded` if another one is down.
          */
         Readiness: {
             /**
@@ -5658,19 +5658,19 @@ export interface components {
         };
         /**
          * Resolution
-         * @description Length of a step of a series; `auto` picks the finest that stays readable.
+         * @description Length of a step of a series; `auto` selects the finest one that stays readable.
          * @enum {string}
          */
         Resolution: "auto" | "window" | "1m" | "15m" | "1h" | "1d";
         /**
          * Resource
-         * @description What is limited.
+         * @description Limited resource.
          * @enum {string}
          */
         Resource: "vms" | "paths" | "windows_per_s" | "raw_days" | "minute_days";
         /**
          * Responder
-         * @description Who answers probes on a VM: an agent of ours, or a stock IEEE 1588 master where there is none.
+         * @description Program that responds to probes on a VM: our agent, or a standard IEEE 1588 master without an agent.
          * @enum {string}
          */
         Responder: "agent" | "ieee1588";
@@ -5682,13 +5682,13 @@ export interface components {
         Risk: "mean" | "p99" | "cvar";
         /**
          * Role
-         * @description What a member may do: look, change, or also decide who may.
+         * @description Role of a member: read; also change; also manage members and keys.
          * @enum {string}
          */
         Role: "viewer" | "editor" | "owner";
         /**
          * RosterRead
-         * @description The axes of every matrix of this mesh at this revision, by zone name, then VM name.
+         * @description Axes of all matrices of a mesh at this revision, ordered by zone name, then VM name.
          */
         RosterRead: {
             /** Revision */
@@ -5700,7 +5700,7 @@ export interface components {
         };
         /**
          * RosterVm
-         * @description A row, and a column, of the mesh's matrices.
+         * @description Row and column of the mesh's matrices.
          */
         RosterVm: {
             /**
@@ -5722,7 +5722,7 @@ export interface components {
         };
         /**
          * RosterZone
-         * @description A run of rows: `count` VMs from index `first` on.
+         * @description Zone of consecutive rows: `count` VMs from index `first` on.
          */
         RosterZone: {
             /**
@@ -5739,7 +5739,7 @@ export interface components {
         };
         /**
          * RoundTripSeries
-         * @description Values by step; null where there is none.
+         * @description Values by step; null without data.
          */
         RoundTripSeries: {
             /** Delay Ns */
@@ -6220,7 +6220,7 @@ export interface components {
         };
         /**
          * Scope
-         * @description What an API key may do.
+         * @description Scope of an API key.
          * @enum {string}
          */
         Scope: "read" | "write";
@@ -6258,7 +6258,7 @@ export interface components {
         };
         /**
          * SeriesItem
-         * @description One selection over time, a value per step. `values` by statistic.
+         * @description Time series of a selection, a value per step; `values` by statistic.
          */
         SeriesItem: {
             /** Selection */
@@ -6278,7 +6278,7 @@ export interface components {
         };
         /**
          * SeriesRead
-         * @description One path over time: a value per step, `points_at` being the starts of the steps.
+         * @description Time series of a path: a value per step; `points_at` are the starts of the steps.
          */
         SeriesRead: {
             source: components["schemas"]["PathEnd"];
@@ -6294,7 +6294,7 @@ export interface components {
         };
         /**
          * SeriesRequest
-         * @description Values over time, of many selections at once.
+         * @description Query of time series of selections.
          */
         SeriesRequest: {
             /**
@@ -6327,14 +6327,14 @@ export interface components {
             statistics: components["schemas"]["Statistic"][];
             /**
              * Points
-             * @description At most so many steps; the finest that fits is taken
+             * @description Maximum number of steps; the finest possible step is used
              * @default 1000
              */
             points: number;
         };
         /**
          * SessionRead
-         * @description Who is signed in where. `csrf_token` goes back as `X-CSRF-Token` with every unsafe request.
+         * @description Signed-in user and tenant. Send `csrf_token` as `X-CSRF-Token` with every unsafe request.
          */
         SessionRead: {
             user: components["schemas"]["UserRead"];
@@ -6357,7 +6357,7 @@ export interface components {
         Shape: "star" | "graph";
         /**
          * SignIn
-         * @description An attempt to sign in.
+         * @description Credentials of a sign-in.
          */
         SignIn: {
             /** Email */
@@ -6523,7 +6523,7 @@ export interface components {
         };
         /**
          * Span
-         * @description A stretch of time [from, to); both null without any data.
+         * @description Time range [from, to); both null without any data.
          */
         Span: {
             /** From */
@@ -6533,7 +6533,7 @@ export interface components {
         };
         /**
          * SpikeEvidence
-         * @description A spike with the exchanges around it; `outbound_ns` is source to target. Times are from `started_at`.
+         * @description Spike with the exchanges around it; `outbound_ns` is source to target. Times are relative to `started_at`.
          */
         SpikeEvidence: {
             /** Id */
@@ -6562,7 +6562,7 @@ export interface components {
         };
         /**
          * SpikeRead
-         * @description A window whose largest delay stood out: `rise_ns` above its median.
+         * @description Spike: a window whose largest delay is `rise_ns` above its median.
          */
         SpikeRead: {
             /** Id */
@@ -6585,7 +6585,7 @@ export interface components {
         };
         /**
          * StateName
-         * @description `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: asked, and nothing came back.
+         * @description State of a path: `measured`; `not_planned`; `no_data` yet; `stale`: the agent is silent; `lost`: no response.
          * @enum {string}
          */
         StateName: "measured" | "not_planned" | "no_data" | "stale" | "lost";
@@ -6679,7 +6679,7 @@ export interface components {
         };
         /**
          * TenantRead
-         * @description A customer. `key` stands for the tenant in time series.
+         * @description Tenant. `key` identifies it in time series.
          */
         TenantRead: {
             /**
@@ -6729,13 +6729,13 @@ export interface components {
         Timescale: "short" | "long" | "weekly";
         /**
          * TraceKind
-         * @description How a trace is written.
+         * @description Format of a trace.
          * @enum {string}
          */
         TraceKind: "csv" | "ptpd";
         /**
          * TraceTimes
-         * @description Where an imported trace is put: at its own times, or moved by whole minutes so that it ends now.
+         * @description Times of an imported trace: unchanged, or shifted by whole minutes so that it ends now.
          * @enum {string}
          */
         TraceTimes: "keep" | "end_now";
@@ -6747,7 +6747,7 @@ export interface components {
         Trigger: "asked" | "scheduled" | "objective";
         /**
          * UsageItem
-         * @description One quota. `used` is null for those that limit how long, not how much.
+         * @description Quota. `used` is null for quotas of retention.
          */
         UsageItem: {
             resource: components["schemas"]["Resource"];
@@ -6758,7 +6758,7 @@ export interface components {
         };
         /**
          * UsageRead
-         * @description What the tenant uses of what it may use.
+         * @description Usage of the tenant and its quotas.
          */
         UsageRead: {
             /** Items */
@@ -6766,7 +6766,7 @@ export interface components {
         };
         /**
          * UserRead
-         * @description A person.
+         * @description User.
          */
         UserRead: {
             /**
@@ -6779,7 +6779,7 @@ export interface components {
         };
         /**
          * VariabilityInterval
-         * @description Standard deviations within intervals of one length: `count` of them, one per path and interval.
+         * @description Distribution of standard deviations within intervals of one length; `count` is paths times intervals.
          */
         VariabilityInterval: {
             interval: components["schemas"]["Interval"];
@@ -6797,7 +6797,7 @@ export interface components {
         };
         /**
          * VariabilityItem
-         * @description One selection.
+         * @description Variability of a selection.
          */
         VariabilityItem: {
             /** Selection */
@@ -6809,7 +6809,7 @@ export interface components {
         };
         /**
          * VariabilityRead
-         * @description How much delay varies within a minute, ten minutes, an hour.
+         * @description Variability of delay within a minute, ten minutes, an hour.
          */
         VariabilityRead: {
             /**
@@ -6839,9 +6839,9 @@ export interface components {
         };
         /**
          * VmCreate
-         * @description A VM. Without an address nothing probes it; enrolling an agent fills it in.
+         * @description VM. Without an address it is not probed; the enrolment of its agent sets the address.
          *
-         *     Where no agent can run, `responder` may be `ieee1588`: the agents of its meshes then measure against the unicast
+         *     Where no agent can run, set `responder` to `ieee1588`: the agents of its meshes then measure against the unicast
          *     IEEE 1588 master at its address (ptpd, ptp4l …).
          */
         VmCreate: {
@@ -6873,7 +6873,7 @@ export interface components {
         };
         /**
          * VmName
-         * @description Enough of a VM to name and link it.
+         * @description Reference to a VM: ids and name.
          */
         VmName: {
             /**
@@ -6888,7 +6888,7 @@ export interface components {
         };
         /**
          * VmRead
-         * @description A virtual machine. `key` stands for it in matrices and on the wire.
+         * @description Virtual machine. `key` identifies it in matrices and on the wire.
          */
         VmRead: {
             /**
@@ -6923,7 +6923,7 @@ export interface components {
         };
         /**
          * VmUpdate
-         * @description What may change of a VM; what is left out stays.
+         * @description Changes to a VM. Omitted fields do not change.
          */
         VmUpdate: {
             /** Name */
@@ -7030,7 +7030,7 @@ export interface components {
         };
         /**
          * WorstPath
-         * @description One row of the table of worst paths.
+         * @description Path with its value.
          */
         WorstPath: {
             source: components["schemas"]["PathEnd"];
@@ -7043,7 +7043,7 @@ export interface components {
         };
         /**
          * WorstPaths
-         * @description The paths with the highest values (of asymmetry: farthest from zero), worst first.
+         * @description Paths with the highest values (for asymmetry: farthest from zero), highest first.
          */
         WorstPaths: {
             /**
@@ -7065,7 +7065,7 @@ export interface components {
         };
         /**
          * ZoneCreate
-         * @description A zone. `physical_id` is the provider's name for the place itself, where it tells (AWS: `euw1-az2`).
+         * @description Zone. `physical_id` is the provider's identifier of the physical zone, if it publishes one (AWS: `euw1-az2`).
          */
         ZoneCreate: {
             /** Provider */
@@ -7079,7 +7079,7 @@ export interface components {
         };
         /**
          * ZoneName
-         * @description A zone as an agent names it; made when it does not exist. With a `physical_id` it is the zone of that id.
+         * @description Zone as an agent names it, created if missing. A `physical_id` selects the zone of that id.
          */
         ZoneName: {
             /** Provider */
@@ -7093,7 +7093,7 @@ export interface components {
         };
         /**
          * ZoneRead
-         * @description A place of a provider.
+         * @description Availability zone of a provider.
          */
         ZoneRead: {
             /**
@@ -7119,7 +7119,7 @@ export interface components {
         };
         /**
          * ZoneUpdate
-         * @description What may change of a zone; what is left out stays.
+         * @description Changes to a zone. Omitted fields do not change.
          */
         ZoneUpdate: {
             /** Name */
@@ -7154,7 +7154,7 @@ export interface operations {
             /** @description Committed. A window already stored is acknowledged again. */
             204: {
                 headers: {
-                    /** @description Windows not stored: their mesh is gone, or they are older than what is kept. */
+                    /** @description Windows not stored: their mesh was deleted, or they are older than the retention. */
                     "Sinemora-Skipped-Windows"?: number;
                     [name: string]: unknown;
                 };
@@ -7453,7 +7453,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -7650,7 +7650,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -7711,7 +7711,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -7821,11 +7821,11 @@ export interface operations {
     read_plan: {
         parameters: {
             query?: {
-                /** @description How long to wait for a change, s */
+                /** @description Longest wait for a change, s */
                 wait_s?: number;
             };
             header?: {
-                /** @description ETag of the plan the agent follows */
+                /** @description ETag of the agent's current plan */
                 "if-none-match"?: string | null;
             };
             path?: never;
@@ -7842,7 +7842,7 @@ export interface operations {
                     "application/json": components["schemas"]["PlanRead"];
                 };
             };
-            /** @description Still the plan of If-None-Match after `wait_s` */
+            /** @description The plan did not change within `wait_s` */
             304: {
                 headers: {
                     [name: string]: unknown;
@@ -7956,7 +7956,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -8339,11 +8339,11 @@ export interface operations {
         parameters: {
             query?: {
                 zone_id?: string | null;
-                /** @description Part of the name, in any case */
+                /** @description Part of the name, case-insensitive */
                 name?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -8727,7 +8727,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -8855,7 +8855,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -8994,13 +8994,13 @@ export interface operations {
     list_jobs: {
         parameters: {
             query?: {
-                /** @description Only these */
+                /** @description Only these states */
                 state?: components["schemas"]["JobState"][] | null;
                 /** @description Only this kind */
                 kind?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -9392,7 +9392,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -9966,7 +9966,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -10328,9 +10328,9 @@ export interface operations {
     read_series: {
         parameters: {
             query?: {
-                /** @description An hour before `to` by default */
+                /** @description Default: an hour before `to` */
                 from?: string | null;
-                /** @description Now by default */
+                /** @description Default: now */
                 to?: string | null;
                 resolution?: components["schemas"]["Resolution"];
                 statistic?: components["schemas"]["Statistic"];
@@ -10422,7 +10422,7 @@ export interface operations {
     listen: {
         parameters: {
             query?: {
-                /** @description Id of the last event heard, where no header can be sent */
+                /** @description Id of the last event received, for clients that cannot send the header */
                 after?: string | null;
             };
             header?: {
@@ -10436,7 +10436,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description `event: window` for each new window; `event: reset`: read everything again */
+            /** @description `event: window` for each new window; `event: reset`: read all data again */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -10504,11 +10504,11 @@ export interface operations {
     list_pins: {
         parameters: {
             query?: {
-                /** @description Only ranges of this mesh */
+                /** @description Only pins of this mesh */
                 mesh_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -10786,16 +10786,16 @@ export interface operations {
                 format?: components["schemas"]["Format"] | null;
                 by?: components["schemas"]["By"];
                 metric?: components["schemas"]["Metric"];
-                /** @description Loss and clock error have one number and ignore it */
+                /** @description Ignored for loss and clock error, which have one value */
                 statistic?: components["schemas"]["Statistic"];
-                /** @description Further statistics of the same windows, repeatable; read and merged once */
+                /** @description Further statistics of the same windows, repeatable */
                 more?: components["schemas"]["Statistic"][];
-                /** @description `slowest`: percentiles no smaller than the median of the slowest source port of each path, of a round trip those of both ways together. Only for delays between VMs */
+                /** @description `slowest`: percentiles are at least the median of the slowest source port of each path; for a round trip, the sum of both directions. Only for delays between VMs */
                 flows?: components["schemas"]["Flows"];
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -10819,7 +10819,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -10905,18 +10905,18 @@ export interface operations {
                 format?: components["schemas"]["Format"] | null;
                 by?: components["schemas"]["By"];
                 metric?: components["schemas"]["Metric"];
-                /** @description Loss and clock error have one number and ignore it */
+                /** @description Ignored for loss and clock error, which have one value */
                 statistic?: components["schemas"]["Statistic"];
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 base_from?: string | null;
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 base_to?: string | null;
-                /** @description What the binary form holds */
+                /** @description Difference in the binary format */
                 difference?: components["schemas"]["Order"];
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -10940,7 +10940,7 @@ export interface operations {
                     "application/octet-stream": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11031,14 +11031,14 @@ export interface operations {
                 base_from?: string | null;
                 /** @description With zone, as in 2026-11-20T10:00:00Z */
                 base_to?: string | null;
-                /** @description What the binary form holds */
+                /** @description Difference in the binary format */
                 difference?: components["schemas"]["Order"];
                 order?: components["schemas"]["Order"];
                 limit?: number;
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11061,7 +11061,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11149,12 +11149,12 @@ export interface operations {
                 selections?: string[];
                 metric?: components["schemas"]["Metric"];
                 statistics?: components["schemas"]["Statistic"][];
-                /** @description At most so many steps; the finest that fits is taken */
+                /** @description Maximum number of steps; the finest possible step is used */
                 points?: number;
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11177,7 +11177,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11259,7 +11259,7 @@ export interface operations {
             header?: {
                 "idempotency-key"?: string | null;
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11286,7 +11286,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11376,7 +11376,7 @@ export interface operations {
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11399,7 +11399,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11490,7 +11490,7 @@ export interface operations {
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11513,7 +11513,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11603,7 +11603,7 @@ export interface operations {
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11626,7 +11626,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11713,12 +11713,12 @@ export interface operations {
                 /** @description `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID`, `zones:SOURCE_ZONE_ID:TARGET_ZONE_ID`; repeatable */
                 selections?: string[];
                 metric?: "one_way_delay" | "round_trip";
-                /** @description By minute instead of by window */
+                /** @description Minutes instead of windows */
                 merged?: boolean;
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11740,7 +11740,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11828,16 +11828,16 @@ export interface operations {
                 target_vm_id?: string | null;
                 source_zone_id?: string | null;
                 target_zone_id?: string | null;
-                /** @description At least so far above the median */
+                /** @description Smallest rise above the median */
                 rise_ns_min?: number;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: {
                 accept?: string;
-                /** @description `respond-async` (RFC 7240): as a job in any case */
+                /** @description `respond-async` (RFC 7240): always run as a job */
                 prefer?: string;
             };
             path: {
@@ -11860,7 +11860,7 @@ export interface operations {
                     "application/vnd.apache.parquet": string;
                 };
             };
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -11941,9 +11941,9 @@ export interface operations {
             query?: {
                 kind?: components["schemas"]["TraceKind"];
                 times?: components["schemas"]["TraceTimes"];
-                /** @description Of a PTPd log: the slave's name */
+                /** @description For a PTPd log: name of the slave */
                 client?: string | null;
-                /** @description Of a PTPd log: the master's name */
+                /** @description For a PTPd log: name of the master */
                 server?: string | null;
             };
             header?: {
@@ -11962,7 +11962,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Long work: a job does it. Follow `Location`. */
+            /** @description Job accepted. Poll `Location`. */
             202: {
                 headers: {
                     /** @description The job */
@@ -12130,7 +12130,7 @@ export interface operations {
                 origin?: components["schemas"]["Origin"] | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -12536,7 +12536,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -12890,7 +12890,7 @@ export interface operations {
                 mesh_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -13616,7 +13616,7 @@ export interface operations {
                 state?: components["schemas"]["RecommendationState"][] | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -14417,7 +14417,7 @@ export interface operations {
                 mesh_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -14873,7 +14873,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -15139,7 +15139,7 @@ export interface operations {
                 curve_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -15756,7 +15756,7 @@ export interface operations {
                 severity?: components["schemas"]["Severity"][] | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -16317,7 +16317,7 @@ export interface operations {
                 mesh_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -17028,7 +17028,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -17345,7 +17345,7 @@ export interface operations {
             query?: {
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;
@@ -17918,7 +17918,7 @@ export interface operations {
                 incident_id?: string | null;
                 /** @description Items per page */
                 limit?: number;
-                /** @description `next_cursor` of the page before */
+                /** @description `next_cursor` of the previous page */
                 cursor?: string | null;
             };
             header?: never;

@@ -1,1 +1,1 @@
-"""What the figures of alerts are measured with on a whole product: agents that report in time, somebody who listens."""
+"""Tools for the figures of alerts on a whole product: agents that report in time, and a webhook listener."""

@@ -1,7 +1,7 @@
 """A load of reports as agents send them: each at its own moment after the end of each window.
 
-A program of its own that imports next to nothing, so that it starts at once and takes little from what is measured:
-`python load.py PORT FILE`, with a pickled list of `Timed`; at its end, or at SIGTERM, it says what came of it.
+It is a separate program with few imports, so that it starts at once and hardly disturbs the measurement:
+`python load.py PORT FILE`, with a pickled list of `Timed`. At its end, or at SIGTERM, it prints the results.
 """
 
 import asyncio

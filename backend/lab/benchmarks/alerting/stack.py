@@ -1,7 +1,7 @@
-"""How long a whole product takes from the end of a window to the webhook: API, broker, worker, beat, PostgreSQL.
+"""Time from the end of a window to the webhook in a whole product: API, broker, worker, beat, PostgreSQL.
 
-Agents send as real ones do: a window leaves when its last exchange is decided, and each agent waits a moment of its own
-up to a second. Time counts from the end of the window that made the rule fire until the request has arrived.
+Agents send as real ones do: a window is sent when its last exchange is decided, and each agent waits up to a second.
+The time is measured from the end of the window that made the rule fire to the arrival of the request.
 """
 
 import json
@@ -52,7 +52,7 @@ class Listener(ThreadingHTTPServer):
         self.got: list[tuple[float, dict[str, Any]]] = []
 
     def of(self, mesh: str, about: str) -> list[tuple[float, dict[str, Any]]]:
-        """What was told of a mesh: when (Unix s), and the body."""
+        """Return the notifications about a mesh: arrival (Unix s) and body."""
         return [(at, one) for at, one in list(self.got) if one["mesh"] == mesh and one["about"] == about]
 
 
@@ -65,12 +65,12 @@ class _Hook(BaseHTTPRequestHandler):
         self.end_headers()
 
     def log_message(self, *_: object) -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 @contextmanager
 def product() -> Iterator[tuple[Product, Listener]]:
-    """A whole product of its own, and somebody whom everything is told. It has told a first thing."""
+    """Start a separate product and a listener of its webhooks; yield both after the first notification."""
     listener = Listener()
     threading.Thread(target=listener.serve_forever, daemon=True).start()
     with running() as found, tempfile.TemporaryDirectory(prefix="sinemora-bench-") as folder:
@@ -101,7 +101,7 @@ def product() -> Iterator[tuple[Product, Listener]]:
 
 
 class Agents:
-    """What the agents of a mesh measure: nothing happens, but where somebody says so."""
+    """Measurements of the agents of a mesh: quiet, except for changes that the caller makes."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world = world
@@ -129,7 +129,7 @@ class Agents:
         return self._report(vm, self._delays(vm), dead[self.targets[vm]])
 
     def request(self, vm: int, message: Report, started_at_s: int) -> Timed:
-        """When a report leaves, and as what."""
+        """Return when a report is sent, and its bytes."""
         message.sequence, message.windows[0].started_at_s = started_at_s // WINDOW_S, started_at_s
         body = self._compressor.compress(message.SerializeToString())
         return started_at_s + WINDOW_S + float(self.phase[vm]), request_of(self.world.credentials[vm], body)
@@ -168,7 +168,7 @@ def _unanswered(whole: frame.Frame, dead: np.ndarray) -> frame.Frame:
 
 
 def first_window(count: int, one: Callable[[], object]) -> int:
-    """Start of the window from which on reports can be ready in time, if there are so many like this."""
+    """Return the start of the first window for which this number of reports can be ready in time."""
     one()
     began = time.monotonic()
     for _ in range(5):
@@ -192,22 +192,22 @@ def sent(found: Product, requests: list[Timed], start_s: int) -> Iterator[None]:
 
 
 def evaluated_ms(mesh_id: UUID) -> int:
-    """What the newest evaluation took."""
+    """Return the duration of the newest evaluation, ms."""
     with system_session() as session:
         query = text("SELECT took_ms FROM alert_states WHERE mesh_id = :id")
         return int(session.scalar(query, {"id": mesh_id}) or 0)
 
 
 def forget(mesh_id: UUID) -> None:
-    """Delete a mesh, so that nobody waits for its agents."""
+    """Delete a mesh, so that nothing waits for its agents."""
     with system_session() as session:
         session.execute(text("DELETE FROM meshes WHERE id = :id"), {"id": mesh_id})
 
 
 def seconds_to_webhook(found: Product, listener: Listener, vms: int, windows: int, seed: int) -> list[float]:
-    """In each window four paths are slow that were not before, each an incident of its own: seconds until each is told.
+    """Make four other paths slow in each window, one incident each. Return the seconds until each notification.
 
-    The rules of every new mesh look on; the rule that speaks is a plain one, of one window.
+    The default rules are evaluated too; the rule that fires is a simple one of one window.
     """
     world = found.world("latency", vms)
     with tenant_session(found.tenant_id) as session:

@@ -1,1 +1,1 @@
-"""What the figures of the store are made with: a product of its own, worlds of VMs, a load."""
+"""Tools for the figures of the store: a separate product, meshes of VMs, a load."""

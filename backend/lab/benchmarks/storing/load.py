@@ -1,4 +1,4 @@
-"""A load of reports from a process of its own: bodies made beforehand, many connections, answers counted."""
+"""Load of reports from a separate process: prepared bodies, many connections, counted responses."""
 
 import asyncio
 import multiprocessing as mp

@@ -20,8 +20,8 @@ from uuid import UUID
 import psutil
 
 from sinemora import migrate, tables
-from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
-from sinemora.embedded.valkey import ValkeyServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.servers.valkey import ValkeyServer
 from sinemora.inventory.models import Agent, Vm, Zone
 from sinemora.kit.config import Settings, settings
 from sinemora.kit.db import engine, tenant_session

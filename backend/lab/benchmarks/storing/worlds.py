@@ -81,7 +81,7 @@ def report(whole: Frame, mesh_key: int) -> Report:
 
 
 def peers(vm_keys: list[int], i: int) -> list[int]:
-    """The peers VM `i` is client of: about half of the others."""
+    """Return the peers of which VM `i` is the client: about half of the others."""
     n = len(vm_keys)
     half = [(i + step) % n for step in range(1, (n - 1) // 2 + 1)]
     if n % 2 == 0 and i < n // 2:

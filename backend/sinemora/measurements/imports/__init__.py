@@ -1,1 +1,1 @@
-"""Traces measured elsewhere, imported as windows of a mesh."""
+"""Imports of external traces as windows of a mesh."""

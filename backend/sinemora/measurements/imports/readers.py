@@ -1,12 +1,12 @@
-"""Traces measured elsewhere, read line by line: CSV tables, and the statistics logs that PTPd writes.
+"""Readers of external traces: CSV tables, and statistics logs of PTPd.
 
-CSV needs a header. `at` (RFC 3339, or seconds since 1970) and `source`, `target` (names of VMs) are needed, and delays
-as `outbound_…` and `inbound_…` or as `round_trip_…`, each in `_ns`, `_us` or `_ms`; `source_zone` and `target_zone` say
-where the VMs are. A line without any delay is an exchange that was lost.
+CSV needs a header with `at` (RFC 3339, or seconds since 1970), `source`, `target` (names of VMs) and delays: either
+`outbound_…` and `inbound_…`, or `round_trip_…`, in `_ns`, `_us` or `_ms`. `source_zone` and `target_zone` are optional.
+A line without any delay is a lost exchange.
 
-A PTPd statistics log (`statistics_file`, PTPd 2.3) is one slave's view of its master. Its columns `Master to Slave` and
-`Slave to Master` are differences of two clocks; only their sum is free of these, so each pair of newest values is taken
-as a round trip and half of it as both one-way delays, with that half as the bound of the clock's error.
+A PTPd statistics log (`statistics_file`, PTPd 2.3) describes one slave and its master. Its columns `Master to Slave`
+and `Slave to Master` are differences of two clocks; only their sum is free of the offset. Each pair of newest values
+becomes a round trip. Half of it becomes both one-way delays, and also the bound of the clock error.
 """
 
 import csv
@@ -21,19 +21,19 @@ DELAY_MAX_NS = (1 << 31) - 1
 
 
 class TraceKind(StrEnum):
-    """How a trace is written."""
+    """Format of a trace."""
 
     CSV = "csv"
     PTPD = "ptpd"
 
 
 class TraceError(ValueError):
-    """Nothing of this trace can be read."""
+    """Trace that cannot be read at all."""
 
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One exchange of a trace; a delay is None when it is not known, all are when the exchange was lost."""
+    """Exchange of a trace. An unknown delay is None; all are None for a lost exchange."""
 
     at_ns: int
     source: str
@@ -46,7 +46,7 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class LineError:
-    """What is wrong with one line, counted from 1."""
+    """Error of one line, counted from 1."""
 
     line: int
     message: str
@@ -54,13 +54,13 @@ class LineError:
 
 @dataclass(slots=True)
 class Zones:
-    """Where the VMs of a trace are, by name, as far as the trace says."""
+    """Zones of the VMs of a trace, by VM name, if the trace names them."""
 
     of: dict[str, str]
 
 
 def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineError]:
-    """Exchanges of a CSV trace, and what is wrong with other lines. Raises `TraceError`."""
+    """Yield the exchanges of a CSV trace and the errors of other lines. Raises `TraceError`."""
     rows = csv.reader(lines)
     header = [name.strip().lower() for name in next(rows, [])]
     missing = [name for name in ("at", "source", "target") if name not in header]
@@ -71,8 +71,8 @@ def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineErro
         if f"{kind}_{unit}" in header
     }
     if missing or not delays:
-        wanted = "`at`, `source`, `target`, and `outbound_ns` with `inbound_ns`, or `round_trip_ns` (or _us, _ms)"
-        raise TraceError(f"The first line must name the columns {wanted}; it says: {', '.join(header) or 'nothing'}.")
+        needed = "`at`, `source`, `target`, and `outbound_ns` with `inbound_ns`, or `round_trip_ns` (or _us, _ms)"
+        raise TraceError(f"Invalid header: the columns must include {needed}; found: {', '.join(header) or 'none'}.")
     place = {name: header.index(name) for name in header}
     for row in rows:
         if not any(cell.strip() for cell in row):
@@ -86,17 +86,17 @@ def read_csv(lines: Iterable[str], zones: Zones) -> Iterator[Exchange | LineErro
             for end, name in (("source_zone", source), ("target_zone", target)):
                 if end in place and row[place[end]].strip():
                     zones.of.setdefault(name, row[place[end]].strip())
-            found = {kind: _delay(row[at], unit, kind) for (kind, unit), at in delays.items() if row[at].strip()}
-            out, into, both = (found.get(kind) for kind in _DELAYS)
-            if both is None and out is not None and into is not None:
-                both = out + into
-            yield Exchange(_time_ns(row[place["at"]]), source, target, out, into, both)
+            values = {kind: _delay(row[at], unit, kind) for (kind, unit), at in delays.items() if row[at].strip()}
+            outbound, inbound, round_trip = (values.get(kind) for kind in _DELAYS)
+            if round_trip is None and outbound is not None and inbound is not None:
+                round_trip = outbound + inbound
+            yield Exchange(_time_ns(row[place["at"]]), source, target, outbound, inbound, round_trip)
         except ValueError as error:
             yield LineError(rows.line_num, str(error))
 
 
 def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchange | LineError]:
-    """Exchanges of a statistics log of PTPd, and what is wrong with other lines. Raises `TraceError`."""
+    """Yield the exchanges of a PTPd statistics log and the errors of other lines. Raises `TraceError`."""
     place: dict[str, int] = {}
     before: tuple[str, str] | None = None
     for number, line in enumerate(lines, 1):
@@ -107,21 +107,23 @@ def read_ptpd(lines: Iterable[str], client: str, server: str) -> Iterator[Exchan
             place = {name.lstrip("# ").lower(): at for at, name in enumerate(cells)}
             continue
         if not {"state", "slave to master", "master to slave"} <= place.keys():
-            raise TraceError("A statistics log of PTPd begins with `# Timestamp, State, … Slave to Master, …`.")
+            raise TraceError(
+                "Invalid header: a PTPd statistics log begins with `# Timestamp, State, … Slave to Master, …`."
+            )
         try:
             if len(cells) > place["state"] and cells[place["state"]] != "slv":
-                continue  # not synchronised: its other columns mean nothing yet
+                continue  # not synchronised: its other columns are invalid
             if len(cells) <= max(place["state"], place["slave to master"], place["master to slave"]):
-                raise ValueError(f"{len(cells)} values, fewer than the header names")
+                raise ValueError(f"{len(cells)} values, fewer than the columns of the header")
             pair = cells[place["slave to master"]], cells[place["master to slave"]]
             if pair == before or not all(pair):
                 continue
             before = pair
-            both = round(sum(float(part) for part in pair) * 1e9)
-            if not 0 < both <= DELAY_MAX_NS:
-                raise ValueError(f"a round trip of {both} ns cannot be")
-            half = both // 2
-            yield Exchange(_time_ns(cells[0]), client, server, half, half, both, half)
+            round_trip = round(sum(float(part) for part in pair) * 1e9)
+            if not 0 < round_trip <= DELAY_MAX_NS:
+                raise ValueError(f"impossible round trip: {round_trip} ns")
+            half = round_trip // 2
+            yield Exchange(_time_ns(cells[0]), client, server, half, half, round_trip, half)
         except ValueError as error:
             yield LineError(number, str(error))
 
@@ -130,14 +132,14 @@ def _delay(text: str, unit: str, kind: str) -> int:
     try:
         delay = round(float(text) * _UNITS[unit])
     except (ValueError, OverflowError):
-        raise ValueError(f"{kind}_{unit} is no number: {text[:40]!r}") from None
+        raise ValueError(f"{kind}_{unit} is not a number: {text[:40]!r}") from None
     if abs(delay) > DELAY_MAX_NS:
         raise ValueError(f"{kind}_{unit} is larger than {DELAY_MAX_NS} ns: {text[:40]!r}")
     return delay
 
 
 def _time_ns(text: str) -> int:
-    """Nanoseconds since 1970 of RFC 3339 (UTC unless it says otherwise) or of seconds."""
+    """Parse RFC 3339 (UTC by default) or seconds since 1970. Return nanoseconds since 1970."""
     word = text.strip()
     try:
         whole, _, fraction = word.partition(".")
@@ -147,7 +149,7 @@ def _time_ns(text: str) -> int:
         try:
             at = datetime.fromisoformat(word.replace("Z", "+00:00"))
         except ValueError:
-            raise ValueError(f"`at` is no time: {word[:40]!r}") from None
+            raise ValueError(f"`at` is not a time: {word[:40]!r}") from None
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         at_ns = int(at.replace(microsecond=0).timestamp()) * 10**9 + at.microsecond * 1_000
     if not 0 < at_ns < 7_258_118_400 * 10**9:

@@ -1,4 +1,4 @@
-"""Use cases of imports: a trace becomes VMs of a mesh and their windows, by a job."""
+"""Use cases of imports: a job turns a trace into VMs of a mesh and their windows."""
 
 import codecs
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from sinemora.jobs.models import Job, Queue
 from sinemora.jobs.registry import JobKind, register
 from sinemora.kit.db import system_session
 from sinemora.kit.errors import ProductError
-from sinemora.kit.upload import Upload
+from sinemora.kit.http.upload import Upload
 from sinemora.measurements.imports import readers, windowing
 from sinemora.measurements.imports.readers import Exchange, LineError, TraceError, TraceKind, Zones
 from sinemora.measurements.schemas import TraceTimes
@@ -30,7 +30,7 @@ from sinemora.meshes.service import mesh_state
 from sinemora.tenants.access import Actor
 
 IMPORTED = {"source": "imported"}
-"""The label of VMs that an import made."""
+"""Label of VMs that an import created."""
 _PROVIDER = "imported"
 _ERRORS_SHOWN = 100
 _FRAMES_AT_ONCE = 200
@@ -46,29 +46,29 @@ def submit(
     server: str | None,
     trace: Upload,
 ) -> Job:
-    """Ask for a trace. ProductError `mesh_unknown`, `mesh_is_live`, `trace_ends_missing`, `trace_empty`."""
+    """Submit an import. ProductError `mesh_unknown`, `mesh_is_live`, `trace_ends_missing`, `trace_empty`."""
     mesh = mesh_state(session, mesh_id)
     if any(member.has_agent for member in mesh.members):
         raise ProductError(
             "mesh_is_live",
             409,
-            f"Agents measure in {mesh.name}: a trace would look like theirs. Import into a mesh of its own.",
+            f"Mesh in use: {mesh.name} has agents. Import into a separate mesh.",
         )
     if kind is TraceKind.PTPD and not (client and server and client != server):
         raise ProductError(
             "trace_ends_missing",
             422,
-            "A log of PTPd names no machines: give two different names, `client` and `server`.",
+            "Names missing: a PTPd log names no machines. Set two different names, `client` and `server`.",
         )
     if not any(piece.strip() for piece in trace.pieces()):
-        raise ProductError("trace_empty", 422, "The trace is empty.")
+        raise ProductError("trace_empty", 422, "Trace empty.")
     params: dict[str, Any] = {"mesh_id": str(mesh.id), "kind": kind, "times": times, "client": client, "server": server}
     params["size_bytes"] = trace.size_bytes
     return jobs.submit(session, actor, IMPORT, f"Import into {mesh.name}", params, input=trace.pieces())
 
 
 def import_job(job: JobContext) -> dict[str, Any]:
-    """Take in a trace. What it stores is stored once, however often it is run."""
+    """Import a trace. A repeated run stores nothing twice."""
     job.progress(0, "reading the trace")
     zones = Zones({})
     exchanges, errors, wrong = _read(_text_lines(job), job.params, zones)
@@ -76,29 +76,29 @@ def import_job(job: JobContext) -> dict[str, Any]:
         raise ProductError(
             "trace_unreadable",
             422,
-            f"No line could be read. {errors[0]['message'] if errors else 'There is none after the header.'}",
+            f"Trace unreadable: {errors[0]['message'] if errors else 'it has no lines after the header.'}",
             errors=errors,
         )
-    exchanges.sort(key=lambda one: one.at_ns)
-    job.progress(0.2, "making VMs")
+    exchanges.sort(key=lambda exchange: exchange.at_ns)
+    job.progress(0.2, "creating VMs")
     with job.session() as session:
         mesh = mesh_state(session, UUID(job.params["mesh_id"]))
         tenant_key = session.info["tenant_key"]
         keys = _vms(session, mesh.id, exchanges, zones)
     shift_s = _shift_s(exchanges, TraceTimes(job.params["times"]), mesh.window_s, datetime.now(UTC))
-    found = windowing.windows(exchanges, keys, mesh.window_s, shift_s)
-    stored = _store(job, found, tenant_key, mesh.key, mesh.window_s)
+    frames = windowing.windows(exchanges, keys, mesh.window_s, shift_s)
+    stored = _store(job, frames, tenant_key, mesh.key, mesh.window_s)
     job.progress(0.9, "merging windows")
     for tier in ROLLED:
         while roll_up.roll_up_mesh(tenant_key, mesh.key, tier, datetime.now(UTC)):
             job.check()
     return {
         "exchanges": len(exchanges),
-        "windows": len(found),
+        "windows": len(frames),
         "windows_stored": stored,
         "vms": len(keys),
-        "from": _iso(found[0].started_at_s),
-        "to": _iso(found[-1].started_at_s + mesh.window_s),
+        "from": _iso(frames[0].started_at_s),
+        "to": _iso(frames[-1].started_at_s + mesh.window_s),
         "shifted_s": shift_s,
         "lines_wrong": wrong,
         "errors": errors,
@@ -109,34 +109,34 @@ IMPORT = register(JobKind("measurements.import", Queue.bulk, import_job))
 
 
 def _text_lines(job: JobContext) -> Iterator[str]:
-    """Yield the lines of a trace, decoded as they are needed; tells how far reading is."""
-    pending, decoder, taken = "", codecs.getincrementaldecoder("utf-8-sig")("replace"), 0
+    """Yield the decoded lines of a trace, and report the progress of reading."""
+    pending, decoder, read_bytes = "", codecs.getincrementaldecoder("utf-8-sig")("replace"), 0
     for piece in job.input():
-        taken += len(piece)
+        read_bytes += len(piece)
         *lines, pending = (pending + decoder.decode(piece)).split("\n")
         yield from (line + "\n" for line in lines)
-        job.progress(0.15 * taken / max(int(job.params.get("size_bytes", 0)), taken), "reading the trace")
+        job.progress(0.15 * read_bytes / max(int(job.params.get("size_bytes", 0)), read_bytes), "reading the trace")
     yield pending + decoder.decode(b"", final=True)
 
 
 def _read(
     lines: Iterator[str], params: dict[str, Any], zones: Zones
 ) -> tuple[list[Exchange], list[dict[str, Any]], int]:
-    """Exchanges, the first complaints, and how many there are."""
+    """Return the exchanges, the first errors, and the number of errors."""
     exchanges: list[Exchange] = []
     errors: list[dict[str, Any]] = []
-    wrong = 0
+    failed = 0
     try:
-        for one in _lines(lines, params, zones):
-            if isinstance(one, LineError):
-                wrong += 1
+        for line in _lines(lines, params, zones):
+            if isinstance(line, LineError):
+                failed += 1
                 if len(errors) < _ERRORS_SHOWN:
-                    errors.append({"line": one.line, "message": one.message})
+                    errors.append({"line": line.line, "message": line.message})
             else:
-                exchanges.append(one)
+                exchanges.append(line)
     except TraceError as error:
         raise ProductError("trace_unreadable", 422, str(error)) from error
-    return exchanges, errors, wrong
+    return exchanges, errors, failed
 
 
 def _lines(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> Iterator[Exchange | LineError]:
@@ -146,16 +146,16 @@ def _lines(lines: Iterator[str], params: dict[str, Any], zones: Zones) -> Iterat
 
 
 def _vms(session: Session, mesh_id: UUID, exchanges: Sequence[Exchange], zones: Zones) -> dict[str, int]:
-    """Keys of the VMs of a trace, matched by name or made, all members of the mesh."""
+    """Find or create the VMs of a trace by name, add them to the mesh, and return their keys."""
     keys = {}
-    for name in sorted({end for one in exchanges for end in (one.source, one.target)}):
+    for name in sorted({end for exchange in exchanges for end in (exchange.source, exchange.target)}):
         zone = ensure_zone(session, _PROVIDER, _PROVIDER, zones.of.get(name, _PROVIDER))
         vm = ensure_vm(session, name, zone, EVENT_PORT, GENERAL_PORT)
         if vm.agent is not None:
             raise ProductError(
                 "vm_has_agent",
                 409,
-                f"{name} is a VM with a living agent: its delays and the trace would mix. Rename it in the trace.",
+                f"Name in use: VM {name} has an agent. Rename it in the trace.",
             )
         vm.labels = {**vm.labels, **IMPORTED}
         session.flush()
@@ -165,10 +165,10 @@ def _vms(session: Session, mesh_id: UUID, exchanges: Sequence[Exchange], zones: 
 
 
 def _shift_s(exchanges: Sequence[Exchange], times: TraceTimes, window_s: int, now: datetime) -> int:
-    """Seconds to move a trace by. ProductError `trace_out_of_range` for one that would not be kept where it is."""
+    """Return the shift of a trace, s. ProductError `trace_out_of_range` when retention would delete it."""
     first_s, last_s = (at // 1_000_000_000 for at in (exchanges[0].at_ns, exchanges[-1].at_ns))
     now_s = int(now.timestamp())
-    # Whole windows and minutes, so that a trace is cut in the same places wherever it is put.
+    # Whole windows and minutes, so that the cuts of a trace do not depend on the shift.
     step_s = 60 * window_s
     shift_s = 0 if times is TraceTimes.KEEP else (now_s - window_s - last_s) // step_s * step_s
     kept_from_s = kept_from_of(now)[Tier.MINUTE].timestamp()
@@ -176,33 +176,33 @@ def _shift_s(exchanges: Sequence[Exchange], times: TraceTimes, window_s: int, no
         raise ProductError(
             "trace_out_of_range",
             422,
-            f"The trace is from {_iso(first_s + shift_s)} to {_iso(last_s + shift_s)}; only what lies between"
-            f" {_iso(int(kept_from_s))} and now is kept."
-            + ("" if times is TraceTimes.END_NOW else " Ask for `times=end_now` to have it end now."),
+            f"Trace out of range: it is from {_iso(first_s + shift_s)} to {_iso(last_s + shift_s)};"
+            f" the retention begins at {_iso(int(kept_from_s))}."
+            + ("" if times is TraceTimes.END_NOW else " Set `times=end_now` to shift its end to now."),
         )
     return shift_s
 
 
-def _store(job: JobContext, found: list[windowing.WindowFrame], tenant_key: int, mesh_key: int, window_s: int) -> int:
-    """Store windows that are not there yet; how many blocks were new."""
+def _store(job: JobContext, frames: list[windowing.WindowFrame], tenant_key: int, mesh_key: int, window_s: int) -> int:
+    """Store new windows. Return the number of new blocks."""
     known, stored = RosterKeys(), 0
-    days = [datetime.fromtimestamp(found[at].started_at_s, UTC).date() for at in (0, -1)]
+    days = [datetime.fromtimestamp(frames[at].started_at_s, UTC).date() for at in (0, -1)]
     with system_session() as session:
         session.execute(
             text("SELECT make_measurement_partitions(:first, :last)"),
             {"first": days[0], "last": days[1] + timedelta(days=1)},
         )
-    for first in range(0, len(found), _FRAMES_AT_ONCE):
+    for first in range(0, len(frames), _FRAMES_AT_ONCE):
         rows = [
             row
-            for one in found[first : first + _FRAMES_AT_ONCE]
-            for row in inserts.rows_of(one.frame, tenant_key, mesh_key, one.started_at_s, window_s)
+            for window in frames[first : first + _FRAMES_AT_ONCE]
+            for row in inserts.rows_of(window.frame, tenant_key, mesh_key, window.started_at_s, window_s)
         ]
         with system_session() as session:
             new, learnt = inserts.store_frames(session, rows, known)
         known.learn(learnt)
         stored += new
-        job.progress(0.3 + 0.6 * (first + len(rows)) / len(found), "storing windows")
+        job.progress(0.3 + 0.6 * (first + len(rows)) / len(frames), "storing windows")
     return stored
 
 

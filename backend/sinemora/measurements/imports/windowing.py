@@ -1,4 +1,4 @@
-"""From exchanges of a trace to the windows an agent would have reported."""
+"""Conversion of the exchanges of a trace to windows as an agent reports them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -28,32 +28,35 @@ _UNKNOWN = -(1 << 62)
 
 @dataclass(frozen=True, slots=True)
 class WindowFrame:
-    """One VM's window."""
+    """Window of one VM."""
 
     started_at_s: int
     frame: Frame
 
 
 def windows(exchanges: Sequence[Exchange], keys: dict[str, int], window_s: int, shift_s: int = 0) -> list[WindowFrame]:
-    """Return the windows of exchanges in any order, the source being client; `keys` of VMs by name; `shift_s` moves
-    them all.
+    """Return the windows of exchanges in any order; the source is the client. `keys` are VM keys by name.
 
-    An exchange without a delay counts as lost in the round trip; which direction lost it nobody knows.
+    `shift_s` is added to all times. An exchange without a delay counts as lost in the round trip; the direction that
+    lost it is unknown.
     """
     if not exchanges:
         return []
-    at_s = np.array([one.at_ns // 1_000_000_000 for one in exchanges], np.int64) + shift_s
+    at_s = np.array([exchange.at_ns // 1_000_000_000 for exchange in exchanges], np.int64) + shift_s
     starts = at_s // window_s * window_s
-    clients = np.array([keys[one.source] for one in exchanges], np.int64)
-    targets = np.array([keys[one.target] for one in exchanges], np.int64)
+    clients = np.array([keys[exchange.source] for exchange in exchanges], np.int64)
+    targets = np.array([keys[exchange.target] for exchange in exchanges], np.int64)
     delays = np.array(
         [
-            [_UNKNOWN if delay is None else delay for delay in (one.outbound_ns, one.inbound_ns, one.round_trip_ns)]
-            for one in exchanges
+            [
+                _UNKNOWN if delay is None else delay
+                for delay in (exchange.outbound_ns, exchange.inbound_ns, exchange.round_trip_ns)
+            ]
+            for exchange in exchanges
         ],
         np.int64,
     ).T
-    errors = np.array([one.clock_error_ns for one in exchanges], np.int64)
+    errors = np.array([exchange.clock_error_ns for exchange in exchanges], np.int64)
     ends, groups = np.unique(np.stack((starts, clients, targets)), axis=1, return_inverse=True)
     groups = groups.reshape(-1)
     stats, sketches = _merged(delays, errors, groups, ends.shape[1])
@@ -74,7 +77,7 @@ def windows(exchanges: Sequence[Exchange], keys: dict[str, int], window_s: int, 
 
 
 def _merged(delays: Ints, errors: Ints, groups: Ints, size: int) -> tuple[frame.Stats, Sketches]:
-    """Stats and sketches of groups from single exchanges; `delays` has shape (3, m)."""
+    """Return stats and sketches of groups from single exchanges; `delays` has shape (3, m)."""
     known = delays != _UNKNOWN
     m = groups.size
     single = np.zeros((8, 3, m), np.int32)
@@ -85,16 +88,16 @@ def _merged(delays: Ints, errors: Ints, groups: Ints, size: int) -> tuple[frame.
     arrived = known.any(axis=0)
     single[SENT], single[LOST] = known, 0
     single[SENT, :ROUND_TRIP, ~arrived] = single[LOST, :ROUND_TRIP, ~arrived] = -1
-    # A direction the trace does not speak of knows nothing of losses either; one that stands for both was answered.
+    # Losses of a direction without delays are unknown. Every exchange counts as sent in the round trip.
     single[SENT, ROUND_TRIP] = 1
     single[LOST, ROUND_TRIP] = ~arrived
     single[SENT, :ROUND_TRIP][~known[:ROUND_TRIP]] = -1
     single[LOST, :ROUND_TRIP][~known[:ROUND_TRIP]] = -1
     directed = (np.arange(3)[:, None] * size + groups).reshape(-1)
     columns = rollup.merge_columns(single.reshape(8, -1), directed, 3 * size).reshape(8, 3, size)
-    heard = known.reshape(-1)
-    words = (llq16.bins_of(values.reshape(-1)[heard]) << 5).astype(np.uint16)
-    merged, lengths = llq16.merge(words, directed[heard], 3 * size)
+    has_delay = known.reshape(-1)
+    words = (llq16.bins_of(values.reshape(-1)[has_delay]) << 5).astype(np.uint16)
+    merged, lengths = llq16.merge(words, directed[has_delay], 3 * size)
     sketches = Sketches(lengths.reshape(3, size), merged)
     empty = frame.nothing(size)
     flows = np.ones(size, np.uint16)

@@ -1,1 +1,1 @@
-"""New windows announced to open pages as server-sent events."""
+"""Live events: new windows as server-sent events."""

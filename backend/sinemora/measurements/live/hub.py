@@ -30,9 +30,9 @@ from sinemora.measurements.live.publisher import CHANNELS, KEPT_EVENTS, STREAMS
 log = structlog.get_logger(__name__)
 
 QUIET_S = 0.5
-PATIENCE_S = 2.0
+LONGEST_WAIT_S = 2.0
 HEARTBEAT_S = 15.0
-# Streams end now and then, so that a session that was ended does not listen for ever; browsers reconnect by themselves.
+# Streams end after this time, so that an ended session stops receiving; browsers reconnect automatically.
 STREAM_S = 1800.0
 _QUEUE_MAX = 32
 _BACK_OFF_S = (0.2, 5.0)
@@ -97,7 +97,7 @@ class LiveHub:
     async def close(self) -> None:
         """End all streams."""
         while not self._task.done():
-            # Once is not enough: redis-py 8.1 loses a cancellation that comes while it connects.
+            # Repeated, since redis-py 8.1 loses a cancellation while it connects.
             self._task.cancel()
             await asyncio.wait({self._task}, timeout=0.5)
         for _, timer in self._pending.values():
@@ -115,31 +115,31 @@ class LiveHub:
                     async for message in subscription.listen():
                         wait_s = _BACK_OFF_S[0]
                         if message["type"] == "pmessage":
-                            self._heard(message["channel"].decode().removeprefix(CHANNELS), message["data"])
+                            self._receive(message["channel"].decode().removeprefix(CHANNELS), message["data"])
             except (RedisError, OSError) as error:
                 log.info("live events wait for Redis", error=str(error))
             await asyncio.sleep(wait_s)
             wait_s = min(2 * wait_s, _BACK_OFF_S[1])
 
-    def _heard(self, mesh_id: str, data: bytes) -> None:
+    def _receive(self, mesh_id: str, data: bytes) -> None:
         """Announce a window to the listeners of its mesh when no agent has reported it for a moment."""
         if mesh_id not in self._listeners:
             return
-        at, text = data.decode().split(" ", 1)
-        position, said = _position(at), json.loads(text)
-        if "event" in said:  # comes once, so there is nothing to wait for
+        event_id, text = data.decode().split(" ", 1)
+        position, content = _position(event_id), json.loads(text)
+        if "event" in content:  # published once, so there is nothing to wait for
             for queue in self._listeners[mesh_id]:
-                _enqueue(queue, Event(position, said["event"], said["data"]))
+                _enqueue(queue, Event(position, content["event"], content["data"]))
             return
-        event = _window(position, said)
+        event = _window(position, content)
         key, now_s = (mesh_id, str(event.data["started_at"])), time.monotonic()
         first_s, timer = self._pending.get(key, (now_s, None))
         if timer is not None:
             timer.cancel()
-        delay_s = max(0.0, min(QUIET_S, first_s + PATIENCE_S - now_s))
-        self._pending[key] = (first_s, asyncio.get_running_loop().call_later(delay_s, self._tell, key, event))
+        delay_s = max(0.0, min(QUIET_S, first_s + LONGEST_WAIT_S - now_s))
+        self._pending[key] = (first_s, asyncio.get_running_loop().call_later(delay_s, self._send, key, event))
 
-    def _tell(self, key: tuple[str, str], event: Event) -> None:
+    def _send(self, key: tuple[str, str], event: Event) -> None:
         del self._pending[key]
         for queue in self._listeners.get(key[0], ()):
             _enqueue(queue, event)
@@ -147,24 +147,30 @@ class LiveHub:
 
 async def _events_since(mesh_id: UUID, last_event_id: str | None) -> tuple[Iterable[Event], Position | None]:
     """Return the events after `last_event_id` and the position they end at; without an id only the newest position."""
-    asked = None if last_event_id is None else _position(last_event_id)
+    after = None if last_event_id is None else _position(last_event_id)
     key = f"{STREAMS}{mesh_id}"
     try:
         async with async_client() as client:
             if last_event_id is None:
                 return (), await _newest(client, key)
-            entries: Any = [] if asked is None else await client.xrange(key, _id(asked), "+", count=2 * KEPT_EVENTS)
+            entries: Any = [] if after is None else await client.xrange(key, _id(after), "+", count=2 * KEPT_EVENTS)
             newest = await _newest(client, key)
     except (RedisError, OSError) as error:
         log.info("missed events cannot be read", error=str(error))
         return ((_reset(None),) if last_event_id is not None else ()), None
-    found = [(_position(at.decode()), json.loads(fields[b"data"])) for at, fields in entries]
-    if not found or found[0][0] != asked:  # not in the stream any more: neither is, perhaps, what came after it
+    events = [(_position(at.decode()), json.loads(fields[b"data"])) for at, fields in entries]
+    if not events or events[0][0] != after:  # no longer in the stream, nor perhaps its successors
         return (_reset(newest),), newest
-    # Of windows reported by several agents only the newest entry, in the order of the stream.
-    windows = {said["started_at_s"]: _window(position, said) for position, said in found[1:] if "event" not in said}
-    others = [Event(position, said["event"], said["data"]) for position, said in found[1:] if "event" in said]
-    return sorted([*windows.values(), *others], key=lambda one: one.position or (0, 0)), found[-1][0]
+    # Only the newest entry of each window, in the order of the stream.
+    windows = {
+        content["started_at_s"]: _window(position, content)
+        for position, content in events[1:]
+        if "event" not in content
+    }
+    others = [
+        Event(position, content["event"], content["data"]) for position, content in events[1:] if "event" in content
+    ]
+    return sorted([*windows.values(), *others], key=lambda event: event.position or (0, 0)), events[-1][0]
 
 
 async def _newest(client: Redis, key: str) -> Position | None:
@@ -172,20 +178,20 @@ async def _newest(client: Redis, key: str) -> Position | None:
     return _position(entries[0][0].decode()) if entries else None
 
 
-def _window(position: Position | None, said: dict[str, int]) -> Event:
-    started_at = datetime.fromtimestamp(said["started_at_s"], UTC).isoformat().replace("+00:00", "Z")
-    data = {"started_at": started_at, "window_s": said["window_s"], "revision": said["revision"]}
+def _window(position: Position | None, content: dict[str, int]) -> Event:
+    started_at = datetime.fromtimestamp(content["started_at_s"], UTC).isoformat().replace("+00:00", "Z")
+    data = {"started_at": started_at, "window_s": content["window_s"], "revision": content["revision"]}
     return Event(position, "window", data)
 
 
 def _reset(position: Position | None) -> Event:
-    return Event(position, "reset", {"detail": "What came since cannot be told again: read everything anew."})
+    return Event(position, "reset", {"detail": "Missed events are no longer stored: read all data again."})
 
 
 def _position(event_id: str) -> Position | None:
     """Parse an event id; None when it is malformed."""
-    found = _ID.fullmatch(event_id)
-    return (int(found[1]), int(found[2])) if found else None
+    match = _ID.fullmatch(event_id)
+    return (int(match[1]), int(match[2])) if match else None
 
 
 def _id(position: Position) -> str:

@@ -35,13 +35,13 @@ redis.call('PUBLISH', ARGV[1], id .. ' ' .. ARGV[2])
 
 
 class Publisher:
-    """Publishes each mesh and window once, however many agents reported it since the last time."""
+    """Publisher that publishes each window of a mesh once, however many agents reported it since the last time."""
 
     def __init__(self) -> None:
         self._waiting: set[WindowSeen] = set()
         self._changed = threading.Condition()
         self._stopping = False
-        self._away = False
+        self._unavailable = False
         self._thread = threading.Thread(target=self._run, name="live-publisher", daemon=True)
         self._thread.start()
 
@@ -85,20 +85,20 @@ class Publisher:
                     )
                 pipe.execute()
         except RedisError as error:
-            if not self._away:
-                log.warning("new windows are not announced while Redis is away", error=str(error))
-            self._away = True
+            if not self._unavailable:
+                log.warning("new windows not announced: Redis is unavailable", error=str(error))
+            self._unavailable = True
         else:
-            self._away = False
+            self._unavailable = False
 
 
 def announce(mesh_id: UUID, name: str, data: dict[str, object]) -> None:
-    """Publish another event than a window to the listeners of a mesh, after the commit, best effort."""
+    """Publish an event other than a window to the listeners of a mesh, after the commit, best effort."""
     event = json.dumps({"event": name, "data": data})
     try:
         client().eval(_PUBLISH, 1, f"{STREAMS}{mesh_id}", f"{CHANNELS}{mesh_id}", event, str(KEPT_EVENTS), str(_KEPT_S))
     except RedisError as error:
-        log.warning("not announced while Redis is away", event_name=name, error=str(error))
+        log.warning("event not announced: Redis is unavailable", event_name=name, error=str(error))
 
 
 def message(window: WindowSeen) -> str:

@@ -1,1 +1,1 @@
-"""Kept ranges: a stretch of a mesh's measurements that retention leaves, with the reason why."""
+"""Pins: ranges of a mesh's measurements that retention does not delete."""

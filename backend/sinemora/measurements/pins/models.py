@@ -1,4 +1,4 @@
-"""Table of kept ranges."""
+"""Table of pins."""
 
 from datetime import datetime
 from uuid import UUID
@@ -11,7 +11,7 @@ from sinemora.meshes.models import Mesh
 
 
 class Pin(Identified, TenantOwned, Base):
-    """What was measured in a mesh from `started_at` to `ended_at` stays, at every tier, until the pin goes."""
+    """Pin: keeps a mesh's measurements in [`started_at`, `ended_at`) at every tier, until it is deleted."""
 
     __tablename__ = "pins"
     __table_args__ = (

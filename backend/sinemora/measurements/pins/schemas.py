@@ -1,4 +1,4 @@
-"""Shapes on the wire: kept ranges."""
+"""JSON schemas of pins."""
 
 from datetime import datetime
 from typing import Annotated
@@ -10,7 +10,7 @@ from sinemora.kit.schemas import Read, Write
 
 
 class PinCreate(Write):
-    """A range of a mesh to be kept, and why."""
+    """Pin to create: range of a mesh and the reason."""
 
     mesh_id: UUID
     started_at: AwareDatetime
@@ -19,7 +19,7 @@ class PinCreate(Write):
 
 
 class PinRead(Read):
-    """A kept range."""
+    """Pin."""
 
     id: UUID
     mesh_id: UUID

@@ -1,4 +1,4 @@
-"""Use cases of kept ranges."""
+"""Use cases of pins."""
 
 from datetime import timedelta
 from uuid import UUID
@@ -14,26 +14,26 @@ from sinemora.meshes.service import get_mesh
 from sinemora.tenants import audit, quotas
 from sinemora.tenants.access import Actor
 
-# Kept ranges are evidence, not a way round the days a tenant may keep.
+# Limits: pins keep evidence; they must not replace the quota of retention.
 LONGEST = timedelta(days=7)
 PINS_MAX = 200
 
 
 def create_pin(session: Session, actor: Actor, body: PinCreate) -> Pin:
-    """Keep a range. ProductError `mesh_unknown`, `range_invalid`, `pin_too_long`, `pins_too_many`."""
+    """Create a pin. ProductError `mesh_unknown`, `range_invalid`, `pin_too_long`, `pins_too_many`."""
     mesh = get_mesh(session, body.mesh_id)
     check_range(body.started_at, body.ended_at)
     if body.ended_at - body.started_at > LONGEST:
         raise ProductError(
             "pin_too_long",
             409,
-            f"A kept range is at most {LONGEST.days} days long. Keep the part that matters, or several.",
+            f"Pin too long: at most {LONGEST.days} days. Pin the relevant part, or create several pins.",
             days_max=LONGEST.days,
         )
-    quotas.hold(session)
+    quotas.lock(session)
     if (session.scalar(select(func.count()).select_from(Pin)) or 0) >= PINS_MAX:
         raise ProductError(
-            "pins_too_many", 409, f"There are {PINS_MAX} kept ranges already. Let one go first.", pins_max=PINS_MAX
+            "pins_too_many", 409, f"Too many pins: {PINS_MAX} exist. Delete one first.", pins_max=PINS_MAX
         )
     pin = Pin(
         mesh_id=mesh.id,
@@ -50,7 +50,7 @@ def create_pin(session: Session, actor: Actor, body: PinCreate) -> Pin:
 
 
 def get_pin(session: Session, pin_id: UUID) -> Pin:
-    """Return the tenant's kept range. ProductError `pin_unknown`."""
+    """Return the tenant's pin. ProductError `pin_unknown`."""
     pin = session.get(Pin, pin_id)
     if pin is None:
         raise NotFound("pin")
@@ -58,14 +58,14 @@ def get_pin(session: Session, pin_id: UUID) -> Pin:
 
 
 def delete_pin(session: Session, actor: Actor, pin_id: UUID) -> None:
-    """Let a range go: retention takes it with its next sweep. ProductError `pin_unknown`."""
+    """Delete a pin; the next sweep of retention deletes its range. ProductError `pin_unknown`."""
     pin = get_pin(session, pin_id)
     session.delete(pin)
     audit.record(session, actor, "pin.deleted", pin.id, pin.mesh.name, reason=pin.reason)
 
 
-def shown(pin: Pin) -> PinRead:
-    """Return a kept range on the wire."""
+def read(pin: Pin) -> PinRead:
+    """Convert a pin to its JSON form."""
     return PinRead(
         id=pin.id,
         mesh_id=pin.mesh_id,

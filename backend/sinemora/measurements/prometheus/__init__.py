@@ -1,1 +1,1 @@
-"""Measurements as Prometheus knows them: the newest zone matrices to scrape, and series to query."""
+"""Measurements for Prometheus: the newest zone matrices to scrape, and series to query."""

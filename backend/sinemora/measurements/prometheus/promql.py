@@ -1,10 +1,10 @@
-"""The part of PromQL that plots need: selectors, aggregation by labels, arithmetic. Pure.
+"""Subset of PromQL for plots: selectors, aggregation by labels, arithmetic. Pure.
 
     sinemora_zone_delay_seconds{mesh="demo",quantile="0.99"} * 1e3
     max by (source_zone) (sinemora_zone_loss_ratio)
 
-An expression is evaluated at one time; `fetch` gives the samples of a selector then. What is not supported (functions,
-ranges in brackets, offsets, comparisons) is said as such and where.
+An expression is evaluated at one time; `fetch` returns the samples of a selector at that time. Unsupported syntax
+(functions, ranges in brackets, offsets, comparisons) raises an error with its position.
 """
 
 import math
@@ -24,23 +24,23 @@ DEPTH_MAX = 100
 
 
 class PromQlError(ValueError):
-    """This expression is not understood; the message says what and where."""
+    """Invalid or unsupported expression; the message names the part and its position."""
 
 
 @dataclass(frozen=True)
 class Matcher:
-    """One condition on a label: `=`, `!=`, `=~`, `!~`."""
+    """Condition on a label: `=`, `!=`, `=~`, `!~`."""
 
     label: str
     operator: str
     value: str
 
     def fits(self, labels: Mapping[str, str]) -> bool:
-        """Return whether these labels pass; a label that is not there is empty, as in Prometheus."""
-        given = labels.get(self.label, "")
+        """Return whether these labels match; a missing label is empty, as in Prometheus."""
+        actual = labels.get(self.label, "")
         if self.operator in ("=", "!="):
-            return (given == self.value) == (self.operator == "=")
-        return (re.fullmatch(self.value, given) is not None) == (self.operator == "=~")
+            return (actual == self.value) == (self.operator == "=")
+        return (re.fullmatch(self.value, actual) is not None) == (self.operator == "=~")
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,14 @@ class Selector:
     matchers: tuple[Matcher, ...]
 
     def fits(self, labels: Mapping[str, str]) -> bool:
-        """Return whether a series is meant."""
+        """Return whether a series with these labels is selected."""
         return all(matcher.fits(labels) for matcher in self.matchers)
 
     def value_of(self, label: str) -> str | None:
-        """What a label must be equal to, if that is said."""
-        return next((one.value for one in self.matchers if one.label == label and one.operator == "="), None)
+        """Return the value that a label must equal, if there is such a condition."""
+        return next(
+            (matcher.value for matcher in self.matchers if matcher.label == label and matcher.operator == "="), None
+        )
 
 
 @dataclass(frozen=True)
@@ -104,7 +106,7 @@ _TOKEN = re.compile(
 
 
 def parse(expression: str) -> Expression:
-    """Return the meaning of an expression. Raises PromQlError."""
+    """Parse an expression. Raises PromQlError."""
     return _Parser(expression).whole()
 
 
@@ -122,7 +124,7 @@ def selectors(expression: Expression) -> Iterator[Selector]:
 
 
 def evaluate(expression: Expression, fetch: Fetch) -> Vector | float:
-    """Return the value of an expression at the time `fetch` stands for. Raises PromQlError."""
+    """Return the value of an expression at the time of `fetch`. Raises PromQlError."""
     match expression:
         case Number(value=value):
             return value
@@ -143,27 +145,31 @@ def evaluate(expression: Expression, fetch: Fetch) -> Vector | float:
             return result
 
 
-def _aggregate(how: Aggregation, of: Vector | float) -> Vector:
+def _aggregate(aggregation: Aggregation, of: Vector | float) -> Vector:
     if isinstance(of, float):
-        raise PromQlError(f"{how.operator} takes series, not a number")
+        raise PromQlError(f"{aggregation.operator} takes series, not a number")
     groups: dict[Labels, list[float]] = {}
     for labels, value in of.items():
-        left_out = {NAME, *how.labels} if how.without else {name for name, _ in labels} - set(how.labels)
-        groups.setdefault(tuple(one for one in labels if one[0] not in left_out), []).append(value)
-    return {labels: _AGGREGATIONS[how.operator](values) for labels, values in groups.items()}
+        omitted = (
+            {NAME, *aggregation.labels}
+            if aggregation.without
+            else {name for name, _ in labels} - set(aggregation.labels)
+        )
+        groups.setdefault(tuple(label for label in labels if label[0] not in omitted), []).append(value)
+    return {labels: _AGGREGATIONS[aggregation.operator](values) for labels, values in groups.items()}
 
 
-def _combine(how: Binary, left: Vector | float, right: Vector | float) -> Vector | float:
+def _combine(binary: Binary, left: Vector | float, right: Vector | float) -> Vector | float:
     if isinstance(left, float) and isinstance(right, float):
-        return _calculate(how.operator, left, right)
+        return _calculate(binary.operator, left, right)
     if isinstance(left, float):
         assert not isinstance(right, float)
-        return {_nameless(labels): _calculate(how.operator, left, value) for labels, value in right.items()}
+        return {_nameless(labels): _calculate(binary.operator, left, value) for labels, value in right.items()}
     if isinstance(right, float):
-        return {_nameless(labels): _calculate(how.operator, value, right) for labels, value in left.items()}
+        return {_nameless(labels): _calculate(binary.operator, value, right) for labels, value in left.items()}
     other = {_nameless(labels): value for labels, value in right.items()}
     return {
-        key: _calculate(how.operator, value, other[key])
+        key: _calculate(binary.operator, value, other[key])
         for labels, value in left.items()
         if (key := _nameless(labels)) in other
     }
@@ -183,7 +189,7 @@ def _calculate(operator: str, left: float, right: float) -> float:
 
 
 def _nameless(labels: Labels) -> Labels:
-    return tuple(one for one in labels if one[0] != NAME)
+    return tuple(label for label in labels if label[0] != NAME)
 
 
 class _Parser:
@@ -194,19 +200,19 @@ class _Parser:
         self.tokens: list[tuple[str, str, int]] = []
         at = 0
         while at < len(text):
-            found = _TOKEN.match(text, at)
-            if not found:
+            match = _TOKEN.match(text, at)
+            if not match:
                 rest = text[at:].lstrip()
-                raise PromQlError(f"not supported at character {len(text) - len(rest)}: {rest[:20]!r}")
-            self.tokens.append((str(found.lastgroup), found[str(found.lastgroup)], found.start(str(found.lastgroup))))
-            at = found.end()
+                raise PromQlError(f"unsupported syntax at character {len(text) - len(rest)}: {rest[:20]!r}")
+            self.tokens.append((str(match.lastgroup), match[str(match.lastgroup)], match.start(str(match.lastgroup))))
+            at = match.end()
         self.at = self.depth = self.operands = 0
 
     def whole(self) -> Expression:
-        found = self._sum()
+        expression = self._sum()
         if self.at < len(self.tokens):
             raise self._unexpected()
-        return found
+        return expression
 
     def _sum(self) -> Expression:
         left = self._product()
@@ -278,7 +284,7 @@ class _Parser:
         if self._peek()[0] == "name":
             matchers.append(Matcher(NAME, "=", self._take()))
             if self._is("("):
-                raise PromQlError(f"the function {matchers[0].value} is not supported here")
+                raise PromQlError(f"unsupported function: {matchers[0].value}")
         if self._is("{"):
             self._take()
             while not self._is("}"):
@@ -291,7 +297,7 @@ class _Parser:
                     try:
                         re.compile(value)
                     except re.error as error:
-                        raise PromQlError(f"{value!r} is no regular expression: {error}") from None
+                        raise PromQlError(f"invalid regular expression {value!r}: {error}") from None
                 matchers.append(Matcher(label, operator, value))
                 if not self._is("}"):
                     self._expect(",")
@@ -322,4 +328,6 @@ class _Parser:
 
     def _unexpected(self) -> PromQlError:
         kind, word, at = self._peek()
-        return PromQlError("the expression ends early" if kind == "end" else f"unexpected {word!r} at character {at}")
+        return PromQlError(
+            "unexpected end of the expression" if kind == "end" else f"unexpected {word!r} at character {at}"
+        )

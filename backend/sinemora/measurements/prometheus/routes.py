@@ -1,6 +1,6 @@
-"""HTTP for Prometheus and Grafana: a page to scrape, and the calls of the Prometheus API that plots need.
+"""HTTP for Prometheus and Grafana: a page to scrape, and the routes of the Prometheus API that plots need.
 
-The forms are Prometheus', errors included (`{"status": "error", "errorType": …}`); an API key tells who calls.
+Requests and responses follow Prometheus, errors too (`{"status": "error", "errorType": …}`). An API key authenticates.
 """
 
 import math
@@ -21,51 +21,51 @@ from sinemora.measurements.prometheus import promql, samples
 from sinemora.measurements.prometheus.promql import NAME, Expression, Labels, PromQlError, Selector, Vector
 from sinemora.tenants.access import SignedIn, Viewer
 
-# Their contract is Prometheus', not ours: they do not stand in openapi.json.
+# Prometheus documents these routes, so openapi.json does not contain them.
 router = APIRouter(prefix="/v1/prometheus", dependencies=[SignedIn], include_in_schema=False)
 
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 POINTS_MAX = 500
 MATRICES_MAX = 2_000
 _SHORTEST = timedelta(seconds=60)
-# Younger than this is asked of the newest windows, as a scrape would be.
+# Times closer to now than this are served from the newest windows, as a scrape is.
 _NOW_S = 90.0
 
 
 @router.get("/metrics")
 def scrape(session: SessionDep, actor: Viewer) -> Response:
-    """The newest zone matrix of every mesh, in the text format of Prometheus."""
+    """Return the newest zone matrix of every mesh, in the text format of Prometheus."""
     lines = []
-    found = samples.meshes(session)
+    meshes = samples.meshes(session)
     for family in samples.FAMILIES:
         lines += [f"# HELP {family.name} {family.help}", f"# TYPE {family.name} {family.type}"]
         only = Selector((promql.Matcher(NAME, "=", family.name),))
-        for one in samples.queries_of(found, only):
-            for labels, value in samples.values(session, one, None, None).items():
-                shown = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels if name != NAME)
-                lines.append(f"{family.name}{{{shown}}} {value!r}")
+        for matrix_query in samples.queries_of(meshes, only):
+            for labels, value in samples.values(session, matrix_query, None, None).items():
+                label_text = ",".join(f'{name}="{_escaped(text)}"' for name, text in labels if name != NAME)
+                lines.append(f"{family.name}{{{label_text}}} {value!r}")
     return Response("\n".join(lines) + "\n", media_type=TEXT)
 
 
 async def _parameters(request: Request) -> dict[str, list[str]]:
-    """Those of the address, and of a form in the body."""
-    found = {name: request.query_params.getlist(name) for name in request.query_params}
+    """Return the parameters of the URL and of a form in the body."""
+    parameters = {name: request.query_params.getlist(name) for name in request.query_params}
     if request.method == "POST":
         for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items():
-            found[name] = found.get(name, []) + values
-    return found
+            parameters[name] = parameters.get(name, []) + values
+    return parameters
 
 
 Parameters = Annotated[dict[str, list[str]], Depends(_parameters)]
 
 
 @router.api_route("/api/v1/query", methods=["GET", "POST"])
-def query(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
-    """The value of an expression at one time (`time`, by default now)."""
+def query(session: SessionDep, actor: Viewer, parameters: Parameters) -> JSONResponse:
+    """Evaluate an expression at one time (`time`, default: now)."""
 
     def answer() -> dict[str, Any]:
-        at_s = _time(given, "time", time.time())
-        result = _at(session, _expression(given), at_s)
+        at_s = _time(parameters, "time", time.time())
+        result = _at(session, _expression(parameters), at_s)
         if isinstance(result, float):
             return {"resultType": "scalar", "result": [at_s, _number(result)]}
         vector = [{"metric": dict(labels), "value": [at_s, _number(value)]} for labels, value in result.items()]
@@ -75,15 +75,15 @@ def query(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse
 
 
 @router.api_route("/api/v1/query_range", methods=["GET", "POST"])
-def query_range(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
-    """The values of an expression from `start` to `end`, every `step` seconds: each of the step before it."""
+def query_range(session: SessionDep, actor: Viewer, parameters: Parameters) -> JSONResponse:
+    """Evaluate an expression from `start` to `end` every `step` seconds, each value over the step before it."""
 
     def answer() -> dict[str, Any]:
-        start_s, end_s, step_s = _time(given, "start"), _time(given, "end"), _step(given)
+        start_s, end_s, step_s = _time(parameters, "start"), _time(parameters, "end"), _step(parameters)
         if end_s < start_s:
-            raise PromQlError("end lies before start")
+            raise PromQlError("invalid range: end is before start")
         points = int((end_s - start_s) // step_s) + 1
-        expression = _expression(given)
+        expression = _expression(parameters)
         _check_cost(session, expression, points)
         series: dict[Labels, list[list[Any]]] = {}
         for number in range(points):
@@ -100,43 +100,45 @@ def query_range(session: SessionDep, actor: Viewer, given: Parameters) -> JSONRe
 
 
 @router.api_route("/api/v1/series", methods=["GET", "POST"])
-def series(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
-    """The labels of the series that selectors (`match[]`) name and that have a value now."""
-    return _respond(lambda: [dict(labels) for labels in _series(session, given)])
+def series(session: SessionDep, actor: Viewer, parameters: Parameters) -> JSONResponse:
+    """Return the labels of the series that match selectors (`match[]`) and have a current value."""
+    return _respond(lambda: [dict(labels) for labels in _series(session, parameters)])
 
 
 @router.api_route("/api/v1/labels", methods=["GET", "POST"])
-def label_names(session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
-    """The names of all labels."""
-    return _respond(lambda: sorted({name for labels in _series(session, given) for name, _ in labels}))
+def label_names(session: SessionDep, actor: Viewer, parameters: Parameters) -> JSONResponse:
+    """Return the names of all labels."""
+    return _respond(lambda: sorted({name for labels in _series(session, parameters) for name, _ in labels}))
 
 
 @router.get("/api/v1/label/{name}/values")
-def label_values(name: str, session: SessionDep, actor: Viewer, given: Parameters) -> JSONResponse:
-    """The values of one label."""
+def label_values(name: str, session: SessionDep, actor: Viewer, parameters: Parameters) -> JSONResponse:
+    """Return the values of a label."""
 
     def answer() -> list[str]:
-        if name == NAME and "match[]" not in given:
+        if name == NAME and "match[]" not in parameters:
             return sorted(samples.BY_NAME)
-        return sorted({value for labels in _series(session, given) for label, value in labels if label == name})
+        return sorted({value for labels in _series(session, parameters) for label, value in labels if label == name})
 
     return _respond(answer)
 
 
 @router.get("/api/v1/metadata")
 def metadata(actor: Viewer) -> JSONResponse:
-    """What each metric says."""
-    return _respond(lambda: {one.name: [{"type": one.type, "help": one.help, "unit": ""}] for one in samples.FAMILIES})
+    """Return type and help of each metric."""
+    return _respond(
+        lambda: {family.name: [{"type": family.type, "help": family.help, "unit": ""}] for family in samples.FAMILIES}
+    )
 
 
 @router.get("/api/v1/status/buildinfo")
 def build(actor: Viewer) -> JSONResponse:
-    """Who answers; Grafana asks before it queries."""
+    """Return the version of the API. Grafana requests it before it queries."""
     return _respond(lambda: {"version": "2.40.0", "application": f"Sinemora {version('sinemora')}"})
 
 
 def _respond(answer: Callable[[], Any]) -> JSONResponse:
-    """Data, or what was wrong, as the Prometheus API says it."""
+    """Return data or an error in the format of the Prometheus API."""
     try:
         return JSONResponse({"status": "success", "data": answer()})
     except PromQlError as error:
@@ -148,7 +150,7 @@ def _respond(answer: Callable[[], Any]) -> JSONResponse:
 
 
 def _at(session: Session, expression: Expression, at_s: float, step_s: float = 0) -> Vector | float:
-    found = samples.meshes(session)
+    meshes = samples.meshes(session)
     start: datetime | None = None
     end: datetime | None = None
     if abs(time.time() - at_s) > _NOW_S or step_s > _NOW_S:
@@ -156,57 +158,61 @@ def _at(session: Session, expression: Expression, at_s: float, step_s: float = 0
         start = end - max(_SHORTEST, timedelta(seconds=step_s))
 
     def fetch(selector: Selector) -> Vector:
-        together: Vector = {}
-        for one in samples.queries_of(found, selector):
-            values = samples.values(session, one, start, end)
-            together |= {labels: value for labels, value in values.items() if selector.fits(dict(labels))}
-        return together
+        vector: Vector = {}
+        for matrix_query in samples.queries_of(meshes, selector):
+            values = samples.values(session, matrix_query, start, end)
+            vector |= {labels: value for labels, value in values.items() if selector.fits(dict(labels))}
+        return vector
 
     return promql.evaluate(expression, fetch)
 
 
 def _check_cost(session: Session, expression: Expression, points: int) -> None:
-    """PromQlError where a query would read more matrices than one request should."""
+    """Check that a query reads no more matrices than one request may. Raises PromQlError."""
     if points > POINTS_MAX:
-        raise PromQlError(f"{points} points are more than {POINTS_MAX}: take a longer step")
-    found = samples.meshes(session)
-    matrices = points * sum(1 for one in promql.selectors(expression) for _ in samples.queries_of(found, one))
+        raise PromQlError(f"too many points: {points} requested, {POINTS_MAX} allowed. Use a longer step")
+    meshes = samples.meshes(session)
+    matrices = points * sum(
+        1 for selector in promql.selectors(expression) for _ in samples.queries_of(meshes, selector)
+    )
     if matrices > MATRICES_MAX:
         raise PromQlError(
-            f"this would read {matrices} matrices, more than {MATRICES_MAX}: name mesh and quantile, or a longer step"
+            f"query too large: {matrices} matrices, {MATRICES_MAX} allowed. Select mesh and quantile, or a longer step"
         )
 
 
-def _series(session: Session, given: dict[str, list[str]]) -> list[Labels]:
+def _series(session: Session, parameters: dict[str, list[str]]) -> list[Labels]:
     """Return the series of `match[]` (all by default) that have a value in the newest windows."""
-    asked = [_selector(text) for text in given.get("match[]", [])] or [Selector(())]
-    found = samples.meshes(session)
+    selectors = [_selector(text) for text in parameters.get("match[]", [])] or [Selector(())]
+    meshes = samples.meshes(session)
     known: dict[Labels, None] = {}
-    for selector in asked:
-        for one in samples.queries_of(found, selector):
+    for selector in selectors:
+        for matrix_query in samples.queries_of(meshes, selector):
             known |= {
-                labels: None for labels in samples.values(session, one, None, None) if selector.fits(dict(labels))
+                labels: None
+                for labels in samples.values(session, matrix_query, None, None)
+                if selector.fits(dict(labels))
             }
     return list(known)
 
 
-def _expression(given: dict[str, list[str]]) -> Expression:
-    text = given.get("query", [""])[0]
+def _expression(parameters: dict[str, list[str]]) -> Expression:
+    text = parameters.get("query", [""])[0]
     if not text.strip():
         raise PromQlError("query is missing")
     return promql.parse(text)
 
 
 def _selector(text: str) -> Selector:
-    found = promql.parse(text)
-    if not isinstance(found, Selector):
-        raise PromQlError(f"{text!r} is no selector")
-    return found
+    expression = promql.parse(text)
+    if not isinstance(expression, Selector):
+        raise PromQlError(f"not a selector: {text!r}")
+    return expression
 
 
-def _time(given: dict[str, list[str]], name: str, default: float | None = None) -> float:
-    """Unix seconds, or a time as RFC 3339 writes it."""
-    text = given.get(name, [""])[0]
+def _time(parameters: dict[str, list[str]], name: str, default: float | None = None) -> float:
+    """Parse a time in Unix seconds or RFC 3339. Return Unix seconds."""
+    text = parameters.get(name, [""])[0]
     if not text and default is not None:
         return default
     try:
@@ -215,11 +221,11 @@ def _time(given: dict[str, list[str]], name: str, default: float | None = None) 
             return at_s
     except ValueError:
         pass
-    raise PromQlError(f"{name} is a time in Unix seconds or as in 2026-11-20T10:00:00Z, not {text!r}")
+    raise PromQlError(f"invalid {name}: {text!r}; use Unix seconds or a time as 2026-11-20T10:00:00Z")
 
 
-def _step(given: dict[str, list[str]]) -> float:
-    text = given.get("step", [""])[0]
+def _step(parameters: dict[str, list[str]]) -> float:
+    text = parameters.get("step", [""])[0]
     units = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
     try:
         step_s = float(text[:-1]) * units[text[-1]] if text[-1:] in units else float(text)
@@ -227,7 +233,7 @@ def _step(given: dict[str, list[str]]) -> float:
             return step_s
     except ValueError:
         pass
-    raise PromQlError(f"step is a number of seconds or as in 5m, not {text!r}")
+    raise PromQlError(f"invalid step: {text!r}; use a number of seconds or a duration as 5m")
 
 
 def _number(value: float) -> str:

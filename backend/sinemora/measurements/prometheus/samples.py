@@ -1,7 +1,7 @@
-"""Samples of zone pairs: which metrics there are, and their values now or in a stretch of time.
+"""Samples of zone pairs: the metrics, and their values now or in a time range.
 
-Every value is that of the zone matrix (`GET /v1/meshes/{id}/matrix?by=zone`) in seconds or as a ratio; what has no
-value there is absent here.
+Every value is that of the zone matrix (`GET /v1/meshes/{id}/matrix?by=zone`), in seconds or as a ratio. A cell without
+a value has no sample.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ _QUANTILES = {"0.5": Statistic.P50, "0.9": Statistic.P90, "0.99": Statistic.P99}
 
 @dataclass(frozen=True)
 class Family:
-    """A metric: its name, what it says, and what of the matrix it is."""
+    """Metric: name, help, and the metric of the matrix."""
 
     name: str
     help: str
@@ -34,7 +34,7 @@ class Family:
 
     @property
     def type(self) -> str:
-        """Its type as Prometheus names it: only summaries have quantiles."""
+        """Return the type of Prometheus: only summaries have quantiles."""
         return "summary" if self.quantiles else "gauge"
 
 
@@ -63,7 +63,7 @@ FAMILIES = (
     Family("sinemora_zone_loss_ratio", "Packets lost from source to target zone.", Metric.LOSS, 1.0, False),
     Family(
         "sinemora_zone_clock_error_seconds",
-        "Bound on what the clocks may add to or take from one-way delays of a zone pair.",
+        "Bound of the clock error of one-way delays of a zone pair.",
         Metric.CLOCK_ERROR,
         1e-9,
         False,
@@ -73,7 +73,7 @@ BY_NAME = {family.name: family for family in FAMILIES}
 
 
 class SampleQuery(NamedTuple):
-    """One matrix to be read: of which mesh, which metric, and which quantile if it has any."""
+    """Query of one matrix: mesh, metric, and quantile if it has any."""
 
     mesh: Mesh
     family: Family
@@ -85,32 +85,36 @@ def meshes(session: Session) -> list[Mesh]:
     return list(session.scalars(select(Mesh).order_by(Mesh.name)))
 
 
-def queries_of(found: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
-    """Yield the matrices a selector needs; those its name, mesh and quantile rule out are never read."""
-    for mesh in found:
+def queries_of(meshes: list[Mesh], selector: Selector) -> Iterator[SampleQuery]:
+    """Yield the queries of the matrices that a selector needs, by its name, mesh and quantile."""
+    for mesh in meshes:
         for family in FAMILIES:
             for quantile in _QUANTILES if family.quantiles else (None,):
                 known = {NAME: family.name, "mesh": mesh.name} | ({"quantile": quantile} if quantile else {})
-                if all(one.fits(known) for one in selector.matchers if one.label not in ("source_zone", "target_zone")):
+                if all(
+                    matcher.fits(known)
+                    for matcher in selector.matchers
+                    if matcher.label not in ("source_zone", "target_zone")
+                ):
                     yield SampleQuery(mesh, family, quantile)
 
 
-def values(session: Session, one: SampleQuery, start: datetime | None, end: datetime | None) -> Vector:
-    """Return the samples of one matrix: of the newest windows, or of those begun from `start` to `end`."""
-    statistic = _QUANTILES[one.quantile] if one.quantile else Statistic.P50
-    picture = matrix_query.read_matrix(
-        session, one.mesh.id, MatrixQuery(By.ZONE, one.family.metric, statistic, start, end)
+def values(session: Session, query: SampleQuery, start: datetime | None, end: datetime | None) -> Vector:
+    """Return the samples of one matrix: of the newest windows, or of those that begin in [`start`, `end`)."""
+    statistic = _QUANTILES[query.quantile] if query.quantile else Statistic.P50
+    result = matrix_query.read_matrix(
+        session, query.mesh.id, MatrixQuery(By.ZONE, query.family.metric, statistic, start, end)
     )
-    found: Vector = {}
-    matrix, names = picture.matrix, [axis.name for axis in picture.axis]
+    samples: Vector = {}
+    matrix, names = result.matrix, [axis.name for axis in result.axis]
     for row, source in enumerate(names):
         for column, target in enumerate(names):
             if matrix.valued[row, column]:
-                found[labels(one, source, target)] = float(matrix.values[row, column]) * one.family.scale
-    return found
+                samples[labels(query, source, target)] = float(matrix.values[row, column]) * query.family.scale
+    return samples
 
 
-def labels(one: SampleQuery, source: str, target: str) -> Labels:
+def labels(query: SampleQuery, source: str, target: str) -> Labels:
     """Return the labels of a sample, sorted by name."""
-    given = {NAME: one.family.name, "mesh": one.mesh.name, "source_zone": source, "target_zone": target}
-    return tuple(sorted((given | ({"quantile": one.quantile} if one.quantile else {})).items()))
+    values = {NAME: query.family.name, "mesh": query.mesh.name, "source_zone": source, "target_zone": target}
+    return tuple(sorted((values | ({"quantile": query.quantile} if query.quantile else {})).items()))

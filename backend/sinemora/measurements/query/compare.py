@@ -1,4 +1,4 @@
-"""One matrix, two of them and their difference, and the paths that changed most."""
+"""Matrices, comparison of two matrices, and the paths that changed most."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _UNBOUNDED = (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """Two matrices of one axis. `known` where both have a value; `percent` is NaN where the base is zero."""
+    """Difference of two matrices with one axis. `known`: both have a value; `percent` is NaN where the base is zero."""
 
     now: Matrix
     base: Matrix
@@ -42,7 +42,7 @@ class Difference:
 
 
 def difference_of(now: Matrix, base: Matrix) -> Difference:
-    """What has changed from `base` to `now`."""
+    """Return the difference `now` - `base`."""
     known = now.valued & base.valued
     values = np.where(known, now.values - base.values, 0)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -52,115 +52,117 @@ def difference_of(now: Matrix, base: Matrix) -> Difference:
     return Difference(now, base, values, percent, now.clock_error_ns + base.clock_error_ns, known, states)
 
 
-def codes_of(found: Difference, metric: Metric, order: Order) -> Codes:
-    """16-bit codes around 32,768, 0 for no value: steps of the LLQ16 bin, of 1/10,000 for loss, of 0.1 percent."""
+def codes_of(difference: Difference, metric: Metric, order: Order) -> Codes:
+    """Return codes around 32,768, 0 for no value: steps of the LLQ16 bin, of 1/10,000 for loss, of 0.1 percent."""
     if order is Order.PERCENT:
-        known = ~np.isnan(found.percent)
-        size = np.rint(np.where(known, np.abs(found.percent), 0) * 10)
-        sign = np.sign(np.where(known, found.percent, 0))
+        known = ~np.isnan(difference.percent)
+        size = np.rint(np.where(known, np.abs(difference.percent), 0) * 10)
+        sign = np.sign(np.where(known, difference.percent, 0))
     else:
-        known, sign, size = found.known, np.sign(found.values), np.abs(found.values)
+        known, sign, size = difference.known, np.sign(difference.values), np.abs(difference.values)
         size = np.rint(size * matrix.LOSS_STEPS) if metric is Metric.LOSS else llq16.bins_of(size)
     codes = matrix.ASYMMETRY_ZERO + sign * np.minimum(size, matrix.ASYMMETRY_ZERO - 1)
     return np.where(known, codes, 0).astype(np.uint16)
 
 
-def matrix_of(session: Session, mesh: MeshState, asked: MatrixRequest, budget: Budget) -> QueryResponse:
-    """Return a matrix as an answer. ProductError `range_invalid`, `range_too_large`."""
-    if (asked.from_ is None) != (asked.to is None):
-        raise ProductError("range_invalid", 422, "Give both `from` and `to`, or neither.")
-    wanted = MatrixQuery(asked.by, asked.metric, asked.statistic, asked.from_, asked.to, tuple(asked.more), asked.flows)
-    picture = matrix_query.compute_matrix(session, mesh, wanted, budget)
-    return QueryResponse(lambda: matrix_query.json_of(picture, wanted), lambda: _sheet(picture, asked), picture.binary)
+def matrix_of(session: Session, mesh: MeshState, request: MatrixRequest, budget: Budget) -> QueryResponse:
+    """Return the response with a matrix. ProductError `range_invalid`, `range_too_large`."""
+    if (request.from_ is None) != (request.to is None):
+        raise ProductError("range_invalid", 422, "Invalid range: set both `from` and `to`, or neither.")
+    query = MatrixQuery(
+        request.by, request.metric, request.statistic, request.from_, request.to, tuple(request.more), request.flows
+    )
+    result = matrix_query.compute_matrix(session, mesh, query, budget)
+    return QueryResponse(lambda: matrix_query.json_of(result, query), lambda: _table(result, request), result.binary)
 
 
-def _sheet(picture: MatrixResult, asked: MatrixRequest) -> ResultTable:
+def _table(result: MatrixResult, request: MatrixRequest) -> ResultTable:
     """Return a matrix as a table with a row per path."""
-    found = picture.matrix
-    sources, targets = _names(picture.axis)
-    unit = unit_of(asked.metric)
+    first = result.matrix
+    sources, targets = _names(result.axis)
+    unit = unit_of(request.metric)
     kind: Literal["int", "float"] = "int" if unit == "ns" else "float"
     columns = [
         Column("source", "text"),
         Column("target", "text"),
-        Column(f"{asked.metric}_{unit}", kind),
-        *(Column(f"{asked.metric}_{statistic}_{unit}", kind) for statistic in asked.more),
+        Column(f"{request.metric}_{unit}", kind),
+        *(Column(f"{request.metric}_{statistic}_{unit}", kind) for statistic in request.more),
         Column("clock_error_ns", "int"),
         Column("state", "text"),
     ]
-    bounded = found.valued if asked.metric not in _UNBOUNDED else np.zeros(found.valued.shape, bool)
-    whole = [
+    bounded = first.valued if request.metric not in _UNBOUNDED else np.zeros(first.valued.shape, bool)
+    values = [
         sources,
         targets,
-        matrix.nullable(found.values.ravel(), found.valued.ravel()),
-        *(matrix.nullable(one.values.ravel(), one.valued.ravel()) for one in picture.more),
-        matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
-        _states(found.states),
+        matrix.nullable(first.values.ravel(), first.valued.ravel()),
+        *(matrix.nullable(further.values.ravel(), further.valued.ravel()) for further in result.more),
+        matrix.nullable(first.clock_error_ns.ravel(), bounded.ravel()),
+        _states(first.states),
     ]
-    return ResultTable("matrix", columns, in_batches(whole))
+    return ResultTable("matrix", columns, in_batches(values))
 
 
-def comparison(session: Session, mesh: MeshState, asked: ComparisonRequest, budget: Budget) -> QueryResponse:
-    """Two ranges of every path. ProductError `range_invalid`, `range_too_large`."""
-    now, base, found = _compare(session, mesh, asked, budget)
-    bounded = found.known if asked.metric not in _UNBOUNDED else np.zeros(found.known.shape, bool)
+def comparison(session: Session, mesh: MeshState, request: ComparisonRequest, budget: Budget) -> QueryResponse:
+    """Compare all paths between two ranges. ProductError `range_invalid`, `range_too_large`."""
+    now, base, difference = _compare(session, mesh, request, budget)
+    bounded = difference.known if request.metric not in _UNBOUNDED else np.zeros(difference.known.shape, bool)
 
     def read() -> ComparisonRead:
         return ComparisonRead.model_construct(
             mesh_id=mesh.id,
             revision=mesh.revision,
-            by=asked.by,
-            metric=asked.metric,
-            statistic=asked.statistic,
-            unit=unit_of(asked.metric),
+            by=request.by,
+            metric=request.metric,
+            statistic=request.statistic,
+            unit=unit_of(request.metric),
             window=_span(now),
             base_window=_span(base),
             axis=now.axis,
-            values=matrix.nullable(found.now.values, found.now.valued),
-            base_values=matrix.nullable(found.base.values, found.base.valued),
-            difference=matrix.nullable(found.values, found.known),
-            percent=matrix.nullable(found.percent, ~np.isnan(found.percent)),
-            clock_error_ns=matrix.nullable(found.clock_error_ns, bounded),
-            states=np.array([STATE_NAMES[state] for state in State], object)[found.states].tolist(),
+            values=matrix.nullable(difference.now.values, difference.now.valued),
+            base_values=matrix.nullable(difference.base.values, difference.base.valued),
+            difference=matrix.nullable(difference.values, difference.known),
+            percent=matrix.nullable(difference.percent, ~np.isnan(difference.percent)),
+            clock_error_ns=matrix.nullable(difference.clock_error_ns, bounded),
+            states=np.array([STATE_NAMES[state] for state in State], object)[difference.states].tolist(),
         )
 
-    def sheet() -> ResultTable:
+    def table() -> ResultTable:
         sources, targets = _names(now.axis)
-        flat = [
+        values = [
             sources,
             targets,
-            matrix.nullable(found.now.values.ravel(), found.now.valued.ravel()),
-            matrix.nullable(found.base.values.ravel(), found.base.valued.ravel()),
-            matrix.nullable(found.values.ravel(), found.known.ravel()),
-            matrix.nullable(found.percent.ravel(), ~np.isnan(found.percent).ravel()),
-            matrix.nullable(found.clock_error_ns.ravel(), bounded.ravel()),
-            _states(found.states),
+            matrix.nullable(difference.now.values.ravel(), difference.now.valued.ravel()),
+            matrix.nullable(difference.base.values.ravel(), difference.base.valued.ravel()),
+            matrix.nullable(difference.values.ravel(), difference.known.ravel()),
+            matrix.nullable(difference.percent.ravel(), ~np.isnan(difference.percent).ravel()),
+            matrix.nullable(difference.clock_error_ns.ravel(), bounded.ravel()),
+            _states(difference.states),
         ]
-        return ResultTable("comparison", [*_columns(asked.metric), Column("state", "text")], in_batches(flat))
+        return ResultTable("comparison", [*_columns(request.metric), Column("state", "text")], in_batches(values))
 
     def binary() -> bytes:
         ended_at_ms = 0 if now.ended_at is None else round(now.ended_at.timestamp() * 1000)
-        codes = codes_of(found, asked.metric, asked.difference)
-        return matrix.binary_of(codes, found.states, mesh.revision, ended_at_ms)
+        codes = codes_of(difference, request.metric, request.difference)
+        return matrix.binary_of(codes, difference.states, mesh.revision, ended_at_ms)
 
-    return QueryResponse(read, sheet, binary)
+    return QueryResponse(read, table, binary)
 
 
-def movers(session: Session, mesh: MeshState, asked: MoversRequest, budget: Budget) -> QueryResponse:
+def movers(session: Session, mesh: MeshState, request: MoversRequest, budget: Budget) -> QueryResponse:
     """Return the paths that changed most, first. ProductError `range_invalid`, `range_too_large`."""
-    now, base, found = _compare(session, mesh, asked, budget)
-    order = ranked(found, asked.order, asked.limit)
+    now, base, difference = _compare(session, mesh, request, budget)
+    order = ranked(difference, request.order, request.limit)
     size = len(now.axis)
-    items = [_mover(found, now.axis, at // size, at % size, asked.metric) for at in order.tolist()]
+    items = [_mover(difference, now.axis, at // size, at % size, request.metric) for at in order.tolist()]
     read = MoversRead.model_construct(
         mesh_id=mesh.id,
-        by=asked.by,
-        metric=asked.metric,
-        statistic=asked.statistic,
-        unit=unit_of(asked.metric),
+        by=request.by,
+        metric=request.metric,
+        statistic=request.statistic,
+        unit=unit_of(request.metric),
         window=_span(now),
         base_window=_span(base),
-        compared=int(found.known.sum()),
+        compared=int(difference.known.sum()),
         items=items,
     )
     rows: list[list[object]] = [
@@ -172,25 +174,25 @@ def movers(session: Session, mesh: MeshState, asked: MoversRequest, budget: Budg
         [item.percent for item in items],
         [item.clock_error_ns for item in items],
     ]
-    return QueryResponse(lambda: read, lambda: ResultTable("movers", _columns(asked.metric), in_batches(rows)))
+    return QueryResponse(lambda: read, lambda: ResultTable("movers", _columns(request.metric), in_batches(rows)))
 
 
-def ranked(found: Difference, order: Order, limit: int) -> Ints:
-    """Flat positions of the greatest differences, greatest first; those that did not change are left out."""
-    size = np.abs(found.percent if order is Order.PERCENT else found.values).astype(np.float64)
-    size = np.where(found.known & ~np.isnan(size), size, 0).ravel()
+def ranked(difference: Difference, order: Order, limit: int) -> Ints:
+    """Return the flat positions of the largest differences, largest first, without unchanged paths."""
+    size = np.abs(difference.percent if order is Order.PERCENT else difference.values).astype(np.float64)
+    size = np.where(difference.known & ~np.isnan(size), size, 0).ravel()
     first = np.argsort(-size, kind="stable")[:limit]
     return first[size[first] > 0]
 
 
-def _mover(found: Difference, axis: Sequence[Axis], row: int, column: int, metric: Metric) -> Mover:
-    value, percent = found.values[row, column].item(), float(found.percent[row, column])
-    error = None if metric in _UNBOUNDED else int(found.clock_error_ns[row, column])
+def _mover(difference: Difference, axis: Sequence[Axis], row: int, column: int, metric: Metric) -> Mover:
+    value, percent = difference.values[row, column].item(), float(difference.percent[row, column])
+    error = None if metric in _UNBOUNDED else int(difference.clock_error_ns[row, column])
     return Mover(
         source=axis[row],
         target=axis[column],
-        value=found.now.values[row, column].item(),
-        base_value=found.base.values[row, column].item(),
+        value=difference.now.values[row, column].item(),
+        base_value=difference.base.values[row, column].item(),
         difference=value,
         percent=None if np.isnan(percent) else percent,
         clock_error_ns=error,
@@ -199,31 +201,31 @@ def _mover(found: Difference, axis: Sequence[Axis], row: int, column: int, metri
 
 
 def _compare(
-    session: Session, mesh: MeshState, asked: ComparisonRequest, budget: Budget
+    session: Session, mesh: MeshState, request: ComparisonRequest, budget: Budget
 ) -> tuple[MatrixResult, MatrixResult, Difference]:
-    wanted = range_of(asked)
-    base = base_of(asked, wanted)
-    pictures = [
+    time_range = range_of(request)
+    base = base_of(request, time_range)
+    results = [
         matrix_query.compute_matrix(
-            session, mesh, MatrixQuery(asked.by, asked.metric, asked.statistic, part.start, part.end), share
+            session, mesh, MatrixQuery(request.by, request.metric, request.statistic, part.start, part.end), share
         )
-        for part, share in ((wanted, budget.part(0, 0.5)), (base, budget.part(0.5, 1)))
+        for part, share in ((time_range, budget.part(0, 0.5)), (base, budget.part(0.5, 1)))
     ]
-    return pictures[0], pictures[1], difference_of(pictures[0].matrix, pictures[1].matrix)
+    return results[0], results[1], difference_of(results[0].matrix, results[1].matrix)
 
 
-def base_of(asked: ComparisonRequest, wanted: Range) -> Range:
-    """Return the range compared with. ProductError `range_invalid`."""
-    if (asked.base_from is None) != (asked.base_to is None):
-        raise ProductError("range_invalid", 422, "Give both `base_from` and `base_to`, or neither.")
-    if asked.base_from is None or asked.base_to is None:
-        return Range(wanted.start - (wanted.end - wanted.start), wanted.start)
-    ranges.check_range(asked.base_from, asked.base_to)
-    return Range(asked.base_from, asked.base_to)
+def base_of(request: ComparisonRequest, time_range: Range) -> Range:
+    """Return the base range. ProductError `range_invalid`."""
+    if (request.base_from is None) != (request.base_to is None):
+        raise ProductError("range_invalid", 422, "Invalid range: set both `base_from` and `base_to`, or neither.")
+    if request.base_from is None or request.base_to is None:
+        return Range(time_range.start - (time_range.end - time_range.start), time_range.start)
+    ranges.check_range(request.base_from, request.base_to)
+    return Range(request.base_from, request.base_to)
 
 
-def _span(picture: MatrixResult) -> Span:
-    return Span(from_=picture.started_at, to=picture.ended_at)
+def _span(result: MatrixResult) -> Span:
+    return Span(from_=result.started_at, to=result.ended_at)
 
 
 def _columns(metric: Metric) -> list[Column]:

@@ -1,4 +1,4 @@
-"""Distributions of selections, and how much delay varies within intervals."""
+"""Distributions of selections, and variability of delay within intervals."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -41,35 +41,37 @@ QUANTILES = {
     "p999": 0.999,
     "p9999": 0.9999,
 }
-# Variability holds one distribution per path and interval: it goes through a range in so many parts.
+# Variability needs one distribution per path and interval: it reads a range in at most this number of parts.
 _PARTS = 100
 
 
-def distribution(session: Session, mesh: MeshState, asked: DistributionRequest, budget: Budget) -> QueryResponse:
+def distribution(session: Session, mesh: MeshState, request: DistributionRequest, budget: Budget) -> QueryResponse:
     """Return a distribution per selection. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
-    found = paths_of(mesh, asked.selections)
-    wanted = range_of(asked)
-    windows = decode_windows(session, mesh, wanted, sketches=True, vm_keys=vm_keys_of(mesh, found), budget=budget)
-    rows = [(one.rows, one.columns) for one in found]
-    parts = by_step(windows, rows, 1 << 40, 0, 1, round_trip=asked.metric is Metric.ROUND_TRIP)
+    selected = paths_of(mesh, request.selections)
+    time_range = range_of(request)
+    windows = decode_windows(
+        session, mesh, time_range, sketches=True, vm_keys=vm_keys_of(mesh, selected), budget=budget
+    )
+    rows = [(paths.rows, paths.columns) for paths in selected]
+    parts = by_step(windows, rows, 1 << 40, 0, 1, round_trip=request.metric is Metric.ROUND_TRIP)
     merged = group_by.merge_by_key(parts)
-    items = [_distribution(one, merged, number, asked.metric) for number, one in enumerate(found)]
-    read = DistributionRead.model_construct(mesh_id=mesh.id, metric=asked.metric, window=wanted.span, items=items)
-    sheet = _sheet("distribution", [((item.selection, item.title), item.bins) for item in items], "ns")
-    return QueryResponse(lambda: read, lambda: sheet)
+    items = [_distribution(paths, merged, number, request.metric) for number, paths in enumerate(selected)]
+    read = DistributionRead.model_construct(mesh_id=mesh.id, metric=request.metric, window=time_range.span, items=items)
+    table = _table("distribution", [((item.selection, item.title), item.bins) for item in items], "ns")
+    return QueryResponse(lambda: read, lambda: table)
 
 
-def _distribution(one: SelectedPaths, merged: GroupedDistributions, key: int, metric: Metric) -> DistributionItem:
+def _distribution(paths: SelectedPaths, merged: GroupedDistributions, key: int, metric: Metric) -> DistributionItem:
     at = int(np.searchsorted(merged.keys, key))
-    there = at < merged.keys.size and merged.keys[at] == key
-    column = merged.columns[:, at] if there else np.zeros(8, np.int32)
+    present = at < merged.keys.size and merged.keys[at] == key
+    column = merged.columns[:, at] if present else np.zeros(8, np.int32)
     count = int(column[COUNT])
     ends = np.cumsum(merged.lengths)
-    words = merged.words[ends[at] - merged.lengths[at] : ends[at]] if there else np.empty(0, np.uint16)
+    words = merged.words[ends[at] - merged.lengths[at] : ends[at]] if present else np.empty(0, np.uint16)
     numbers = _numbers(column[:, None]) if count else {}
     return DistributionItem.model_construct(
-        selection=one.selection,
-        title=one.title,
+        selection=paths.selection,
+        title=paths.title,
         count=count,
         min_ns=numbers.get("min"),
         mean_ns=numbers.get("mean"),
@@ -109,67 +111,69 @@ def _bins(words: Words) -> BinsRead:
     )
 
 
-def variability(session: Session, mesh: MeshState, asked: VariabilityRequest, budget: Budget) -> QueryResponse:
-    """Standard deviations of each path within intervals, as distributions.
+def variability(session: Session, mesh: MeshState, request: VariabilityRequest, budget: Budget) -> QueryResponse:
+    """Return the distributions of the standard deviations of paths within intervals.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid` …
     """
-    found = paths_of(mesh, asked.selections)
-    lengths = sorted({interval.seconds for interval in asked.intervals})
-    wanted = range_of(asked).aligned(lengths[-1])
-    made: dict[tuple[int, int], list[Words]] = {}
-    parts = list(_slices(wanted, lengths[-1]))
+    selected = paths_of(mesh, request.selections)
+    lengths = sorted({interval.seconds for interval in request.intervals})
+    time_range = range_of(request).aligned(lengths[-1])
+    words_of: dict[tuple[int, int], list[Words]] = {}
+    parts = list(_slices(time_range, lengths[-1]))
     for number, part in enumerate(parts):
         share = budget.part(number / len(parts), (number + 1) / len(parts))
         windows = list(
             decode_windows(
-                session, mesh, part, sketches=False, vm_keys=vm_keys_of(mesh, found), budget=share, step_s=lengths[0]
+                session, mesh, part, sketches=False, vm_keys=vm_keys_of(mesh, selected), budget=share, step_s=lengths[0]
             )
         )
-        for which, one in enumerate(found):
+        for number_of, paths in enumerate(selected):
             for length_s in lengths:
-                sd = deviations(windows, one, length_s, part, len(mesh.members), asked.metric is Metric.ROUND_TRIP)
+                sd = deviations(windows, paths, length_s, part, len(mesh.members), request.metric is Metric.ROUND_TRIP)
                 if sd.size:
-                    made.setdefault((which, length_s), []).append(llq16.encode(sd))
+                    words_of.setdefault((number_of, length_s), []).append(llq16.encode(sd))
     items = [
         VariabilityItem.model_construct(
-            selection=one.selection,
-            title=one.title,
-            intervals=[_interval(interval, made.get((which, interval.seconds), [])) for interval in asked.intervals],
+            selection=paths.selection,
+            title=paths.title,
+            intervals=[
+                _interval(interval, words_of.get((number_of, interval.seconds), [])) for interval in request.intervals
+            ],
         )
-        for which, one in enumerate(found)
+        for number_of, paths in enumerate(selected)
     ]
-    read = VariabilityRead.model_construct(mesh_id=mesh.id, metric=asked.metric, window=wanted.span, items=items)
+    read = VariabilityRead.model_construct(mesh_id=mesh.id, metric=request.metric, window=time_range.span, items=items)
     rows = [
         ((item.selection, item.title, interval.interval.value), interval.bins)
         for item in items
         for interval in item.intervals
     ]
-    return QueryResponse(lambda: read, lambda: _sheet("variability", rows, "ns"))
+    return QueryResponse(lambda: read, lambda: _table("variability", rows, "ns"))
 
 
 def deviations(
     windows: Sequence[DecodedWindows],
-    one: SelectedPaths,
+    paths: SelectedPaths,
     interval_s: int,
     within: Range,
     members: int,
     round_trip: bool,
 ) -> Ints:
-    """Standard deviation (ns) of every path of a selection in every interval with at least two values."""
+    """Return the standard deviation (ns) of every path of a selection in every interval with at least two values."""
     first, size = within.steps(interval_s)
 
     def keyed() -> Iterator[GroupedDistributions]:
         for window in windows:
-            some = group_by.select_paths(window, one.rows, one.columns, round_trip=round_trip)
-            path = some.sources * members + some.targets
-            yield group_by.with_keys(window, some, path * size + some.started_at_s // interval_s - first)
+            selected = group_by.select_paths(window, paths.rows, paths.columns, round_trip=round_trip)
+            path = selected.sources * members + selected.targets
+            yield group_by.with_keys(window, selected, path * size + selected.started_at_s // interval_s - first)
 
     columns = group_by.merge_by_key(keyed()).columns
     enough = columns[COUNT] > 1
     m2 = np.ascontiguousarray(columns[M2][enough]).view(np.float32).astype(np.float64)
-    found: Ints = np.rint(np.sqrt(m2 / columns[COUNT][enough])).astype(np.int64)
-    return found
+    rounded: Ints = np.rint(np.sqrt(m2 / columns[COUNT][enough])).astype(np.int64)
+    return rounded
 
 
 def _slices(whole: Range, step_s: int) -> Iterator[Range]:
@@ -182,23 +186,29 @@ def _slices(whole: Range, step_s: int) -> Iterator[Range]:
 
 
 def _interval(interval: Interval, parts: list[Words]) -> VariabilityInterval:
-    together = np.concatenate(parts) if parts else np.empty(0, np.uint16)
-    words = llq16.merge(together, np.zeros(together.size, np.int64), 1)[0]
+    joined = np.concatenate(parts) if parts else np.empty(0, np.uint16)
+    words = llq16.merge(joined, np.zeros(joined.size, np.int64), 1)[0]
     count = int(llq16.COUNT_OF_CODE[words & 31].sum())
-    at: list[int | None] = [None] * 4
+    quantiles: list[int | None] = [None] * 4
     if count:
         bins = llq16.quantiles(words, np.array([words.size]), (0.5, 0.9, 0.99, 1.0))[:, 0]
-        at = [int(value) for value in llq16.values_of(bins)]
+        quantiles = [int(value) for value in llq16.values_of(bins)]
     return VariabilityInterval.model_construct(
-        interval=interval, count=count, p50_ns=at[0], p90_ns=at[1], p99_ns=at[2], max_ns=at[3], bins=_bins(words)
+        interval=interval,
+        count=count,
+        p50_ns=quantiles[0],
+        p90_ns=quantiles[1],
+        p99_ns=quantiles[2],
+        max_ns=quantiles[3],
+        bins=_bins(words),
     )
 
 
-def _sheet(name: str, items: Sequence[tuple[tuple[str, ...], BinsRead]], unit: str) -> ResultTable:
-    """Histograms as rows, each after what it is of."""
+def _table(name: str, items: Sequence[tuple[tuple[str, ...], BinsRead]], unit: str) -> ResultTable:
+    """Return histograms as rows, each after the names of its selection."""
     names = ("selection", "title", "interval")[: len(items[0][0]) if items else 2]
     columns = [
-        *(Column(one, "text") for one in names),
+        *(Column(name_of, "text") for name_of in names),
         Column(f"low_{unit}", "int"),
         Column(f"high_{unit}", "int"),
         Column("count", "int"),
@@ -206,8 +216,10 @@ def _sheet(name: str, items: Sequence[tuple[tuple[str, ...], BinsRead]], unit: s
     ]
 
     def batches() -> Iterator[Sequence[Sequence[object]]]:
-        for of, bins in items:
+        for labels, bins in items:
             size = len(bins.count)
-            yield from in_batches([*([one] * size for one in of), bins.low, bins.high, bins.count, bins.cumulative])
+            yield from in_batches(
+                [*([name_of] * size for name_of in labels), bins.low, bins.high, bins.count, bins.cumulative]
+            )
 
     return ResultTable(name, columns, batches())

@@ -1,4 +1,4 @@
-"""Use cases of reading whole distributions: the round trips of one path, or of all paths between two zones."""
+"""Distributions of the round trips of one path, or of all paths between two zones."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from sinemora.meshes.service import ZoneRun, mesh_state, zone_runs
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RoundTrips:
-    """The round trips between two VMs or two zones; `count` is 0 where there are none, and `state` says why."""
+    """Round trips between two VMs or two zones; `count` is 0 without any, and `state` is the reason."""
 
     by: By
     source: Axis
@@ -35,7 +35,7 @@ class RoundTrips:
     words: Words
 
     def quantiles_ns(self, at: Sequence[float]) -> Ints:
-        """Round trips (ns) at these quantiles (0 … 1). Only where `count` is not 0."""
+        """Return the round trips at these quantiles (0 … 1), ns. `count` must not be 0."""
         bins = llq16.quantiles(self.words, np.array([self.words.size]), at)[:, 0]
         return llq16.values_of(bins)
 
@@ -49,7 +49,7 @@ def round_trips(
     start: datetime | None,
     end: datetime | None,
 ) -> RoundTrips:
-    """Those of the newest windows, or of all from `start` to `end`.
+    """Return the round trips of the newest windows, or of the range [`start`, `end`).
 
     ProductError `mesh_unknown`, `path_unknown` (no two members, or no zones of the mesh), `range_invalid`,
     `range_too_large`.
@@ -66,14 +66,14 @@ def round_trips(
         place = np.arange(len(mesh.members))
         rows, columns = ((place >= run.first) & (place < run.first + run.count) for run in runs)
         vm_keys = None
-    found = read_windows(session, mesh, start, end, sketches_of=(ROUND_TRIP,), vm_keys=vm_keys)
+    result = read_windows(session, mesh, start, end, sketches_of=(ROUND_TRIP,), vm_keys=vm_keys)
     paths = (rows[:, None] & columns) | (columns[:, None] & rows)
-    state = _state(found.cells, paths)
+    state = _state(result.cells, paths)
     words = np.empty(0, np.uint16)
-    if state in (State.MEASURED, State.STALE) and found.sketches is not None:
-        words = _words(found.cells, paths, found.sketches)
+    if state in (State.MEASURED, State.STALE) and result.sketches is not None:
+        words = _words(result.cells, paths, result.sketches)
     count = int(llq16.COUNT_OF_CODE[words & 31].sum())
-    return RoundTrips(by, source, target, STATE_NAMES[state], found.started_at, found.ended_at, count, words)
+    return RoundTrips(by, source, target, STATE_NAMES[state], result.started_at, result.ended_at, count, words)
 
 
 def _zones(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[ZoneRun, ZoneRun]:
@@ -84,7 +84,7 @@ def _zones(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[ZoneRun, 
 
 
 def _state(cells: Cells, paths: Flags) -> State:
-    """The best that can be said of any of the paths."""
+    """Return the best state of any of the paths."""
     states = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states[paths]
     for state in (State.MEASURED, State.STALE, State.LOST, State.NO_DATA):
         if (states == state).any():
@@ -93,7 +93,7 @@ def _state(cells: Cells, paths: Flags) -> State:
 
 
 def _words(cells: Cells, paths: Flags, sketches: Sketches) -> Words:
-    """Round trips of fresh windows merged, of stale ones when there are no others."""
+    """Merge the round trips of fresh windows, or of stale ones when there are no others."""
     known = paths & (cells.round_at != NONE) & cells.planned
     fresh = known & ~cells.stale
     at = np.unique(cells.round_at[fresh if fresh.any() else known])

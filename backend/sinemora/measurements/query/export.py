@@ -1,4 +1,4 @@
-"""Export of every window of every path as rows, written while they are read."""
+"""Export of all windows of paths as rows, streamed."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -36,27 +36,27 @@ _COLUMNS = [
 ]
 
 
-def windows(session: Session, mesh: MeshState, asked: WindowsRequest, budget: Budget) -> QueryResponse:
-    """Windows as they came, or by minute, oldest first; reading begins with the writing, in a transaction of its own.
+def windows(session: Session, mesh: MeshState, request: WindowsRequest, budget: Budget) -> QueryResponse:
+    """Return windows or minutes of paths as rows, oldest first; a separate transaction reads them while they are sent.
 
     ProductError `range_invalid`, `range_too_large`, `selection_invalid`, `path_unknown`.
     """
-    found, wanted = paths_of(mesh, asked.selections), range_of(asked)
-    shifts = corrections.in_range(session, mesh.key, wanted.start, wanted.end)
-    vm_keys, tenant_id = vm_keys_of(mesh, found), session.info["tenant_id"]
+    selected, time_range = paths_of(mesh, request.selections), range_of(request)
+    shifts = corrections.in_range(session, mesh.key, time_range.start, time_range.end)
+    vm_keys, tenant_id = vm_keys_of(mesh, selected), session.info["tenant_id"]
     axis, names = keys_of(mesh), np.array([member.name for member in mesh.members], object)
-    part = TierRange(Tier.MINUTE if asked.merged else Tier.RAW, wanted.start, wanted.end)
-    round_trip = asked.metric is Metric.ROUND_TRIP
+    part = TierRange(Tier.MINUTE if request.merged else Tier.RAW, time_range.start, time_range.end)
+    round_trip = request.metric is Metric.ROUND_TRIP
     budget.check(frames.count_frames(session, mesh.key, part, vm_keys))
 
     def batches() -> Iterator[list[list[Any]]]:
-        with tenant_session(tenant_id) as own:
-            stored = read_frames(own, mesh.key, [part], sketches=False, vm_keys=vm_keys, budget=budget, by_time=True)
+        with tenant_session(tenant_id) as reader:
+            stored = read_frames(reader, mesh.key, [part], sketches=False, vm_keys=vm_keys, budget=budget, by_time=True)
             for chunk in stored:
                 piece = merge.gathered(chunk, shifts)
-                sizes = [one.targets.size for one in chunk]
-                started = np.repeat(np.array([one.started_at_s for one in chunk], np.int64), sizes)
-                lasts = np.repeat(np.array([one.window_s for one in chunk], np.int64), sizes)
+                sizes = [block.targets.size for block in chunk]
+                started = np.repeat(np.array([block.started_at_s for block in chunk], np.int64), sizes)
+                lasts = np.repeat(np.array([block.window_s for block in chunk], np.int64), sizes)
                 window = DecodedWindows(
                     matrix.positions_of(axis, piece.clients),
                     matrix.positions_of(axis, piece.targets),
@@ -64,29 +64,36 @@ def windows(session: Session, mesh: MeshState, asked: WindowsRequest, budget: Bu
                     piece.stats,
                     None,
                 )
-                for one in found:
-                    some = group_by.select_paths(window, one.rows, one.columns, round_trip=round_trip).oldest_first()
-                    if some.at.size:
-                        yield _rows(window, some, lasts, names, one.selection, round_trip)
+                for paths in selected:
+                    selection = group_by.select_paths(
+                        window, paths.rows, paths.columns, round_trip=round_trip
+                    ).oldest_first()
+                    if selection.at.size:
+                        yield _rows(window, selection, lasts, names, paths.selection, round_trip)
 
     return QueryResponse(None, lambda: ResultTable("windows", _COLUMNS, batches()))
 
 
 def _rows(
-    window: DecodedWindows, some: group_by.PathDistributions, lasts: Any, names: Any, selection: str, round_trip: bool
+    window: DecodedWindows,
+    selected: group_by.PathDistributions,
+    lasts: Any,
+    names: Any,
+    selection: str,
+    round_trip: bool,
 ) -> list[list[Any]]:
     stats = window.stats
     table = Table(
-        stats.columns.reshape(8, -1)[:, some.at], stats.quantiles.reshape(len(stats.quantiles), -1)[:, some.at]
+        stats.columns.reshape(8, -1)[:, selected.at], stats.quantiles.reshape(len(stats.quantiles), -1)[:, selected.at]
     )
-    heard = table.columns[COUNT] > 0
+    measured = table.columns[COUNT] > 0
     error = table.columns[CLOCK_ERROR]
     return [
-        [utc(at) for at in some.started_at_s.tolist()],
-        lasts[some.at % max(window.clients.size, 1)].tolist(),
-        names[some.sources].tolist(),
-        names[some.targets].tolist(),
-        [selection] * some.at.size,
+        [utc(at) for at in selected.started_at_s.tolist()],
+        lasts[selected.at % max(window.clients.size, 1)].tolist(),
+        names[selected.sources].tolist(),
+        names[selected.targets].tolist(),
+        [selection] * selected.at.size,
         table.columns[COUNT].tolist(),
         matrix.nullable(table.columns[SENT], table.columns[SENT] >= 0),
         matrix.nullable(table.columns[LOST], table.columns[LOST] >= 0),
@@ -94,5 +101,5 @@ def _rows(
             matrix.nullable(matrix.statistic_of(table, statistic), matrix.has_statistic(table, statistic))
             for statistic in Statistic
         ),
-        [None] * some.at.size if round_trip else matrix.nullable(error, heard),
+        [None] * selected.at.size if round_trip else matrix.nullable(error, measured),
     ]

@@ -1,4 +1,4 @@
-"""Use case of reading many windows of a whole mesh apart from one another: a matrix a window, one number each."""
+"""Matrices of many windows of a mesh: one value per pair and window."""
 
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ from sinemora.measurements.store import frames
 from sinemora.measurements.store.tiers import Tier, TierRange
 from sinemora.meshes.plan import MeshState
 
-WINDOWS_LEAST = 4
-"""Fewer say nothing about how latency varies."""
+WINDOWS_MIN = 4
+"""Fewer windows do not show the variation of latency."""
 _SHORTEST = timedelta(seconds=1)
 
 
@@ -29,10 +29,10 @@ _SHORTEST = timedelta(seconds=1)
 class History:
     """Round trips of a mesh in each window: ns, NaN where a pair has none, shape (windows, VMs, VMs), symmetric.
 
-    Of pairs with several source ports they are those of the slowest (`flows.slowest`).
+    A pair with several source ports has the round trip of the slowest (`flows.slowest`).
 
-    VMs are in the order of the mesh's members; `started_at_s` and `window_s` are of each window, ascending; `parts` are
-    the stretches of the store that they stand in.
+    VMs are in the order of the mesh's members. `started_at_s` (ascending) and `window_s` belong to the windows; `parts`
+    are the tier ranges that contain them.
     """
 
     started_at_s: Ints
@@ -42,7 +42,7 @@ class History:
 
     @property
     def span(self) -> tuple[datetime, datetime] | None:
-        """From the start of the first window to the end of the last; None when there is none."""
+        """Return the start of the first window and the end of the last; None without windows."""
         if not self.started_at_s.size:
             return None
         return utc(int(self.started_at_s[0])), utc(int((self.started_at_s + self.window_s).max()))
@@ -51,37 +51,39 @@ class History:
 def round_trips(
     session: Session, mesh: MeshState, start: datetime, end: datetime, statistic: Statistic, blocks_max: int
 ) -> History:
-    """Windows begun from `start` to `end`, minutes where they are merged. ProductError `range_invalid`.
+    """Return the windows that begin in [`start`, `end`), minutes where they are merged. ProductError `range_invalid`.
 
-    `statistic` is one of those that every window keeps: p50, p90, p99. When all windows hold more than about
-    `blocks_max` blocks, as many as do not are taken, at even distances over the range, at least `WINDOWS_LEAST`.
+    `statistic` is one that every window has: p50, p90, p99. When all windows have more than about `blocks_max` blocks,
+    fewer windows are selected at even distances over the range, at least `WINDOWS_MIN`.
     """
     check_range(start, end)
     quantile = QUANTILES.index(statistic.quantile or 0.5)
     _, _, parts = tiers(session, mesh.key, start, end, (Tier.MINUTE,))
-    begun = [(part.tier, at) for part in parts for at in frames.starts(session, mesh.key, part)]
-    taken = _spread(begun, blocks_max // _blocks(mesh))
-    if len(taken) < len(begun):
-        parts = [TierRange(tier, at, at + _SHORTEST) for tier, at in taken]
-    starts = np.array([int(at.timestamp()) for _, at in taken], np.int64)
+    windows = [(part.tier, at) for part in parts for at in frames.starts(session, mesh.key, part)]
+    selected = _spread(windows, blocks_max // _blocks(mesh))
+    if len(selected) < len(windows):
+        parts = [TierRange(tier, at, at + _SHORTEST) for tier, at in selected]
+    starts = np.array([int(at.timestamp()) for _, at in selected], np.int64)
     lengths = np.zeros(starts.size, np.int64)
     axis = keys_of(mesh)
-    found = np.full((starts.size, axis.size, axis.size), np.nan, np.float32)
-    with ThreadPoolExecutor(1) as filling:  # while one piece is decoded the next is fetched
+    values = np.full((starts.size, axis.size, axis.size), np.nan, np.float32)
+    with ThreadPoolExecutor(1) as filling:  # while one chunk is decoded the next is fetched
         filled: Future[None] | None = None
         for part in parts:
             for chunk in frames.frames(session, mesh.key, [part], sketches=False):
-                # What came after we looked stays out.
-                rows = positions_of(starts, np.array([one.started_at_s for one in chunk], np.int64))
-                told = [(row, one.window_s) for one, row in zip(chunk, rows.tolist(), strict=True) if row != NONE]
-                if told:
-                    lengths[[row for row, _ in told]] = [window_s for _, window_s in told]
+                # Windows that arrived after the selection are ignored.
+                rows = positions_of(starts, np.array([block.started_at_s for block in chunk], np.int64))
+                lengths_read = [
+                    (row, block.window_s) for block, row in zip(chunk, rows.tolist(), strict=True) if row != NONE
+                ]
+                if lengths_read:
+                    lengths[[row for row, _ in lengths_read]] = [window_s for _, window_s in lengths_read]
                 if filled is not None:
                     filled.result()
-                filled = filling.submit(_fill, found, axis, rows, chunk, quantile)
+                filled = filling.submit(_fill, values, axis, rows, chunk, quantile)
         if filled is not None:
             filled.result()
-    return History(starts, lengths, found, tuple(parts))
+    return History(starts, lengths, values, tuple(parts))
 
 
 def values(session: Session, mesh: MeshState, seen: History, sources: Positions) -> Values:
@@ -91,45 +93,47 @@ def values(session: Session, mesh: MeshState, seen: History, sources: Positions)
     place[sources] = np.arange(sources.size)
     groups, lengths, words = [], [], []
     for chunk in frames.frames(session, mesh.key, seen.parts, sketches=True):
-        rows = positions_of(starts, np.array([one.started_at_s for one in chunk], np.int64))
+        rows = positions_of(starts, np.array([block.started_at_s for block in chunk], np.int64))
         windows, clients, targets = _pairs(axis, rows, chunk)
-        stats = unpacking.stats_of([one.stats for one in chunk])
-        sketches = unpacking.sketches_of([one.sketch for one in chunk], stats, (ROUND_TRIP,))
+        stats = unpacking.stats_of([block.stats for block in chunk])
+        sketches = unpacking.sketches_of([block.sketch for block in chunk], stats, (ROUND_TRIP,))
         known = (windows != NONE) & (clients != NONE) & (targets != NONE)
         held = sketches.lengths[ROUND_TRIP]
         for near, far in ((clients, targets), (targets, clients)):
-            mine = known & (place[near] != NONE)
-            groups.append(((windows * sources.size + place[near]) * axis.size + far)[mine])
-            lengths.append(held[mine])
-            words.append(sketches.words[np.repeat(mine, held)])
+            selected = known & (place[near] != NONE)
+            groups.append(((windows * sources.size + place[near]) * axis.size + far)[selected])
+            lengths.append(held[selected])
+            words.append(sketches.words[np.repeat(selected, held)])
     shape = (starts.size, sources.size, axis.size)
     return values_by_group(sources, shape, groups, lengths, words)
 
 
 def _blocks(mesh: MeshState) -> int:
-    """About how many blocks a window of a mesh has: each VM is client of half of the others."""
+    """Estimate the number of blocks of a window of a mesh: each VM is the client of half of the others."""
     size = max(len(mesh.members), 1)
     return size * -(-size // (2 * TARGETS_MAX))
 
 
-def _spread(begun: list[tuple[Tier, datetime]], most: int) -> list[tuple[Tier, datetime]]:
-    """At most so many of them, or `WINDOWS_LEAST`, each from the middle of an equal part of all."""
-    count = min(len(begun), max(most, WINDOWS_LEAST))
-    return [begun[(2 * at + 1) * len(begun) // (2 * count)] for at in range(count)]
+def _spread(windows: list[tuple[Tier, datetime]], most: int) -> list[tuple[Tier, datetime]]:
+    """Return at most `most` windows, but `WINDOWS_MIN`, each from the middle of an equal part of all."""
+    count = min(len(windows), max(most, WINDOWS_MIN))
+    return [windows[(2 * at + 1) * len(windows) // (2 * count)] for at in range(count)]
 
 
-def _fill(found: npt.NDArray[np.float32], axis: Ints, rows: Positions, chunk: list[StoredFrame], quantile: int) -> None:
+def _fill(
+    round_trips: npt.NDArray[np.float32], axis: Ints, rows: Positions, chunk: list[StoredFrame], quantile: int
+) -> None:
     windows, clients, targets = _pairs(axis, rows, chunk)
-    codes = unpacking.slowest_codes([one.stats for one in chunk], quantile).astype(np.int64)
+    codes = unpacking.slowest_codes([block.stats for block in chunk], quantile).astype(np.int64)
     known = (windows != NONE) & (clients != NONE) & (targets != NONE) & (codes > 0)
     windows, clients, targets = windows[known], clients[known], targets[known]
     values = llq16.values_of(codes[known] - 1)
-    found[windows, clients, targets] = values
-    found[windows, targets, clients] = values
+    round_trips[windows, clients, targets] = values
+    round_trips[windows, targets, clients] = values
 
 
 def _pairs(axis: Ints, rows: Positions, chunk: list[StoredFrame]) -> tuple[Positions, Positions, Positions]:
-    """Window, client and target of all pairs of some blocks that began in the windows `rows`."""
-    sizes = [one.targets.size for one in chunk]
-    clients = np.repeat(positions_of(axis, np.array([one.vm_key for one in chunk], np.int64)), sizes)
-    return np.repeat(rows, sizes), clients, positions_of(axis, np.concatenate([one.targets for one in chunk]))
+    """Return window, client and target of all pairs of blocks that belong to the windows `rows`."""
+    sizes = [block.targets.size for block in chunk]
+    clients = np.repeat(positions_of(axis, np.array([block.vm_key for block in chunk], np.int64)), sizes)
+    return np.repeat(rows, sizes), clients, positions_of(axis, np.concatenate([block.targets for block in chunk]))

@@ -18,8 +18,8 @@ from sinemora.measurements.codec.flows import Flows, slowest
 from sinemora.measurements.codec.frame import ROUND_TRIP, Frame, Sketches
 from sinemora.measurements.codec.llq16 import Ints
 from sinemora.measurements.codec.unpacking import ONE_WAY
-from sinemora.measurements.query import latest_cache, rollup_cache
 from sinemora.measurements.query.budget import REQUEST, Budget
+from sinemora.measurements.query.caches import latest_cache, rollup_cache
 from sinemora.measurements.query.ranges import check_range, read_frames, tiers, utc
 from sinemora.measurements.schemas import (
     SOURCE_NAMES,

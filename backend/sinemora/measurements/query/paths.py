@@ -1,4 +1,4 @@
-"""Use cases of reading one path: its newest window, and its course over time."""
+"""Queries of one path: its newest window and its time series."""
 
 import math
 import time
@@ -37,7 +37,7 @@ from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, choose
 from sinemora.meshes.plan import Member, MeshState, planned
 from sinemora.meshes.service import mesh_state
 
-# A chart has about a thousand columns; no more steps than that unless asked for.
+# A chart has about a thousand columns, so `auto` uses no more steps.
 _STEPS_AUTO = 1_500
 _STEPS_MAX = 20_000
 _TIERS = {
@@ -75,22 +75,22 @@ def path_now(session: Session, mesh_id: UUID, source_id: UUID, target_id: UUID) 
     )
     if cells.at[0, 1] == matrix.NONE:
         return path
-    both = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states
+    round_trip_states = matrix.measure(cells, Metric.ROUND_TRIP, Statistic.P50).states
     at = int(cells.round_at[0, 1])
-    out, into = (OUTBOUND, INBOUND) if int(pairs.clients[at]) == source.key else (INBOUND, OUTBOUND)
+    outbound, inbound = (OUTBOUND, INBOUND) if int(pairs.clients[at]) == source.key else (INBOUND, OUTBOUND)
     path.started_at = utc(int(pairs.ended_at_s[at] - pairs.window_s[at]))
     path.window_s, path.flows = int(pairs.window_s[at]), int(pairs.stats.flows[at])
-    path.outbound = _one_way(pairs.stats, out, at, int(states[0, 1]))
-    path.inbound = _one_way(pairs.stats, into, at, int(states[1, 0]))
-    path.round_trip = DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(both[0, 1])))
-    path.by_flow = _flows(pairs.stats, out, into, at)
+    path.outbound = _one_way(pairs.stats, outbound, at, int(states[0, 1]))
+    path.inbound = _one_way(pairs.stats, inbound, at, int(states[1, 0]))
+    path.round_trip = DirectionRead(**_numbers(pairs.stats, ROUND_TRIP, at, int(round_trip_states[0, 1])))
+    path.by_flow = _flows(pairs.stats, outbound, inbound, at)
     path.slowest_outbound_ns = _slowest(flow.outbound for flow in path.by_flow)
     path.slowest_inbound_ns = _slowest(flow.inbound for flow in path.by_flow)
     return path
 
 
 def _flows(stats: Stats, outbound: int, inbound: int, at: int) -> list[FlowRead]:
-    """The source ports of a pair that has several."""
+    """Return the source ports of a pair that has several."""
     if not stats.by_flow.shape[2]:
         return []
     widths = frame.widths_of(stats.flows)
@@ -116,7 +116,7 @@ def _slowest(flows: Iterable[FlowDirectionRead]) -> int | None:
 
 
 def path_ends(mesh: MeshState, source_id: UUID, target_id: UUID) -> tuple[Member, Member]:
-    """Two different members of a mesh. ProductError `path_unknown`."""
+    """Return two different members of a mesh. ProductError `path_unknown`."""
     members = {member.id: member for member in mesh.members}
     if source_id == target_id or source_id not in members or target_id not in members:
         raise NotFound("path")
@@ -133,7 +133,7 @@ def series(
     resolution: Resolution,
     statistic: Statistic,
 ) -> SeriesRead:
-    """Return the course of a path until `end` (now) from `start` (an hour before).
+    """Return the time series of a path from `start` (default: an hour before `end`) to `end` (default: now).
 
     ProductError `mesh_unknown`, `path_unknown`, `range_invalid`, `range_too_large`.
     """
@@ -151,7 +151,7 @@ def series(
         raise ProductError(
             "range_too_large",
             409,
-            f"{last - first} steps of {step_s} s; one answer holds at most {_STEPS_MAX}. Ask for a shorter range"
+            f"Range too large: {last - first} steps of {step_s} s, {_STEPS_MAX} allowed. Request a shorter range"
             + (" or a coarser resolution." if tier is not Tier.DAY else "."),
         )
     start, end = utc(first * step_s), utc(last * step_s)
@@ -164,7 +164,7 @@ def series(
     whole = [part for part in parts if part.tier is tier]
     finer = [part for part in parts if part.tier is not tier]
     steps = _steps(
-        [_part(session, pair, some, step_s, merges=some is finer) for some in (whole, finer) if some],
+        [_part(session, pair, group, step_s, merges=group is finer) for group in (whole, finer) if group],
         first,
         last - first,
     )
@@ -183,24 +183,24 @@ def series(
 
 
 def _part(
-    session: Session, pair: tuple[int, int, int], stretches: list[TierRange], step_s: int, *, merges: bool
+    session: Session, pair: tuple[int, int, int], parts: list[TierRange], step_s: int, *, merges: bool
 ) -> tuple[Ints, Stats]:
-    """Steps (Unix time / `step_s`) that have windows, and these; `merges`: some steps have several."""
-    found = [path for part in stretches for path in frames.paths(session, *pair, part, sketches=merges)]
-    at = np.array([path.started_at_s // step_s for path in found], np.int64)
-    steps, groups = np.unique(at, return_inverse=True)
-    if steps.size < at.size and not merges:  # windows were shorter once, or both VMs were client
-        return _part(session, pair, stretches, step_s, merges=True)
+    """Return the steps (Unix time / `step_s`) with windows, and their stats; `merges`: some have several windows."""
+    windows = [path for part in parts for path in frames.paths(session, *pair, part, sketches=merges)]
+    step_of = np.array([path.started_at_s // step_s for path in windows], np.int64)
+    steps, groups = np.unique(step_of, return_inverse=True)
+    if steps.size < step_of.size and not merges:  # windows were shorter earlier, or both VMs were clients
+        return _part(session, pair, parts, step_s, merges=True)
     shifts = []
-    if found:
-        start, end = (utc(pick(path.started_at_s for path in found)) for pick in (min, max))
+    if windows:
+        start, end = (utc(pick(path.started_at_s for path in windows)) for pick in (min, max))
         shifts = corrections.in_range(session, pair[0], start, end + timedelta(seconds=1))
-    stats = merge.of_path(found, pair[1:], groups.reshape(-1), steps.size, shifts, merges=merges)
+    stats = merge.of_path(windows, pair[1:], groups.reshape(-1), steps.size, shifts, merges=merges)
     return steps, stats
 
 
 def _steps(parts: list[tuple[Ints, Stats]], first: int, size: int) -> Stats:
-    """Return all of `size` steps from `first`, those without windows as count 0 with nothing known."""
+    """Return `size` steps from `first`; steps without windows have count 0 and no values."""
     whole = frame.nothing(size)
     for steps, stats in parts:
         whole.columns[:, :, steps - first] = stats.columns

@@ -1,4 +1,4 @@
-"""Time ranges of queries: validation, the tiers each is read from, and its frames."""
+"""Time ranges of queries: validation, choice of tiers, and reading of frames."""
 
 from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime, timedelta
@@ -12,32 +12,32 @@ from sinemora.measurements.store import frames
 from sinemora.measurements.store.retention import kept_from_of, with_pins
 from sinemora.measurements.store.tiers import ROLLED, Tier, TierRange, cover
 
-# Shorter ranges are merged from windows, longer ones from minutes and the windows not merged yet.
+# Shorter ranges are merged from windows, longer ones from minutes and unmerged windows.
 _RAW_RANGE = timedelta(minutes=5)
-# Times people can ask for: far from the ends of the calendar, so that arithmetic on them never leaves it.
+# Valid years, so that arithmetic on times never leaves the calendar.
 YEARS = range(1970, 2200)
 
 
 def check_range(start: datetime, end: datetime) -> None:
-    """ProductError `range_invalid` unless `start` lies before `end` and both pass `check_time`."""
+    """Check that `start` is before `end` and both are valid times. ProductError `range_invalid`."""
     check_time(start)
     check_time(end)
     if start >= end:
-        raise ProductError("range_invalid", 422, "`from` must lie before `to`.")
+        raise ProductError("range_invalid", 422, "Invalid range: `from` must be before `to`.")
 
 
 def check_time(at: datetime) -> None:
-    """ProductError `range_invalid` unless a time names its zone and lies in `YEARS`."""
+    """Check that a time has a time zone and is in `YEARS`. ProductError `range_invalid`."""
     if at.tzinfo is None:
-        raise ProductError("range_invalid", 422, "Times need a zone, as in 2026-11-20T10:00:00Z.")
+        raise ProductError("range_invalid", 422, "Invalid time: it needs a time zone, as in 2026-11-20T10:00:00Z.")
     if at.year not in YEARS:
-        raise ProductError("range_invalid", 422, f"Times lie in the years {YEARS.start} to {YEARS.stop - 1}.")
+        raise ProductError("range_invalid", 422, f"Invalid time: the year must be {YEARS.start} to {YEARS.stop - 1}.")
 
 
 def tiers(
     session: Session, mesh_key: int, start: datetime, end: datetime, usable: Sequence[Tier] = ROLLED
 ) -> tuple[datetime, datetime, list[TierRange]]:
-    """Where a range is read from, and the range as it is then: steps are whole, and those not merged yet are raw."""
+    """Return a range extended to whole steps, and the tiers that it is read from. Unmerged steps are raw."""
     kept_from = kept_from_of(datetime.now(UTC))
     if start < kept_from[Tier.RAW]:
         kept_from = with_pins(kept_from, frames.pins_over(session, mesh_key, start, end))
@@ -57,21 +57,20 @@ def read_frames(
     by_client: bool = False,
     by_time: bool = False,
 ) -> Iterator[list[StoredFrame]]:
-    """Yield the frames of stretches, in pieces, within a budget that hears how far it is; in the orders of
-    `queries.frames`.
+    """Yield the frames of tier ranges in chunks, in the orders of `store.frames`, and report progress to the budget.
 
     ProductError `range_too_large`.
     """
-    found = sum(frames.count_frames(session, mesh_key, part, vm_keys) for part in parts)
-    budget.check(found)
+    total = sum(frames.count_frames(session, mesh_key, part, vm_keys) for part in parts)
+    budget.check(total)
     read = 0
-    for some in [list(parts)] if by_client else [[part] for part in parts]:
+    for group in [list(parts)] if by_client else [[part] for part in parts]:
         for chunk in frames.frames(
-            session, mesh_key, some, sketches=sketches, vm_keys=vm_keys, by_client=by_client, by_time=by_time
+            session, mesh_key, group, sketches=sketches, vm_keys=vm_keys, by_client=by_client, by_time=by_time
         ):
             yield chunk
             read += len(chunk)
-            budget.report(read / max(found, 1))
+            budget.report(read / max(total, 1))
 
 
 def utc(at_s: int) -> datetime:

@@ -1,4 +1,4 @@
-"""What can be asked of a mesh's measurements: parameters of a request, and of the job it may become."""
+"""Queries of a mesh's measurements: parameters of a request, and of the job that it may become."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -26,14 +26,14 @@ At = Annotated[datetime | None, Field(description="With zone, as in 2026-11-20T1
 
 
 class Order(StrEnum):
-    """What makes one mover greater than another."""
+    """Order of movers: by difference or by percentage."""
 
     ABSOLUTE = "absolute"
     PERCENT = "percent"
 
 
 class Interval(StrEnum):
-    """A stretch of time by which something is counted."""
+    """Interval of counting."""
 
     MINUTE = "1m"
     TEN_MINUTES = "10m"
@@ -42,12 +42,12 @@ class Interval(StrEnum):
 
     @property
     def seconds(self) -> int:
-        """Its length."""
+        """Return its length, s."""
         return {"1m": 60, "10m": 600, "1h": 3600, "1d": 86_400}[self]
 
 
 class QueryRequest(Write):
-    """A range of time, an hour until now by default, and the format of the answer (else the `Accept` header says)."""
+    """Query of a time range (default: the last hour). `format` takes precedence over the `Accept` header."""
 
     from_: At = Field(None, alias="from")
     to: At = None
@@ -57,41 +57,41 @@ class QueryRequest(Write):
 
 
 class PathsRequest(QueryRequest):
-    """Every path at once, one number each."""
+    """Query of all paths, one value each."""
 
     by: By = By.VM
     metric: Metric = Metric.ONE_WAY_DELAY
-    statistic: Annotated[Statistic, Field(description="Loss and clock error have one number and ignore it")] = (
+    statistic: Annotated[Statistic, Field(description="Ignored for loss and clock error, which have one value")] = (
         Statistic.P50
     )
 
 
 class MatrixRequest(PathsRequest):
-    """Every path at once. Without `from` and `to`: the newest window of each path."""
+    """Query of a matrix of all paths. Without `from` and `to`: the newest window of each path."""
 
     more: Annotated[
         list[Statistic],
-        Field(max_length=7, description="Further statistics of the same windows, repeatable; read and merged once"),
+        Field(max_length=7, description="Further statistics of the same windows, repeatable"),
     ] = []  # noqa: RUF012
     flows: Annotated[
         Flows,
         Field(
-            description="`slowest`: percentiles no smaller than the median of the slowest source port of each path, of"
-            " a round trip those of both ways together. Only for delays between VMs"
+            description="`slowest`: percentiles are at least the median of the slowest source port of each path; for a"
+            " round trip, the sum of both directions. Only for delays between VMs"
         ),
     ] = Flows.ALL
 
 
 class ComparisonRequest(PathsRequest):
-    """Every path in a range against a base range (by default the one of equal length just before)."""
+    """Comparison of all paths with a base range (default: the preceding range of equal length)."""
 
     base_from: At = None
     base_to: At = None
-    difference: Annotated[Order, Field(description="What the binary form holds")] = Order.ABSOLUTE
+    difference: Annotated[Order, Field(description="Difference in the binary format")] = Order.ABSOLUTE
 
 
 class MoversRequest(ComparisonRequest):
-    """The paths that changed most between two ranges."""
+    """Query of the paths that changed most between two ranges."""
 
     statistic: Statistic = Statistic.P99
     order: Order = Order.ABSOLUTE
@@ -99,25 +99,25 @@ class MoversRequest(ComparisonRequest):
 
 
 class SeriesRequest(QueryRequest):
-    """Values over time, of many selections at once."""
+    """Query of time series of selections."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     metric: Metric = Metric.ONE_WAY_DELAY
     statistics: Annotated[list[Statistic], Field(min_length=1, max_length=8)] = [Statistic.P50]  # noqa: RUF012
     points: Annotated[
-        int, Field(ge=2, le=20_000, description="At most so many steps; the finest that fits is taken")
+        int, Field(ge=2, le=20_000, description="Maximum number of steps; the finest possible step is used")
     ] = 1_000
 
 
 class DistributionRequest(QueryRequest):
-    """All values of selections as distributions."""
+    """Query of the distributions of selections."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     metric: Literal[Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP] = Metric.ONE_WAY_DELAY
 
 
 class VariabilityRequest(DistributionRequest):
-    """How the standard deviation of each path within intervals is distributed."""
+    """Query of the distribution of the standard deviations of paths within intervals."""
 
     intervals: Annotated[list[Literal[Interval.MINUTE, Interval.TEN_MINUTES, Interval.HOUR]], Field(min_length=1)] = [  # noqa: RUF012
         Interval.MINUTE,
@@ -127,35 +127,35 @@ class VariabilityRequest(DistributionRequest):
 
 
 class LossRequest(QueryRequest):
-    """Loss by hour or day."""
+    """Query of loss by hour or day."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     interval: Literal[Interval.HOUR, Interval.DAY] = Interval.HOUR
 
 
 class WindowsRequest(QueryRequest):
-    """Every window of every path, as rows: the export of what was measured."""
+    """Export of all windows of paths as rows."""
 
     selections: Selections = ["mesh"]  # noqa: RUF012
     metric: Literal[Metric.ONE_WAY_DELAY, Metric.ROUND_TRIP] = Metric.ONE_WAY_DELAY
-    merged: Annotated[bool, Field(description="By minute instead of by window")] = False
+    merged: Annotated[bool, Field(description="Minutes instead of windows")] = False
 
 
 class SpikesRequest(QueryRequest):
-    """Sudden rises of delay; without filters those of the whole mesh."""
+    """Query of spikes of delay; without filters, of the whole mesh."""
 
     source_vm_id: UUID | None = None
     target_vm_id: UUID | None = None
     source_zone_id: UUID | None = None
     target_zone_id: UUID | None = None
-    rise_ns_min: Annotated[int, Field(ge=0, description="At least so far above the median")] = 0
+    rise_ns_min: Annotated[int, Field(ge=0, description="Smallest rise above the median")] = 0
 
 
 class SpikesPageRequest(SpikesRequest):
-    """Some of them."""
+    """Query of a page of spikes."""
 
     limit: Annotated[int, Field(ge=1, le=500, description="Items per page")] = 100
-    cursor: Annotated[str | None, Field(description="`next_cursor` of the page before")] = None
+    cursor: Annotated[str | None, Field(description="`next_cursor` of the previous page")] = None
 
 
 REQUESTS: dict[str, type[QueryRequest]] = {
@@ -169,4 +169,4 @@ REQUESTS: dict[str, type[QueryRequest]] = {
     "windows": WindowsRequest,
     "spikes": SpikesRequest,
 }
-"""Questions by name, as jobs know them."""
+"""Queries by name; jobs store the name."""

@@ -1,4 +1,4 @@
-"""Shapes of answers on the wire. Null is "no value", never zero."""
+"""JSON schemas of responses to queries. Null means no value, never zero."""
 
 from datetime import datetime
 from typing import Literal
@@ -14,9 +14,9 @@ Number = int | float | None
 
 
 class ComparisonRead(Read):
-    """Two matrices of the same axis and their difference: `values` less `base_values`. Tables are [source][target].
+    """Two matrices with one axis and their difference, `values` - `base_values`. Tables are [source][target].
 
-    `percent` is the difference by the base value, null where that is zero.
+    `percent` is relative to the base value, null where that is zero.
     """
 
     mesh_id: UUID
@@ -37,7 +37,7 @@ class ComparisonRead(Read):
 
 
 class Mover(Read):
-    """A path, or two zones, and how it changed. `beyond_clock_error`: the clocks alone cannot explain the change."""
+    """Path or pair of zones with its change. `beyond_clock_error`: the change exceeds the clock error."""
 
     source: Axis
     target: Axis
@@ -50,7 +50,7 @@ class Mover(Read):
 
 
 class MoversRead(Read):
-    """Those that changed most, first; `compared` is how many have a value in both ranges."""
+    """Paths in descending order of change; `compared` is the number of paths with values in both ranges."""
 
     mesh_id: UUID
     by: By
@@ -64,7 +64,7 @@ class MoversRead(Read):
 
 
 class SeriesItem(Read):
-    """One selection over time, a value per step. `values` by statistic."""
+    """Time series of a selection, a value per step; `values` by statistic."""
 
     selection: str
     title: str
@@ -75,7 +75,7 @@ class SeriesItem(Read):
 
 
 class ManySeriesRead(Read):
-    """Selections over time; `points_at` are the starts of the steps of `resolution_s` seconds."""
+    """Time series of selections; `points_at` are the starts of the steps of `resolution_s` seconds."""
 
     mesh_id: UUID
     metric: Metric
@@ -87,7 +87,7 @@ class ManySeriesRead(Read):
 
 
 class BinsRead(Read):
-    """A histogram of the bins that hold something: values in [low, high); `cumulative` is the share below `high`."""
+    """Histogram of non-empty bins: values in [low, high); `cumulative` is the share below `high`."""
 
     low: list[int]
     high: list[int]
@@ -96,7 +96,7 @@ class BinsRead(Read):
 
 
 class DistributionItem(Read):
-    """All delays of one selection; everything but `count` is null when there are none."""
+    """Distribution of the delays of a selection; without delays all fields but `count` are null."""
 
     selection: str
     title: str
@@ -120,7 +120,7 @@ class DistributionRead(Read):
 
 
 class VariabilityInterval(Read):
-    """Standard deviations within intervals of one length: `count` of them, one per path and interval."""
+    """Distribution of standard deviations within intervals of one length; `count` is paths times intervals."""
 
     interval: Interval
     count: int
@@ -132,7 +132,7 @@ class VariabilityInterval(Read):
 
 
 class VariabilityItem(Read):
-    """One selection."""
+    """Variability of a selection."""
 
     selection: str
     title: str
@@ -140,7 +140,7 @@ class VariabilityItem(Read):
 
 
 class VariabilityRead(Read):
-    """How much delay varies within a minute, ten minutes, an hour."""
+    """Variability of delay within a minute, ten minutes, an hour."""
 
     mesh_id: UUID
     metric: Metric
@@ -149,7 +149,7 @@ class VariabilityRead(Read):
 
 
 class LossItem(Read):
-    """One selection: packets by interval, and how the ratios of single paths and intervals are distributed."""
+    """Loss of a selection: packets by interval, and the distribution of ratios over paths and intervals."""
 
     selection: str
     title: str
@@ -167,7 +167,7 @@ class LossItem(Read):
 
 
 class LossRead(Read):
-    """Loss over time, by interval of `interval`."""
+    """Loss by `interval`."""
 
     mesh_id: UUID
     interval: Interval
@@ -177,7 +177,7 @@ class LossRead(Read):
 
 
 class SpikeRead(Read):
-    """A window whose largest delay stood out: `rise_ns` above its median."""
+    """Spike: a window whose largest delay is `rise_ns` above its median."""
 
     id: str
     source: PathEnd
@@ -190,7 +190,7 @@ class SpikeRead(Read):
 
 
 class SpikeEvidence(SpikeRead):
-    """A spike with the exchanges around it; `outbound_ns` is source to target. Times are from `started_at`."""
+    """Spike with the exchanges around it; `outbound_ns` is source to target. Times are relative to `started_at`."""
 
     at_ns: list[int]
     outbound_ns: list[int]

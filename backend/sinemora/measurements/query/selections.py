@@ -17,7 +17,7 @@ _FORM = "Selections are `mesh`, `path:SOURCE_VM_ID:TARGET_VM_ID` or `zones:SOURC
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SelectedPaths:
-    """All paths from a VM in `rows` to one in `columns` (flags in the order of the roster)."""
+    """Paths from every VM in `rows` to every one in `columns` (flags in the order of the roster)."""
 
     selection: str
     title: str
@@ -32,14 +32,14 @@ class SelectedPaths:
 
 def paths_of(mesh: MeshState, selections: Sequence[str]) -> list[SelectedPaths]:
     """Resolve the paths of each selection. ProductError `selection_invalid`, `path_unknown`."""
-    return [_paths(mesh, one) for one in selections]
+    return [_paths(mesh, selection) for selection in selections]
 
 
-def vm_keys_of(mesh: MeshState, found: Sequence[SelectedPaths]) -> list[int] | None:
-    """Keys of the clients that may have measured these paths; None when that is most of the mesh."""
+def vm_keys_of(mesh: MeshState, selected: Sequence[SelectedPaths]) -> list[int] | None:
+    """Return the keys of the VMs at the ends of these paths; None for most of the mesh."""
     ends = np.zeros(len(mesh.members), bool)
-    for one in found:
-        ends |= one.vms
+    for paths in selected:
+        ends |= paths.vms
     if ends.sum() * 2 > ends.size:
         return None
     return [mesh.members[at].key for at in np.flatnonzero(ends)]
@@ -55,7 +55,7 @@ def _paths(mesh: MeshState, selection: str) -> SelectedPaths:
         if kind not in ("path", "zones"):
             raise ValueError
     except ValueError:
-        raise ProductError("selection_invalid", 422, f"{selection[:100]!r} is no selection. {_FORM}") from None
+        raise ProductError("selection_invalid", 422, f"Invalid selection: {selection[:100]!r}. {_FORM}") from None
     if kind == "path":
         at = {member.id: place for place, member in enumerate(mesh.members)}
         if source == target or source not in at or target not in at:

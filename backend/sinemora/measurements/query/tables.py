@@ -1,4 +1,4 @@
-"""Tables of query results, and files of tables: CSV, NDJSON, Arrow (IPC stream), Parquet; written as they are read.
+"""Tables of query results, and their files: CSV, NDJSON, Arrow (IPC stream), Parquet; streamed.
 
 A missing value is empty in CSV and null elsewhere, never zero. Times are RFC 3339 in text and timestamps (UTC,
 milliseconds) in Arrow and Parquet.
@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 
 class Format(StrEnum):
-    """What an answer comes as. `binary` is the matrix for the canvas; only matrices have it."""
+    """Format of a response. `binary` has the codes of a matrix; only matrices support it."""
 
     JSON = "json"
     CSV = "csv"
@@ -42,7 +42,7 @@ _ROWS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its name, with the unit in it, and what it holds."""
+    """Column of a table: its name with the unit, and its type."""
 
     name: str
     kind: Kind
@@ -50,7 +50,7 @@ class Column:
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table. `batches` yields its rows some at a time, each batch as one sequence per column; it is read once."""
+    """Table. `batches` yields its rows in batches, each with one sequence per column; it is read once."""
 
     name: str
     columns: Sequence[Column]
@@ -64,15 +64,15 @@ def in_batches(columns: Sequence[Sequence[Any]]) -> Iterator[Batch]:
         yield [column[first : first + _ROWS] for column in columns]
 
 
-def write(sheet: ResultTable, form: Format) -> Iterator[bytes]:
+def write(table: ResultTable, form: Format) -> Iterator[bytes]:
     """Yield the bytes of a table as a file of this format."""
-    return _WRITERS[form](sheet)
+    return _WRITERS[form](table)
 
 
-def _csv(sheet: ResultTable) -> Iterator[bytes]:
-    yield _csv_rows([[column.name for column in sheet.columns]])
-    for batch in sheet.batches:
-        yield _csv_rows(zip(*_as_text(sheet, batch), strict=True))
+def _csv(table: ResultTable) -> Iterator[bytes]:
+    yield _csv_rows([[column.name for column in table.columns]])
+    for batch in table.batches:
+        yield _csv_rows(zip(*_as_text(table, batch), strict=True))
 
 
 def _csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
@@ -81,19 +81,19 @@ def _csv_rows(rows: Iterable[Sequence[Any]]) -> bytes:
     return out.getvalue().encode()
 
 
-def _ndjson(sheet: ResultTable) -> Iterator[bytes]:
-    names = [column.name for column in sheet.columns]
-    for batch in sheet.batches:
-        rows = zip(*_as_text(sheet, batch), strict=True)
+def _ndjson(table: ResultTable) -> Iterator[bytes]:
+    names = [column.name for column in table.columns]
+    for batch in table.batches:
+        rows = zip(*_as_text(table, batch), strict=True)
         yield "".join(
             json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False) + "\n" for row in rows
         ).encode()
 
 
-def _as_text(sheet: ResultTable, batch: Batch) -> list[Sequence[Any]]:
+def _as_text(table: ResultTable, batch: Batch) -> list[Sequence[Any]]:
     return [
         [None if at is None else _rfc3339(at) for at in values] if column.kind == "time" else values
-        for column, values in zip(sheet.columns, batch, strict=True)
+        for column, values in zip(table.columns, batch, strict=True)
     ]
 
 
@@ -101,26 +101,26 @@ def _rfc3339(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _arrow(sheet: ResultTable) -> Iterator[bytes]:
-    import pyarrow as pa  # 20 MB of memory: only where it is asked for
+def _arrow(table: ResultTable) -> Iterator[bytes]:
+    import pyarrow as pa  # imported lazily: it takes 20 MB of memory
 
-    yield from _columnar(sheet, lambda sink, schema: pa.ipc.new_stream(sink, schema))
+    yield from _columnar(table, lambda sink, schema: pa.ipc.new_stream(sink, schema))
 
 
-def _parquet(sheet: ResultTable) -> Iterator[bytes]:
+def _parquet(table: ResultTable) -> Iterator[bytes]:
     import pyarrow.parquet as pq
 
-    yield from _columnar(sheet, lambda sink, schema: pq.ParquetWriter(sink, schema, compression="zstd"))
+    yield from _columnar(table, lambda sink, schema: pq.ParquetWriter(sink, schema, compression="zstd"))
 
 
-def _columnar(sheet: ResultTable, open_writer: Callable[[Any, Any], Any]) -> Iterator[bytes]:
+def _columnar(table: ResultTable, open_writer: Callable[[Any, Any], Any]) -> Iterator[bytes]:
     import pyarrow as pa
 
     types = {"text": pa.string(), "int": pa.int64(), "float": pa.float64(), "time": pa.timestamp("ms", tz="UTC")}
-    schema = pa.schema([(column.name, types[column.kind]) for column in sheet.columns])
+    schema = pa.schema([(column.name, types[column.kind]) for column in table.columns])
     sink = _Sink()
     with open_writer(sink, schema) as writer:
-        for batch in sheet.batches:
+        for batch in table.batches:
             arrays = [pa.array(values, field.type) for values, field in zip(batch, schema, strict=True)]
             writer.write_batch(pa.record_batch(arrays, schema=schema))
             yield sink.take()
@@ -128,7 +128,7 @@ def _columnar(sheet: ResultTable, open_writer: Callable[[Any, Any], Any]) -> Ite
 
 
 class _Sink(io.RawIOBase):
-    """A file that only goes forward: what was written is taken away at once."""
+    """Write-only file whose content is taken after each write."""
 
     def __init__(self) -> None:
         self._parts: list[bytes] = []

@@ -1,4 +1,4 @@
-"""Selections over time: delays, and losses by hour or day."""
+"""Time series of selections: delays, and losses by hour or day."""
 
 from collections.abc import Iterator, Sequence
 
@@ -23,35 +23,40 @@ from sinemora.meshes.plan import MeshState
 _PPM = 1_000_000
 
 
-def series(session: Session, mesh: MeshState, asked: SeriesRequest, budget: Budget) -> QueryResponse:
-    """Values of every selection by step. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
-    found = paths_of(mesh, asked.selections)
-    wanted = range_of(asked)
-    step_s = step_of(mesh.window_s, wanted, asked.points)
-    wanted = wanted.aligned(step_s)
-    first, size = wanted.steps(step_s)
-    both = asked.metric is Metric.ASYMMETRY
-    rows = [(one.rows, one.columns) for one in found] + [(one.columns, one.rows) for one in found if both]
-    needs = asked.metric not in (Metric.LOSS, Metric.CLOCK_ERROR)
-    sketches = needs and any(statistic.quantile is not None for statistic in asked.statistics)
+def series(session: Session, mesh: MeshState, request: SeriesRequest, budget: Budget) -> QueryResponse:
+    """Return time series of selections. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
+    selected = paths_of(mesh, request.selections)
+    time_range = range_of(request)
+    step_s = step_of(mesh.window_s, time_range, request.points)
+    time_range = time_range.aligned(step_s)
+    first, size = time_range.steps(step_s)
+    asymmetry = request.metric is Metric.ASYMMETRY
+    rows = [(paths.rows, paths.columns) for paths in selected] + [
+        (paths.columns, paths.rows) for paths in selected if asymmetry
+    ]
+    needs = request.metric not in (Metric.LOSS, Metric.CLOCK_ERROR)
+    sketches = needs and any(statistic.quantile is not None for statistic in request.statistics)
     windows = decode_windows(
-        session, mesh, wanted, sketches=sketches, vm_keys=vm_keys_of(mesh, found), budget=budget, step_s=step_s
+        session, mesh, time_range, sketches=sketches, vm_keys=vm_keys_of(mesh, selected), budget=budget, step_s=step_s
     )
-    parts = by_step(windows, rows, step_s, first, size, round_trip=asked.metric is Metric.ROUND_TRIP)
+    parts = by_step(windows, rows, step_s, first, size, round_trip=request.metric is Metric.ROUND_TRIP)
     whole = group_by.merge_by_key(parts).spread(len(rows) * size)
     tables = [_part(whole, at * size, size) for at in range(len(rows))]
-    items = [_item(one, asked, tables[at], tables[at + len(found)] if both else None) for at, one in enumerate(found)]
+    items = [
+        _item(paths, request, tables[at], tables[at + len(selected)] if asymmetry else None)
+        for at, paths in enumerate(selected)
+    ]
     points = [utc((first + step) * step_s) for step in range(size)]
     read = ManySeriesRead.model_construct(
         mesh_id=mesh.id,
-        metric=asked.metric,
-        unit=unit_of(asked.metric),
-        window=wanted.span,
+        metric=request.metric,
+        unit=unit_of(request.metric),
+        window=time_range.span,
         resolution_s=step_s,
         points_at=points,
         items=items,
     )
-    return QueryResponse(lambda: read, lambda: _series_sheet(read, asked))
+    return QueryResponse(lambda: read, lambda: _series_table(read, request))
 
 
 def by_step(
@@ -63,12 +68,12 @@ def by_step(
     *,
     round_trip: bool,
 ) -> Iterator[GroupedDistributions]:
-    """Distributions keyed by selection and step: selection · `size` + step, steps counted from `first`."""
+    """Yield distributions by selection and step; keys are selection · `size` + step, steps counted from `first`."""
     for window in windows:
         for number, (rows, columns) in enumerate(selections):
-            found = group_by.select_paths(window, rows, columns, round_trip=round_trip)
-            if found.at.size:
-                yield group_by.with_keys(window, found, number * size + found.started_at_s // step_s - first)
+            selected = group_by.select_paths(window, rows, columns, round_trip=round_trip)
+            if selected.at.size:
+                yield group_by.with_keys(window, selected, number * size + selected.started_at_s // step_s - first)
 
 
 def _part(table: Table, first: int, size: int) -> Table:
@@ -76,19 +81,19 @@ def _part(table: Table, first: int, size: int) -> Table:
     return Table(table.columns[:, part], table.quantiles[:, part])
 
 
-def _item(one: SelectedPaths, asked: SeriesRequest, table: Table, reverse: Table | None) -> SeriesItem:
+def _item(paths: SelectedPaths, request: SeriesRequest, table: Table, reverse: Table | None) -> SeriesItem:
     count = table.columns[COUNT]
-    heard = count > 0
+    measured = count > 0
     error = table.columns[CLOCK_ERROR].astype(np.int64)
     if reverse is not None:
-        error, heard = error + reverse.columns[CLOCK_ERROR], heard & (reverse.columns[COUNT] > 0)
+        error, measured = error + reverse.columns[CLOCK_ERROR], measured & (reverse.columns[COUNT] > 0)
     loss = ratios(table.columns)
-    unbounded = asked.metric in (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
+    unbounded = request.metric in (Metric.LOSS, Metric.JITTER, Metric.ROUND_TRIP)
     return SeriesItem.model_construct(
-        selection=one.selection,
-        title=one.title,
-        values={statistic: _values(asked.metric, statistic, table, reverse) for statistic in asked.statistics},
-        clock_error_ns=[None] * count.size if unbounded else matrix.nullable(error, heard),
+        selection=paths.selection,
+        title=paths.title,
+        values={statistic: _values(request.metric, statistic, table, reverse) for statistic in request.statistics},
+        clock_error_ns=[None] * count.size if unbounded else matrix.nullable(error, measured),
         loss=matrix.nullable(*loss),
         count=count.tolist(),
     )
@@ -109,18 +114,18 @@ def _values(metric: Metric, statistic: Statistic, table: Table, reverse: Table |
 
 
 def ratios(columns: Columns) -> tuple[np.ndarray[tuple[int], np.dtype[np.float64]], Flags]:
-    """Lost by sent of each distribution, and where both are known."""
+    """Return lost / sent of each distribution, and where both are known."""
     sent, lost = columns[SENT], columns[LOST]
     return np.minimum(lost / np.maximum(sent, 1), 1.0), (sent > 0) & (lost >= 0)
 
 
-def _series_sheet(read: ManySeriesRead, asked: SeriesRequest) -> ResultTable:
+def _series_table(read: ManySeriesRead, request: SeriesRequest) -> ResultTable:
     unit = f"_{read.unit}"
     columns = [
         Column("at", "time"),
         Column("selection", "text"),
         Column("title", "text"),
-        *(Column(f"{statistic}{unit}", "int" if read.unit == "ns" else "float") for statistic in asked.statistics),
+        *(Column(f"{statistic}{unit}", "int" if read.unit == "ns" else "float") for statistic in request.statistics),
         Column("clock_error_ns", "int"),
         Column("loss_ratio", "float"),
         Column("count", "int"),
@@ -143,59 +148,59 @@ def _series_sheet(read: ManySeriesRead, asked: SeriesRequest) -> ResultTable:
     return ResultTable("series", columns, batches())
 
 
-def losses(session: Session, mesh: MeshState, asked: LossRequest, budget: Budget) -> QueryResponse:
-    """Packets sent and lost by interval. ProductError `range_invalid`, `range_too_large`, `selection_invalid` …"""
-    found = paths_of(mesh, asked.selections)
-    step_s = asked.interval.seconds
-    wanted = range_of(asked).aligned(step_s)
-    first, size = wanted.steps(step_s)
+def losses(session: Session, mesh: MeshState, request: LossRequest, budget: Budget) -> QueryResponse:
+    """Return packets sent and lost by interval. ProductError `range_invalid`, `range_too_large` …"""
+    selected = paths_of(mesh, request.selections)
+    step_s = request.interval.seconds
+    time_range = range_of(request).aligned(step_s)
+    first, size = time_range.steps(step_s)
     windows = decode_windows(
-        session, mesh, wanted, sketches=False, vm_keys=vm_keys_of(mesh, found), budget=budget, step_s=step_s
+        session, mesh, time_range, sketches=False, vm_keys=vm_keys_of(mesh, selected), budget=budget, step_s=step_s
     )
-    parts = _by_path(windows, found, step_s, first, size, len(mesh.members))
+    parts = _by_path(windows, selected, step_s, first, size, len(mesh.members))
     whole = group_by.merge_by_key(parts)
     paths = len(mesh.members) ** 2 * size
-    items = [_loss_item(one, whole, number * paths, paths, size) for number, one in enumerate(found)]
+    items = [_loss_item(selection, whole, number * paths, paths, size) for number, selection in enumerate(selected)]
     read = LossRead.model_construct(
         mesh_id=mesh.id,
-        interval=asked.interval,
-        window=wanted.span,
+        interval=request.interval,
+        window=time_range.span,
         points_at=[utc((first + step) * step_s) for step in range(size)],
         items=items,
     )
-    return QueryResponse(lambda: read, lambda: _loss_sheet(read))
+    return QueryResponse(lambda: read, lambda: _loss_table(read))
 
 
 def _by_path(
-    windows: Iterator[DecodedWindows], found: list[SelectedPaths], step_s: int, first: int, size: int, members: int
+    windows: Iterator[DecodedWindows], selections: list[SelectedPaths], step_s: int, first: int, size: int, members: int
 ) -> Iterator[GroupedDistributions]:
-    """Distributions keyed by selection, path and step."""
+    """Yield distributions by selection, path and step."""
     for window in windows:
-        for number, one in enumerate(found):
-            some = group_by.select_paths(window, one.rows, one.columns, round_trip=False)
-            path = (number * members + some.sources) * members + some.targets
-            if some.at.size:
-                yield group_by.with_keys(window, some, path * size + some.started_at_s // step_s - first)
+        for number, selection in enumerate(selections):
+            selected = group_by.select_paths(window, selection.rows, selection.columns, round_trip=False)
+            path = (number * members + selected.sources) * members + selected.targets
+            if selected.at.size:
+                yield group_by.with_keys(window, selected, path * size + selected.started_at_s // step_s - first)
 
 
-def _loss_item(one: SelectedPaths, whole: GroupedDistributions, first: int, paths: int, size: int) -> LossItem:
-    mine = slice(*np.searchsorted(whole.keys, (first, first + paths)).tolist())
-    columns, steps = whole.columns[:, mine], (whole.keys[mine] - first) % size
+def _loss_item(selection: SelectedPaths, whole: GroupedDistributions, first: int, paths: int, size: int) -> LossItem:
+    own = slice(*np.searchsorted(whole.keys, (first, first + paths)).tolist())
+    columns, steps = whole.columns[:, own], (whole.keys[own] - first) % size
     ratio, known = ratios(columns)
     sent, lost = (
         np.bincount(steps[known], weights=columns[which][known], minlength=size).astype(np.int64)
         for which in (SENT, LOST)
     )
-    some = sent > 0
+    measured = sent > 0
     ppm = np.rint(ratio[known] * _PPM).astype(np.int64)
     total_sent, total_lost = int(sent.sum()), int(lost.sum())
     share = _quantiles(ppm, (0.5, 0.99))
     return LossItem.model_construct(
-        selection=one.selection,
-        title=one.title,
-        sent=matrix.nullable(sent, some),
-        lost=matrix.nullable(lost, some),
-        ratio=matrix.nullable(np.minimum(lost / np.maximum(sent, 1), 1.0), some),
+        selection=selection.selection,
+        title=selection.title,
+        sent=matrix.nullable(sent, measured),
+        lost=matrix.nullable(lost, measured),
+        ratio=matrix.nullable(np.minimum(lost / np.maximum(sent, 1), 1.0), measured),
         sent_total=total_sent or None,
         lost_total=total_lost if total_sent else None,
         ratio_total=total_lost / total_sent if total_sent else None,
@@ -208,14 +213,14 @@ def _loss_item(one: SelectedPaths, whole: GroupedDistributions, first: int, path
 
 
 def _quantiles(ppm: Ints, at: tuple[float, ...]) -> list[float | None]:
-    """Exact quantiles (the smallest value with at least that share at or below it), as ratios."""
+    """Return exact quantiles (the smallest value with at least that share at or below it), as ratios."""
     if not ppm.size:
         return [None] * len(at)
     ordered = np.sort(ppm)
     return [float(ordered[max(0, int(np.ceil(q * ppm.size)) - 1)]) / _PPM for q in at]
 
 
-def _loss_sheet(read: LossRead) -> ResultTable:
+def _loss_table(read: LossRead) -> ResultTable:
     columns = [
         Column("at", "time"),
         Column("selection", "text"),

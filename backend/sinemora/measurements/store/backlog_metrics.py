@@ -1,4 +1,4 @@
-"""Prometheus metrics of how far merging and partitions are."""
+"""Prometheus metrics of the backlog of merging and of the partitions ahead."""
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -12,14 +12,14 @@ from sinemora.measurements.store.tiers import ROLLED
 
 
 def merging() -> Iterator[Metric]:
-    """How long the oldest step of each tier that is over waits to be merged. SQLAlchemyError."""
+    """Yield the age of the oldest unmerged step of each tier, and the number of such steps. SQLAlchemyError."""
     lag = GaugeMetricFamily(
         "sinemora_rollup_lag_seconds",
-        "Time since the end of the oldest step that is over and not merged; 0 when there is none.",
+        "Time since the end of the oldest finished step that is not merged; 0 when there is none.",
         labels=["tier"],
     )
     steps = GaugeMetricFamily(
-        "sinemora_rollup_waiting_steps", "Steps of meshes that are over and not merged.", labels=["tier"]
+        "sinemora_rollup_waiting_steps", "Finished steps of meshes that are not merged.", labels=["tier"]
     )
     with system_session() as session:
         rows = session.execute(
@@ -29,9 +29,9 @@ def merging() -> Iterator[Metric]:
                 " WHERE minute < now() - make_interval(secs => step_s) GROUP BY step_s"
             )
         )
-        found = {row.step_s: row for row in rows}
+        row_of_step = {row.step_s: row for row in rows}
     for tier in ROLLED:
-        row = found.get(tier.step_s)
+        row = row_of_step.get(tier.step_s)
         lag.add_metric([tier.name.lower()], float(row.lag_s) if row else 0.0)
         steps.add_metric([tier.name.lower()], row.steps if row else 0)
     yield lag
@@ -39,7 +39,7 @@ def merging() -> Iterator[Metric]:
 
 
 def ahead() -> Iterator[Metric]:
-    """Days for which partitions stand ready; nothing where chunks make themselves. SQLAlchemyError."""
+    """Yield the number of days with partitions ahead; nothing for hypertables. SQLAlchemyError."""
     with system_session() as session:
         last = session.scalar(
             text(
@@ -51,7 +51,7 @@ def ahead() -> Iterator[Metric]:
     if last is not None:
         yield GaugeMetricFamily(
             "sinemora_partitions_ahead_days",
-            "Whole days after today for which partitions stand ready.",
+            "Whole days after today that have partitions.",
             value=(last - datetime.now(UTC).date()).days,
         )
 

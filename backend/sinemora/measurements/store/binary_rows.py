@@ -1,6 +1,6 @@
-"""Reading of measured rows: large columns as raw bytes (binary cursors), never as text.
+"""Reading of rows of measurements with binary cursors: large columns as raw bytes, not as text.
 
-Every statement contains the tenant's key, although row-level security adds it: only so can it use the primary keys.
+Every statement contains the tenant's key, although row-level security adds it: the primary keys need it.
 """
 
 from collections.abc import Sequence
@@ -22,12 +22,12 @@ def tenant_of(session: Session) -> int:
     """Return the key of the tenant that a session was opened for."""
     key = session.info["tenant_key"]
     if not isinstance(key, int):
-        raise TypeError("this reads for one tenant; the session was opened for all")
+        raise TypeError("this needs the session of one tenant")
     return key
 
 
 def frames_of(session: Session, rows: Sequence[tuple[Any, ...]]) -> list[StoredFrame]:
-    """Blocks of rows: source, start (Unix s), window (s), key of the roster, stats, sketch."""
+    """Return the blocks of rows: source, start (Unix s), window (s), key of the roster, stats, sketch."""
     targets = _targets(session, {row[3] for row in rows})
     return [StoredFrame(row[0], row[1], row[2], targets[row[3]], row[4], row[5]) for row in rows]
 

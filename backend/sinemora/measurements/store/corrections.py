@@ -1,4 +1,4 @@
-"""SQL of clocks and corrections: what agents told last, and what a mesh has made of it since when."""
+"""SQL of agents' last clock reports, and of the corrections computed from them."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from sinemora.measurements.aggregate import corrections
 from sinemora.measurements.aggregate.corrections import CLOCKS, HOLDS_S, SHIFTS, ClockReport, Corrections, Records
 from sinemora.measurements.aggregate.symmetry import Floats
 
-# Corrections that keep moving are told once a minute; until then the newest ones take the place of those before.
+# Corrections that keep changing get a new row once a minute; until then they replace the last one.
 _UPDATE_INTERVAL_S = 60
-# Clocks of agents that have told nothing for so many windows are left out.
+# Clocks of agents without a report for this number of windows are ignored.
 _WINDOWS = 3
 
 _STORE_CLOCKS = """
@@ -32,7 +32,7 @@ WHERE clocks_latest.started_at < excluded.started_at
 
 @dataclass(frozen=True, slots=True)
 class ClockRow:
-    """Clocks of one agent's window, ready to be stored."""
+    """Clocks of one agent's window, to be stored."""
 
     tenant_key: int
     mesh_key: int
@@ -43,7 +43,7 @@ class ClockRow:
 
 
 def store_clocks(session: Session, rows: Sequence[ClockRow]) -> None:
-    """Keep the newest clocks of each agent and mesh. In a system session."""
+    """Store the newest clocks of each agent and mesh. In a system session."""
     if not rows:
         return
     ordered = sorted(rows, key=lambda row: (row.tenant_key, row.mesh_key, row.vm_key))
@@ -54,7 +54,7 @@ def store_clocks(session: Session, rows: Sequence[ClockRow]) -> None:
 
 
 def due_meshes(session: Session) -> list[tuple[int, int]]:
-    """Tenants and meshes whose agents have told clocks since their last corrections. In a system session."""
+    """Return tenants and meshes with clock reports since their last corrections. In a system session."""
     rows = session.execute(
         text(
             "SELECT l.tenant_key, l.mesh_key FROM clocks_latest l GROUP BY 1, 2"
@@ -67,7 +67,7 @@ def due_meshes(session: Session) -> list[tuple[int, int]]:
 
 
 def clock_reports(session: Session, tenant_key: int, mesh_key: int) -> tuple[list[ClockReport], int]:
-    """The newest clocks of every agent that goes on telling them, and the length of their windows, s."""
+    """Return the newest clocks of every agent that still reports them, and the length of their windows, s."""
     rows = session.execute(
         text(
             "SELECT vm_key, extract(epoch FROM started_at)::bigint + window_s AS ended_at_s, window_s, clocks"
@@ -89,10 +89,10 @@ def store(
     mesh_key: int,
     started_at: datetime,
     ended_at: datetime,
-    found: Records,
+    shifts: Records,
     loops: Floats,
 ) -> None:
-    """Let corrections hold for the window [started_at, ended_at), and go on while they agree. In a system session."""
+    """Store corrections of the window [started_at, ended_at); equal ones extend the last row. In a system session."""
     mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key}
     last = session.execute(
         text(
@@ -106,12 +106,12 @@ def store(
         **mesh,
         "started_at": started_at if last is None else max(started_at, last.started_at),
         "ended_at": ended_at,
-        "shifts": corrections.encode(found),
+        "shifts": corrections.encode(shifts),
         "loops": int(size.size),
         "loop_median_ns": int(np.median(size)) if size.size else None,
         "loop_max_ns": int(size.max()) if size.size else None,
     }
-    same = last is not None and corrections.agrees(corrections.decode(bytes(last.shifts), SHIFTS), found)
+    same = last is not None and corrections.agrees(corrections.decode(bytes(last.shifts), SHIFTS), shifts)
     if last is not None and (same or started_at - last.started_at < timedelta(seconds=_UPDATE_INTERVAL_S)):
         values["started_at"] = last.started_at
         values["shifts"] = bytes(last.shifts) if same else values["shifts"]
@@ -129,12 +129,12 @@ def store(
 
 
 def in_range(session: Session, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
-    """Corrections of windows that start in [start, end), oldest first. In the session of a tenant."""
+    """Return corrections of windows that start in [start, end), oldest first. In the session of a tenant."""
     return of_mesh(session, session.info["tenant_key"], mesh_key, start, end)
 
 
 def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, end: datetime) -> list[Corrections]:
-    """Return the same in any session that sees the tenant."""
+    """Return corrections as `in_range` does, in any session that sees the tenant."""
     rows = session.execute(
         text(
             "SELECT extract(epoch FROM started_at)::bigint AS started_at_s,"
@@ -155,7 +155,7 @@ def of_mesh(session: Session, tenant_key: int, mesh_key: int, start: datetime, e
 
 
 def spans_at(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]]) -> list[tuple[tuple[int, int], ...]]:
-    """Of each list of times (ascending) the corrections of windows that start then, by when they began and ended."""
+    """Return the (start, end) of the corrections of windows that start at each list of times (ascending)."""
     first_s = min((starts[0] for starts in starts_s if starts), default=0)
     last_s = max((starts[-1] for starts in starts_s if starts), default=0)
     rows = session.execute(
@@ -172,16 +172,16 @@ def spans_at(session: Session, mesh_key: int, starts_s: Sequence[Sequence[int]])
         },
     )
     spans = np.array([tuple(row) for row in rows], np.int64).reshape(-1, 2)
-    found = []
+    spans_by_list = []
     for starts in starts_s:
         at = np.searchsorted(spans[:, 0], np.asarray(starts, np.int64), side="right") - 1
         holds = np.asarray(starts, np.int64) < spans[at, 1] + HOLDS_S if spans.size else np.zeros(at.size, bool)
-        found.append(tuple((int(a), int(b)) for a, b in spans[np.unique(at[(at >= 0) & holds])]))
-    return found
+        spans_by_list.append(tuple((int(a), int(b)) for a, b in spans[np.unique(at[(at >= 0) & holds])]))
+    return spans_by_list
 
 
 def at_starts(session: Session, mesh_key: int, starts_s: Collection[int]) -> list[Corrections]:
-    """Corrections of windows that start at these times, oldest first; those of other times are left out."""
+    """Return the corrections of windows that start at exactly these times, oldest first."""
     rows = session.execute(
         text(
             "SELECT DISTINCT ON (c.started_at) extract(epoch FROM c.started_at)::bigint AS started_at_s,"
@@ -199,12 +199,12 @@ def at_starts(session: Session, mesh_key: int, starts_s: Collection[int]) -> lis
 
 
 def of_newest(session: Session, mesh_key: int) -> list[Corrections]:
-    """Corrections of the newest windows, late ones included."""
+    """Return the corrections of the newest windows, late ones included."""
     now = datetime.now(UTC)
     return in_range(session, mesh_key, now - timedelta(minutes=10), now + timedelta(minutes=1))
 
 
 def delete_before(session: Session, before: datetime) -> int:
-    """Drop corrections of windows that are not kept any more; how many. In a system session."""
+    """Delete corrections of windows older than the retention. Return their number. In a system session."""
     dropped = session.execute(text("DELETE FROM corrections WHERE ended_at < :before RETURNING 1"), {"before": before})
     return len(dropped.all())

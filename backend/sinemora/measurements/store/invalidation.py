@@ -1,4 +1,4 @@
-"""SQL of roll-up marks: the steps of meshes that have frames not merged yet."""
+"""SQL of rollup marks: steps of meshes with frames that are not merged yet."""
 
 from collections.abc import Collection
 from datetime import datetime, timedelta
@@ -10,9 +10,9 @@ from sinemora.measurements.store.tiers import Tier
 
 
 def take(session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: datetime, limit: int) -> list[datetime]:
-    """Steps of a mesh that ended before `due` and have frames not yet merged, oldest first; the marks go.
+    """Delete and return the marks of steps of a mesh that ended before `due`, oldest first.
 
-    In a system session. Frames committed later mark their step again. Empty while another worker holds the mesh.
+    In a system session. Frames committed later mark their step again. Empty while another worker locks the mesh.
     """
     mesh = {"tenant_key": tenant_key, "mesh_key": mesh_key, "step_s": tier.step_s}
     if not session.scalar(text("SELECT pg_try_advisory_xact_lock(84200003, :mesh_key)"), mesh):
@@ -23,7 +23,7 @@ def take(session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: date
             text(
                 f"WITH minutes AS (SELECT DISTINCT minute FROM rollup_marks WHERE {where} AND minute < :due"
                 "   ORDER BY minute LIMIT :limit),"
-                f" gone AS (DELETE FROM rollup_marks WHERE {where} AND minute IN (SELECT minute FROM minutes))"
+                f" deleted AS (DELETE FROM rollup_marks WHERE {where} AND minute IN (SELECT minute FROM minutes))"
                 " SELECT minute FROM minutes ORDER BY minute"
             ),
             {**mesh, "due": due - timedelta(seconds=tier.step_s), "limit": limit},
@@ -32,7 +32,7 @@ def take(session: Session, tenant_key: int, mesh_key: int, tier: Tier, due: date
 
 
 def meshes(session: Session, tier: Tier, due: datetime) -> list[tuple[int, int]]:
-    """Tenants and meshes with steps to merge that ended before `due`. In a system session."""
+    """Return tenants and meshes with marked steps that ended before `due`. In a system session."""
     rows = session.execute(
         text(
             "SELECT DISTINCT tenant_key, mesh_key FROM rollup_marks WHERE step_s = :step_s AND minute < :due"
@@ -56,9 +56,9 @@ def add(session: Session, tenant_key: int, mesh_key: int, tier: Tier, steps: Col
 
 
 def add_gaps(session: Session, tier: Tier, start: datetime, end: datetime) -> int:
-    """Mark the steps of a tier in [start, end) whose merged frames are not made of all that is stored; how many.
+    """Mark the steps of a tier in [start, end) whose merged frames miss stored ones. Return their number.
 
-    In a system session. Marks are written with the frames, so this finds only what a fault or an operator left behind.
+    In a system session. Marks are written with the frames, so gaps are the result of a fault or of an operator.
     """
     marked = session.execute(
         text(

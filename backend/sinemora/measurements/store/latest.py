@@ -1,4 +1,4 @@
-"""SQL of the newest window of every block of a mesh: `path_latest`, an unlogged table beside the frames."""
+"""SQL of the newest window of every block of a mesh: the unlogged table `path_latest`."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 from sinemora.measurements.codec.stored import StoredFrame
 from sinemora.measurements.store.binary_rows import fetch, frames_of, tenant_of
 
-# How far back the newest windows are looked for after a crash of the database has emptied `path_latest`.
+# Age limit of windows when `path_latest` is rebuilt after a crash of the database.
 _REBUILT_HOURS = 6
 
 _HEAD = "vm_key, block, roster_key, n, xmin::text::bigint, extract(epoch FROM started_at)::bigint"
@@ -18,9 +18,7 @@ _HEAD = "vm_key, block, roster_key, n, xmin::text::bigint, extract(epoch FROM st
 def blocks(
     session: Session, mesh_key: int, *, sketches: bool = False, vm_keys: Collection[int] | None = None
 ) -> list[StoredFrame]:
-    """Return the newest window of every block of a mesh (or of some VMs in it). A block without sketches left is left
-    out.
-    """
+    """Return the newest window of every block of a mesh, or of some VMs. A block without sketches is omitted."""
     ensure(session, mesh_key)
     rows = fetch(
         session,
@@ -39,7 +37,7 @@ def blocks(
 
 @dataclass(frozen=True, slots=True)
 class BlockHead:
-    """A block of `path_latest` without what it holds; `row` is another one whenever it has been written."""
+    """Block of `path_latest` without its content; `row` changes with every write."""
 
     vm_key: int
     block: int
@@ -50,7 +48,7 @@ class BlockHead:
 
 
 def heads(session: Session, mesh_key: int) -> list[BlockHead]:
-    """The newest blocks of a mesh as they are now, by VM and block."""
+    """Return the newest blocks of a mesh without content, by VM and block."""
     ensure(session, mesh_key)
     rows = fetch(
         session,
@@ -63,7 +61,7 @@ def heads(session: Session, mesh_key: int) -> list[BlockHead]:
 def heads_and_blocks(
     session: Session, mesh_key: int, vm_keys: Collection[int] | None = None
 ) -> tuple[list[BlockHead], list[StoredFrame]]:
-    """Return the same (or those of some VMs) with what they hold, read at one time."""
+    """Return the newest blocks of a mesh, or of some VMs, with their content, read at one time."""
     rows = fetch(
         session,
         f"SELECT {_HEAD}, window_s, stats FROM path_latest WHERE tenant_key = %(tenant_key)s"
@@ -72,12 +70,12 @@ def heads_and_blocks(
         + " ORDER BY 1, 2",
         {"tenant_key": tenant_of(session), "mesh_key": mesh_key, "vm_keys": list(vm_keys or ())},
     )
-    whole = frames_of(session, [(row[0], row[5], row[6], row[2], row[7], b"") for row in rows])
-    return [BlockHead(*row[:6]) for row in rows], whole
+    frames = frames_of(session, [(row[0], row[5], row[6], row[2], row[7], b"") for row in rows])
+    return [BlockHead(*row[:6]) for row in rows], frames
 
 
 def ensure(session: Session, mesh_key: int) -> None:
-    """Fill `path_latest` of a mesh from its frames, if that has not been done since the database last crashed."""
+    """Rebuild `path_latest` of a mesh from its frames, once after a crash of the database."""
     key = {"tenant_key": tenant_of(session), "mesh_key": mesh_key}
     where = "tenant_key = :tenant_key AND mesh_key = :mesh_key"
     if session.scalar(text(f"SELECT 1 FROM path_latest_meshes WHERE {where}"), key):

@@ -1,4 +1,4 @@
-"""SQL of partitions: made ahead of what is reported, and dropped with all else that is not kept any more."""
+"""SQL of retention: creates partitions ahead, and drops partitions and rows beyond the retention."""
 
 from datetime import UTC, date, datetime, timedelta
 from uuid import UUID
@@ -8,26 +8,26 @@ from sqlalchemy.orm import Session
 
 
 def make_ahead(session: Session, now: datetime, raw_days: int) -> int:
-    """Partitions for all that may arrive: from the oldest report accepted to three days ahead; how many were made."""
+    """Create partitions from the oldest accepted report to three days ahead. Return the number of new ones."""
     today = now.astimezone(UTC).date()
-    made = session.scalar(
+    created = session.scalar(
         text("SELECT make_measurement_partitions(:first, :last)"),
         {"first": today - timedelta(days=raw_days), "last": today + timedelta(days=3)},
     )
-    if made:
+    if created:
         session.execute(text("SELECT tune_measurement_partitions()"))
-    return int(made or 0)
+    return int(created or 0)
 
 
 def drop_before(session: Session, table: str, day: date) -> int:
-    """Drop the partitions of `table` that end before `day` begins, but for kept ranges; how many went whole."""
+    """Drop the partitions of `table` that end before `day`, except pinned ranges. Return the number dropped whole."""
     dropped = session.scalar(text("SELECT forget_measurements_before(:table, :day)"), {"table": table, "day": day})
     return int(dropped or 0)
 
 
 def delete_before(session: Session, table: str, tenant_id: UUID, before: datetime) -> int:
-    """Delete what one tenant has in `table` from before a time, but for its kept ranges; how many rows."""
-    gone = session.execute(
+    """Delete a tenant's rows of `table` before a time, except its pins. Return their number."""
+    deleted = session.execute(
         text(
             f"DELETE FROM {table} f USING tenants t"
             " WHERE t.id = :id AND f.tenant_key = t.key AND f.started_at < :before AND NOT EXISTS ("
@@ -36,21 +36,21 @@ def delete_before(session: Session, table: str, tenant_id: UUID, before: datetim
         ),
         {"id": tenant_id, "before": before},
     )
-    return int(gone.rowcount)  # type: ignore[attr-defined]
+    return int(deleted.rowcount)  # type: ignore[attr-defined]
 
 
 def delete_latest(session: Session, before: datetime) -> None:
-    """Forget newest windows older than what is kept: nobody will report on those paths again soon."""
+    """Delete newest windows older than the retention: those paths are no longer measured."""
     session.execute(text("DELETE FROM path_latest WHERE started_at < :before"), {"before": before})
 
 
 def drop_rosters(session: Session, before: datetime) -> int:
-    """Drop rosters that nobody has written since `before`, and those of tenants that are gone; how many."""
-    gone = session.execute(
+    """Delete rosters not written since `before`, and those of deleted tenants. Return their number."""
+    deleted = session.execute(
         text(
             "DELETE FROM rosters r WHERE written_at < :before"
             " OR NOT EXISTS (SELECT FROM tenants t WHERE t.key = r.tenant_key) RETURNING 1"
         ),
         {"before": before},
     )
-    return len(gone.all())
+    return len(deleted.all())

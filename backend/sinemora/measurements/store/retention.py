@@ -1,4 +1,4 @@
-"""Retention of each tier and table: sweeps drop by it, and readers do not look for dropped rows."""
+"""Retention of each tier and table, for sweeps and for readers."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta

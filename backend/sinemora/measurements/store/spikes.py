@@ -1,4 +1,4 @@
-"""SQL that reads spikes."""
+"""SQL of spikes."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -10,7 +10,7 @@ from sinemora.measurements.store.binary_rows import fetch, tenant_of
 
 
 class StoredSpike(NamedTuple):
-    """A spike as it is stored; `evidence` is empty unless asked for."""
+    """Stored spike; `evidence` is empty unless requested."""
 
     started_at_s: int
     source_key: int
@@ -31,7 +31,7 @@ def spikes(
     after: tuple[int, int, int] | None,
     limit: int,
 ) -> list[StoredSpike]:
-    """Spikes from a source to a target among `ends` (VM keys) in [start, end), newest first, from `after` on."""
+    """Return spikes between sources and targets `ends` (VM keys) in [start, end), newest first, from `after` on."""
     rows = fetch(
         session,
         "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns,"
@@ -60,7 +60,7 @@ def spikes(
 
 
 def spike(session: Session, mesh_key: int, started_at_s: int, source_key: int, target_key: int) -> StoredSpike | None:
-    """Return one spike with its evidence."""
+    """Return a spike with its evidence."""
     rows = fetch(
         session,
         "SELECT extract(epoch FROM started_at)::bigint, source_key, target_key, window_s, max_ns, median_ns, evidence"

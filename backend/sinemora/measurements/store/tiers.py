@@ -1,6 +1,6 @@
-"""Tiers: the intervals frames are kept at, and which of them answers what. Pure; all choices of a tier are made here.
+"""Tiers: the intervals at which frames are stored, and the choice of tiers for a query. Pure.
 
-Windows as reported are merged to minutes, minutes to quarters of an hour, those to hours and hours to days (UTC). Every
+Reported windows are merged to minutes, minutes to quarters of an hour, those to hours, and hours to days (UTC). Every
 tier above the windows also has frames of zones.
 """
 
@@ -13,7 +13,7 @@ WINDOW_S = 10
 
 
 class Tier(StrEnum):
-    """Where frames are: as reported, or merged; the value is the name of the table. Finest first."""
+    """Tier of frames: as reported or merged. The value is the name of the table. Finest first."""
 
     RAW = "probe_frames"
     MINUTE = "probe_frames_1m"
@@ -23,32 +23,32 @@ class Tier(StrEnum):
 
     @property
     def table(self) -> str:
-        """The table of frames of VMs."""
+        """Return the table of frames of VMs."""
         return self.value
 
     @property
     def zone_table(self) -> str:
-        """The table of frames of zones. Windows as reported have none: LookupError."""
+        """Return the table of frames of zones. LookupError for reported windows, which have none."""
         if self is Tier.RAW:
-            raise LookupError("windows as reported are not merged by zone")
+            raise LookupError("reported windows are not merged by zone")
         return self.value.replace("probe", "zone")
 
     @property
     def step_s(self) -> int:
-        """Seconds of one step; of windows their usual length."""
+        """Return the length of one step, s; for windows their usual length."""
         return _STEPS_S[self]
 
     @property
     def finer(self) -> "Tier":
-        """The tier this one is merged from. Windows are merged from nothing: LookupError."""
+        """Return the tier that this one is merged from. LookupError for reported windows."""
         at = ROLLED.index(self) if self in ROLLED else -1
         if at < 0:
-            raise LookupError("windows as reported are merged from nothing")
+            raise LookupError("reported windows are not merged from a finer tier")
         return ROLLED[at - 1] if at else Tier.RAW
 
     @property
     def coarser(self) -> "Tier | None":
-        """The tier merged from this one, if any."""
+        """Return the tier merged from this one, if any."""
         after = (*ROLLED, None)
         return after[0] if self is Tier.RAW else after[ROLLED.index(self) + 1]
 
@@ -60,7 +60,7 @@ _PART_S = 300
 
 
 class TierRange(NamedTuple):
-    """A part of a range, and where its frames are: those that began in [start, end)."""
+    """Part of a range and its tier: frames that began in [start, end)."""
 
     tier: Tier
     start: datetime
@@ -68,21 +68,21 @@ class TierRange(NamedTuple):
 
     @property
     def is_step(self) -> bool:
-        """Whether this is a single step of a merged tier."""
+        """Return whether this is a single step of a merged tier."""
         return self.tier is not Tier.RAW and (self.end - self.start).total_seconds() == self.tier.step_s
 
 
-def parts_of(stretch: TierRange) -> list[TierRange]:
-    """A stretch cut where a range that moves leaves most parts as they are.
+def parts_of(part: TierRange) -> list[TierRange]:
+    """Cut a tier range so that most parts stay equal when the range moves.
 
-    Minutes at multiples of five, those left over singly; windows as reported and longer steps stay together.
+    Minutes are cut at multiples of five, the rest into single minutes. Reported windows and longer steps stay whole.
     """
-    if stretch.tier is not Tier.MINUTE:
-        return [stretch]
-    parts, at = [], stretch.start
-    while at < stretch.end:
+    if part.tier is not Tier.MINUTE:
+        return [part]
+    parts, at = [], part.start
+    while at < part.end:
         after = at + timedelta(seconds=_PART_S)
-        if floor(at, _PART_S) != at or after > stretch.end:
+        if floor(at, _PART_S) != at or after > part.end:
             after = at + timedelta(seconds=Tier.MINUTE.step_s)
         parts.append(TierRange(Tier.MINUTE, at, after))
         at = after
@@ -116,11 +116,11 @@ def cover(
     kept_from: Mapping[Tier, datetime],
     usable: Sequence[Tier] = ROLLED,
 ) -> tuple[datetime, datetime, list[TierRange]]:
-    """A range as it can be read, and the stretches that hold it: the coarsest steps inside, finer ones at its ends.
+    """Return the readable range and its tier ranges: the coarsest steps inside, finer ones at its ends.
 
-    `rolled_until` says where the merged frames of a tier end (a tier without any is not used), `kept_from` where those
-    of a tier begin. The range grows to whole steps of the finest tier that reaches back to its start, at least minutes;
-    what is not merged yet is read as reported.
+    `rolled_until` is the end of the merged frames of a tier (a tier without any is not used), `kept_from` their start.
+    The range grows to whole steps of the finest tier that reaches back to its start, at least minutes. Unmerged steps
+    are read as reported windows.
     """
     reaching = [tier for tier in usable if kept_from.get(tier, start) <= start] or [usable[-1]]
     start = floor(start, reaching[0].step_s)

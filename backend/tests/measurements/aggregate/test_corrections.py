@@ -27,8 +27,8 @@ def mesh(owner, make_mesh) -> MeshWorld:
 
 
 def tell(mesh: MeshWorld, started_at_s: int, half_ns: int = HALF, agents: int = 6) -> None:
-    """One window: all ways take 200 us, but that from the first VM to the second takes longer by `half_ns` and back
-    it takes less, which their agents cannot see. Every VM has a clock of its own."""
+    """Report one window: all delays are 200 us, except from the first VM to the second (`half_ns` more) and back
+    (`half_ns` less), which agents cannot measure. Every VM has a separate clock."""
     clock = {agent.vm_key: 1_000_000_007 * n for n, agent in enumerate(mesh.agents)}
     for n, agent in enumerate(mesh.agents[:agents]):
         peers = {peer.vm_key: simple(EVEN, EVEN, clock_error_ns=205_000) for peer in mesh.agents[n + 1 : agents]}
@@ -56,20 +56,20 @@ def test_a_way_that_is_longer_than_the_one_back_is_found_by_the_mesh(mesh):
     tell(mesh, window_start())
     assert path(mesh, 0, 1)["outbound"]["asymmetry_source"] == "assumed"
     tasks.correct()
-    found = path(mesh, 0, 1)
-    outbound, inbound = found["outbound"], found["inbound"]
+    result = path(mesh, 0, 1)
+    outbound, inbound = result["outbound"], result["inbound"]
     assert (outbound["asymmetry_source"], inbound["asymmetry_source"]) == ("mesh", "mesh")
     assert outbound["min_ns"] == pytest.approx(EVEN + HALF, abs=1_000)
     assert inbound["min_ns"] == pytest.approx(EVEN - HALF, abs=1_000)
     assert outbound["p50_ns"] - inbound["p50_ns"] == pytest.approx(2 * HALF, rel=0.05)
-    assert found["round_trip"]["min_ns"] == 2 * EVEN
+    assert result["round_trip"]["min_ns"] == 2 * EVEN
     assert abs(outbound["min_ns"] - EVEN - HALF) <= outbound["clock_error_ns"] <= 260_000
     seen_back = path(mesh, 1, 0)
     assert seen_back["outbound"]["min_ns"] == inbound["min_ns"]
 
     matrix = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params={"metric": "asymmetry", "statistic": "min"}).json()
     first, second = (
-        [axis["name"] for axis in matrix["axis"]].index(found[end]["name"]) for end in ("source", "target")
+        [axis["name"] for axis in matrix["axis"]].index(result[end]["name"]) for end in ("source", "target")
     )
     assert matrix["values"][first][second] == pytest.approx(2 * HALF, abs=2_000)
     assert matrix["asymmetry_sources"][first][second] == "mesh"
@@ -106,14 +106,14 @@ def test_zones_over_a_range_are_corrected_as_their_vms_are(mesh):
             "statistic": "min",
             **{name: datetime.fromtimestamp(at, UTC).isoformat() for name, at in (("from", start), ("to", end))},
         }
-        found = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
-        zones = [axis["name"] for axis in found["axis"]]
+        body = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+        zones = [axis["name"] for axis in body["axis"]]
         ends = path(mesh, 0, 1)
         first, second = zones.index(ends["source"]["zone_name"]), zones.index(ends["target"]["zone_name"])
         # Of the pairs between the two zones one is uneven: it is the fastest one way, others are the other way.
-        assert found["values"][first][second] == pytest.approx(HALF, rel=0.05), what
-        assert found["values"][second][first] == pytest.approx(-HALF, rel=0.05), what
-        assert found["asymmetry_sources"][first][second] == "mesh", what
+        assert body["values"][first][second] == pytest.approx(HALF, rel=0.05), what
+        assert body["values"][second][first] == pytest.approx(-HALF, rel=0.05), what
+        assert body["asymmetry_sources"][first][second] == "mesh", what
 
 
 def rows() -> list:
@@ -154,14 +154,14 @@ def test_two_vms_have_no_loop(mesh):
 
 def test_a_shift_moves_every_number_of_a_direction_and_none_of_the_round_trip():
     raws = {5: simple(90_000, 110_000), 6: simple(90_000, 110_000), 7: silent()}
-    made = frame_of(RawWindow(1, raws))
+    entry = frame_of(RawWindow(1, raws))
     shifts = np.zeros(2, SHIFTS)
     shifts["client"], shifts["target"] = 1, [5, 7]
     shifts["shift_ns"], shifts["bound_ns"] = 20_000, 77_000
     known, clients = [Corrections(0, 10, shifts)], np.ones(3, np.int64)
-    found = corrections.shifting(known, [5], [3], clients, made.targets)
-    stats = corrections.corrected(made.stats, found)
-    sketches = unpacking.shifted(made.sketches, found.by(made.stats))
+    result = corrections.shifting(known, [5], [3], clients, entry.targets)
+    stats = corrections.corrected(entry.stats, result)
+    sketches = unpacking.shifted(entry.sketches, result.by(entry.stats))
     moved = frame_of(RawWindow(1, {**raws, 5: simple(110_000, 90_000, clock_error_ns=77_000)}))
     exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR, frame.M2]
     for direction in (OUTBOUND, INBOUND):
@@ -171,11 +171,11 @@ def test_a_shift_moves_every_number_of_a_direction_and_none_of_the_round_trip():
         at = [llq16.quantiles(s.words, s.lengths.reshape(-1), [0.5])[0] for s in (sketches, moved.sketches)]
         assert np.abs(at[0] - at[1]).max() <= 1
     assert stats.asymmetry_source.tolist() == [frame.MESH, frame.ASSUMED, frame.MESH]
-    assert np.array_equal(stats.columns[:, ROUND_TRIP], made.stats.columns[:, ROUND_TRIP])
-    assert np.array_equal(sketches.lengths[ROUND_TRIP], made.sketches.lengths[ROUND_TRIP])
-    untouched = corrections.corrected(made.stats, corrections.shifting(known, [5], [3], clients + 1, made.targets))
-    assert untouched is made.stats
-    assert corrections.shifting(known, [1_000], [3], clients, made.targets) is None
+    assert np.array_equal(stats.columns[:, ROUND_TRIP], entry.stats.columns[:, ROUND_TRIP])
+    assert np.array_equal(sketches.lengths[ROUND_TRIP], entry.sketches.lengths[ROUND_TRIP])
+    untouched = corrections.corrected(entry.stats, corrections.shifting(known, [5], [3], clients + 1, entry.targets))
+    assert untouched is entry.stats
+    assert corrections.shifting(known, [1_000], [3], clients, entry.targets) is None
 
 
 def test_a_window_is_corrected_by_what_its_time_knew():

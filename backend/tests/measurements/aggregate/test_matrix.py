@@ -36,17 +36,17 @@ def vm_cells(axis: np.ndarray, pairs: Pairs) -> matrix.Cells:
 
 def raw_paths(windows: list[tuple[int, RawWindow]]) -> dict[tuple[int, int], tuple[int, Raw, int]]:
     """(source, target) → (end, what happened, direction) of the newest window, later in the list wins a tie."""
-    found: dict[tuple[int, int], tuple[int, Raw, int]] = {}
+    collected: dict[tuple[int, int], tuple[int, Raw, int]] = {}
     for end, window in windows:
         for target, raw in window.peers.items():
             for path, direction in (((window.vm_key, target), 0), ((target, window.vm_key), 1)):
-                if path not in found or found[path][0] <= end:
-                    found[path] = (end, raw, direction)
-    return found
+                if path not in collected or collected[path][0] <= end:
+                    collected[path] = (end, raw, direction)
+    return collected
 
 
 def number(values: list[int], statistic: Statistic) -> int:
-    """The statistic as the product states it: quantiles are the middle of their bin, within the delays seen."""
+    """Return the statistic as the product defines it: quantiles are the middle of a bin, within min and max."""
     if statistic.quantile is not None:
         words = llq16.encode(values)
         middle = int(llq16.values_of(llq16.quantiles(words, np.array([words.size]), [statistic.quantile]))[0, 0])
@@ -64,9 +64,9 @@ def number(values: list[int], statistic: Statistic) -> int:
 def test_quantiles_lie_between_the_smallest_and_the_largest_delay_and_keep_their_bin(values):
     stats = frame_of(RawWindow(1, {2: Raw((values, [], []))})).stats
     table = matrix.Table(stats.columns[:, 0], stats.quantiles[:, 0])
-    found = {one: matrix.statistic_of(table, one).item() for one in Statistic}
-    assert (found[Statistic.MIN], found[Statistic.MAX]) == (min(values), max(values))
-    quantiles = [found[one] for one in (Statistic.P50, Statistic.P90, Statistic.P99)]
+    result = {item: matrix.statistic_of(table, item).item() for item in Statistic}
+    assert (result[Statistic.MIN], result[Statistic.MAX]) == (min(values), max(values))
+    quantiles = [result[item] for item in (Statistic.P50, Statistic.P90, Statistic.P99)]
     assert [min(values), *quantiles, max(values)] == sorted([min(values), *quantiles, max(values)])
     assert (llq16.bins_of(quantiles) + 1 == table.quantiles[:3, 0]).all()
 
@@ -90,13 +90,13 @@ worlds = st.dictionaries(
 @given(worlds, st.sampled_from(Metric), st.sampled_from(Statistic))
 def test_vm_matrix_is_the_naive_one(windows, metric, statistic):
     pairs, _ = pairs_of(windows)
-    found = matrix.measure(vm_cells(AXIS, pairs), metric, statistic)
+    measured = matrix.measure(vm_cells(AXIS, pairs), metric, statistic)
     known = raw_paths(windows)
     for i, source in enumerate(AXIS.tolist()):
         for j, target in enumerate(AXIS.tolist()):
             state, value = naive_cell(known, source, target, metric, statistic)
-            assert State(int(found.states[i, j])) is state, (source, target)
-            assert (found.values[i, j] if found.valued[i, j] else None) == pytest.approx(value, abs=1)
+            assert State(int(measured.states[i, j])) is state, (source, target)
+            assert (measured.values[i, j] if measured.valued[i, j] else None) == pytest.approx(value, abs=1)
 
 
 def naive_cell(known, source, target, metric, statistic):
@@ -129,7 +129,7 @@ def naive_cell(known, source, target, metric, statistic):
 def test_zone_matrix_merges_all_values_of_its_paths(windows, metric, statistic):
     pairs, sketches = pairs_of(windows)
     vms = vm_cells(AXIS, pairs)
-    found = matrix.measure(matrix.zone_cells(vms, ZONE_OF, 2, sketches), metric, statistic)
+    measured = matrix.measure(matrix.zone_cells(vms, ZONE_OF, 2, sketches), metric, statistic)
     zone_of = dict(zip(AXIS.tolist(), ZONE_OF.tolist(), strict=True))
     known = raw_paths(windows)
     for a in (0, 1):
@@ -146,25 +146,27 @@ def test_zone_matrix_merges_all_values_of_its_paths(windows, metric, statistic):
                 direction = 2 if metric is Metric.ROUND_TRIP else None
                 delays = [v for _, raw, d in used for v in raw.delays_ns[d if direction is None else direction]]
                 value = number(delays, statistic) if delays else None
-            assert bool(found.valued[a, b]) is (value is not None)
+            assert bool(measured.valued[a, b]) is (value is not None)
             if value is not None:  # deviations are kept with 16 bits of precision
                 close = 2e-5 if statistic is Statistic.SD else 0
-                assert found.values[a, b] == pytest.approx(value, abs=2, rel=close)
+                assert measured.values[a, b] == pytest.approx(value, abs=2, rel=close)
             if not used:
-                assert found.states[a, b] == State.NO_DATA
+                assert measured.states[a, b] == State.NO_DATA
             elif not fresh:
-                assert found.states[a, b] == State.STALE
+                assert measured.states[a, b] == State.STALE
             elif value is not None:
-                assert found.states[a, b] == State.MEASURED
+                assert measured.states[a, b] == State.MEASURED
             else:
-                assert found.states[a, b] == State.LOST
+                assert measured.states[a, b] == State.LOST
 
 
 def test_a_zone_of_one_vm_has_no_path_inside():
     pairs, sketches = pairs_of([(NOW, RawWindow(10, {20: simple(50_000)}))])
     vms = vm_cells(np.array([10, 20]), pairs)
-    found = matrix.measure(matrix.zone_cells(vms, np.array([0, 1]), 2, sketches), Metric.ONE_WAY_DELAY, Statistic.P50)
-    assert found.states.tolist() == [[State.NOT_PLANNED, State.MEASURED], [State.MEASURED, State.NOT_PLANNED]]
+    measured = matrix.measure(
+        matrix.zone_cells(vms, np.array([0, 1]), 2, sketches), Metric.ONE_WAY_DELAY, Statistic.P50
+    )
+    assert measured.states.tolist() == [[State.NOT_PLANNED, State.MEASURED], [State.MEASURED, State.NOT_PLANNED]]
 
 
 def test_the_newest_window_of_a_path_wins_whoever_was_client():
@@ -175,13 +177,13 @@ def test_the_newest_window_of_a_path_wins_whoever_was_client():
             (NOW - 20, RawWindow(10, {99: simple(1)})),  # no longer in the roster
         ]
     )
-    found = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MIN)
-    assert found.values.tolist() == [[0, 70_000], [80_000, 0]]
-    assert found.codes().tolist() == [[0, 1 + llq16.bins_of(70_000)], [1 + llq16.bins_of(80_000), 0]]
+    measured = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MIN)
+    assert measured.values.tolist() == [[0, 70_000], [80_000, 0]]
+    assert measured.codes().tolist() == [[0, 1 + llq16.bins_of(70_000)], [1 + llq16.bins_of(80_000), 0]]
 
 
 def test_a_blackout_is_lost_in_both_directions():
-    """The client alone knows that it asked; nothing says what the peer sent."""
+    """Only the client knows its requests; packets of the peer are unknown."""
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: silent()}))])
     cells = vm_cells(np.array([10, 20]), pairs)
     delays = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.P50)
@@ -193,11 +195,11 @@ def test_a_blackout_is_lost_in_both_directions():
 
 
 def test_negative_delays_keep_their_sign_and_share_the_first_code():
-    """A one-way delay may be below zero by the clock's error; it is no missing value."""
+    """A one-way delay may be negative within the clock error; it is not missing."""
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: simple(-800, 60_000)}))])
     cells = vm_cells(np.array([10, 20]), pairs)
-    found = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.MIN)
-    assert (found.values[0, 1], found.codes()[0, 1]) == (-800, 1)
+    measured = matrix.measure(cells, Metric.ONE_WAY_DELAY, Statistic.MIN)
+    assert (measured.values[0, 1], measured.codes()[0, 1]) == (-800, 1)
     asymmetry = matrix.measure(cells, Metric.ASYMMETRY, Statistic.MIN)
     assert asymmetry.values[0, 1] == -60_800
     assert asymmetry.codes()[0, 1] == 32768 - llq16.bins_of(60_800)
@@ -207,8 +209,8 @@ def test_negative_delays_keep_their_sign_and_share_the_first_code():
 
 def test_binary_layout():
     pairs, _ = pairs_of([(NOW, RawWindow(10, {20: simple(50_000, 90_000)}))])
-    found = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MAX)
-    blob = found.binary(7, NOW * 1000)
+    measured = matrix.measure(vm_cells(np.array([10, 20]), pairs), Metric.ONE_WAY_DELAY, Statistic.MAX)
+    blob = measured.binary(7, NOW * 1000)
     assert struct.unpack_from("<4sIIIq", blob) == (b"SNM1", 2, 2, 7, NOW * 1000)
     codes = struct.unpack_from("<4H", blob, 24)
     assert codes == (0, 1 + llq16.bins_of(50_070), 1 + llq16.bins_of(90_070), 0)

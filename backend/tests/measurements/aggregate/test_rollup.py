@@ -35,21 +35,21 @@ windows = st.builds(RawWindow, st.integers(1, 3), st.dictionaries(st.integers(1,
 def test_merged_frames_are_those_of_all_raw_values(parts):
     merged = {part.vm_key: part for part in rollup.merge([frame_of(part) for part in parts])}
     assert set(merged) == {part.vm_key for part in parts}
-    for vm_key, found in merged.items():
+    for vm_key, item in merged.items():
         together: dict[int, list[Raw]] = {}
         for part in parts:
             if part.vm_key == vm_key:
                 for target, raw in part.peers.items():
                     together.setdefault(target, []).append(raw)
-        assert found.targets.tolist() == sorted(together)
+        assert item.targets.tolist() == sorted(together)
         offset = 0
         for direction in range(3):
             for i, target in enumerate(sorted(together)):
-                length = int(found.sketches.lengths[direction, i])
-                words = found.sketches.words[offset : offset + length]
+                length = int(item.sketches.lengths[direction, i])
+                words = item.sketches.words[offset : offset + length]
                 offset += length
-                check(found.stats, words, direction, i, together[target])
-        assert found.stats.flows.tolist() == [max(r.flows for r in together[t]) for t in sorted(together)]
+                check(item.stats, words, direction, i, together[target])
+        assert item.stats.flows.tolist() == [max(r.flows for r in together[t]) for t in sorted(together)]
 
 
 def check(stats: frame.Stats, words: llq16.Words, direction: int, i: int, raws: list[Raw]) -> None:
@@ -82,11 +82,11 @@ def check(stats: frame.Stats, words: llq16.Words, direction: int, i: int, raws: 
 def test_the_order_of_windows_does_not_matter(parts):
     forward = rollup.merge([frame_of(part) for part in parts])
     backward = rollup.merge([frame_of(part) for part in reversed(parts)])
-    for one, other in zip(forward, backward, strict=True):
-        assert one.vm_key == other.vm_key
-        assert np.array_equal(one.sketches.words, other.sketches.words)
+    for window, other in zip(forward, backward, strict=True):
+        assert window.vm_key == other.vm_key
+        assert np.array_equal(window.sketches.words, other.sketches.words)
         exact = [frame.COUNT, frame.SENT, frame.LOST, frame.MIN, frame.MEAN, frame.MAX, frame.CLOCK_ERROR]
-        assert np.array_equal(one.stats.columns[exact], other.stats.columns[exact])
+        assert np.array_equal(window.stats.columns[exact], other.stats.columns[exact])
 
 
 @given(windows)
@@ -105,7 +105,7 @@ def test_the_group_without_members_is_not_known():
 
 
 def flowing(counts: list[int], lows: list[int], medians: list[int], source: int) -> frame.Frame:
-    """A window of one peer, reached over as many flows, the same in both directions."""
+    """Return a window of one peer with these flows, equal in both directions."""
     part = frame_of(RawWindow(1, {2: simple(50_000, count=sum(counts))}))
     column = np.array([counts, lows, medians], np.int32)[:, None]
     stats = replace(
@@ -120,10 +120,10 @@ def flowing(counts: list[int], lows: list[int], medians: list[int], source: int)
 def test_flows_of_windows_are_merged_one_by_one():
     few = flowing([3, 1], [100, 500], [200, 500], frame.HARDWARE)
     more = flowing([1, 0, 4], [90, 0, 700], [240, 0, 800], frame.ASSUMED)
-    (found,) = rollup.merge([few, more])
-    assert found.stats.by_flow[:, 0].tolist() == [[4, 1, 4], [90, 500, 700], [210, 500, 800]]
-    assert found.stats.asymmetry_source.tolist() == [frame.ASSUMED]
+    (result,) = rollup.merge([few, more])
+    assert result.stats.by_flow[:, 0].tolist() == [[4, 1, 4], [90, 500, 700], [210, 500, 800]]
+    assert result.stats.asymmetry_source.tolist() == [frame.ASSUMED]
     plain = frame_of(RawWindow(1, {3: simple(50_000)}))
-    (found,) = rollup.merge([few, plain])  # the other peer has one flow and no part in them
-    assert found.stats.by_flow[:, 1].tolist() == [[3, 1], [100, 500], [200, 500]]
-    assert found.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]
+    (result,) = rollup.merge([few, plain])  # the other peer has one flow and no part in them
+    assert result.stats.by_flow[:, 1].tolist() == [[3, 1], [100, 500], [200, 500]]
+    assert result.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED]

@@ -19,7 +19,7 @@ class Mesh:
     back: Floats
 
     def errors(self, shift_ns: Floats) -> Floats:
-        """What one-way delays err by when shifted."""
+        """Return the errors of shifted one-way delays."""
         return np.abs(self.pairs.outbound_min_ns + shift_ns - self.forth)
 
     def before(self) -> Floats:
@@ -27,7 +27,7 @@ class Mesh:
 
 
 def mesh(vms: int, half_asymmetry_ns: Floats, seed: int, base_ns: float = 200 * US) -> Mesh:
-    """A mesh whose pairs lean by the half asymmetries given, shape (vms, vms), upper triangle."""
+    """Return a mesh with the given half asymmetries of pairs, shape (vms, vms), upper triangle."""
     random = np.random.default_rng(seed)
     clients, targets = np.nonzero(np.triu(np.ones((vms, vms), bool), 1))
     half = half_asymmetry_ns[clients, targets]
@@ -70,27 +70,27 @@ def test_ways_that_differ_by_chance_are_corrected_by_the_square_root_of_the_size
     shares = []
     for seed in range(10):
         world = mesh(vms, chance(vms, 10, seed), seed)
-        found = correct(world.pairs)
-        assert found.decided.all()
-        shares.append(rms(world.errors(found.shift_ns)) / rms(world.before()))
+        corrected = correct(world.pairs)
+        assert corrected.decided.all()
+        shares.append(rms(world.errors(corrected.shift_ns)) / rms(world.before()))
     assert np.mean(shares) == pytest.approx(left, rel=0.2)
 
 
 def test_a_few_very_unequal_ways_do_not_spoil_the_others() -> None:
     for seed in range(5):
         world = mesh(20, few(20, seed), seed)
-        found = correct(world.pairs)
+        corrected = correct(world.pairs)
         assert rms(world.before()) > 10 * US
-        assert rms(world.errors(found.shift_ns)) < 1 * US
+        assert rms(world.errors(corrected.shift_ns)) < 1 * US
 
 
 def test_what_belongs_to_a_vm_cannot_be_seen_and_the_bound_knows() -> None:
     world = mesh(20, by_vm(20, 10, 1), 1)
-    found = correct(world.pairs)
-    errors = world.errors(found.shift_ns)
+    corrected = correct(world.pairs)
+    errors = world.errors(corrected.shift_ns)
     assert rms(errors) == pytest.approx(rms(world.before()), rel=0.05)
-    assert (errors <= found.bound_ns).all()
-    assert np.abs(found.loops_ns).max() < 2 * US
+    assert (errors <= corrected.bound_ns).all()
+    assert np.abs(corrected.loops_ns).max() < 2 * US
 
 
 @pytest.mark.parametrize("make", [lambda n, s: chance(n, 40, s), lambda n, s: by_vm(n, 40, s), few])
@@ -98,16 +98,16 @@ def test_what_belongs_to_a_vm_cannot_be_seen_and_the_bound_knows() -> None:
 def test_the_bound_holds_whatever_the_ways_are_like(make, vms: int) -> None:  # type: ignore[no-untyped-def]
     for seed in range(20):
         world = mesh(vms, make(vms, seed), seed)
-        found = correct(world.pairs)
-        assert (world.errors(found.shift_ns) <= found.bound_ns).all()
-        assert (found.bound_ns <= world.pairs.bound_ns + np.abs(found.shift_ns) + 1).all()
+        corrected = correct(world.pairs)
+        assert (world.errors(corrected.shift_ns) <= corrected.bound_ns).all()
+        assert (corrected.bound_ns <= world.pairs.bound_ns + np.abs(corrected.shift_ns) + 1).all()
 
 
 def test_no_corrected_delay_is_negative() -> None:
     world = mesh(12, chance(12, 400, 3), 3, base_ns=5 * US)
-    found = correct(world.pairs)
-    assert (world.pairs.outbound_min_ns + found.shift_ns >= -1e-6).all()
-    assert (world.pairs.inbound_min_ns - found.shift_ns >= -1e-6).all()
+    corrected = correct(world.pairs)
+    assert (world.pairs.outbound_min_ns + corrected.shift_ns >= -1e-6).all()
+    assert (world.pairs.inbound_min_ns - corrected.shift_ns >= -1e-6).all()
 
 
 def part(pairs: OffsetEstimates, keep: np.ndarray) -> OffsetEstimates:
@@ -118,10 +118,10 @@ def part(pairs: OffsetEstimates, keep: np.ndarray) -> OffsetEstimates:
 def test_without_a_loop_nothing_is_corrected() -> None:
     world = mesh(6, chance(6, 10, 1), 1)
     star = part(world.pairs, world.pairs.clients == 0)
-    found = correct(star)
-    assert not found.decided.any()
-    assert not found.shift_ns.any()
-    assert np.array_equal(found.bound_ns, star.bound_ns)
+    corrected = correct(star)
+    assert not corrected.decided.any()
+    assert not corrected.shift_ns.any()
+    assert np.array_equal(corrected.bound_ns, star.bound_ns)
     assert not correct(part(world.pairs, world.pairs.clients == 99)).decided.size
 
 
@@ -144,6 +144,6 @@ def test_hardware_clocks_are_not_corrected_and_help_the_others() -> None:
         pairs.vms, pairs.clients, pairs.targets, offset, pairs.error_ns, pairs.bound_ns,
         np.where(fixed, world.forth, pairs.outbound_min_ns), np.where(fixed, world.back, pairs.inbound_min_ns), fixed,
     )  # fmt: skip
-    found: Corrections = correct(pairs)
-    assert not found.decided[fixed].any()
-    assert rms(world.errors(found.shift_ns)[~fixed]) < 1 * US
+    corrected: Corrections = correct(pairs)
+    assert not corrected.decided[fixed].any()
+    assert rms(world.errors(corrected.shift_ns)[~fixed]) < 1 * US

@@ -50,13 +50,13 @@ def test_stats_come_back(stats):
 
 @given(any_sketches())
 def test_sketches_come_back(sketches):
-    """Words that no writer should make, beside stats that know nothing of them."""
+    """Words that no writer creates, with unrelated stats."""
     comes_back(sketches, frame.nothing(sketches.lengths.shape[1]))
 
 
 @st.composite
 def any_window(draw):
-    """Delays of up to 200 targets, from few to very many values, told with their true stats or with others."""
+    """Draw delays of up to 200 targets, from few to very many values, with their true stats or others."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     samples, jitter = draw(st.sampled_from([0, 1, 2, 10, 60, 900])), draw(st.sampled_from([0, 0.01, 0.2, 2]))
     peers = {}
@@ -70,7 +70,7 @@ def any_window(draw):
 
 @given(any_window(), st.booleans(), st.sampled_from([1, 4000]))
 def test_windows_come_back(window, own, times):
-    """Each way of writing sketches, also for counts that take several words."""
+    """Every layout of sketches, also for counts that need several words."""
     words, lengths = window.sketches.words, window.sketches.lengths
     if times > 1 and words.size < 300:
         owners = llq16.owners_of(lengths.reshape(-1))
@@ -81,9 +81,9 @@ def test_windows_come_back(window, own, times):
 
 
 def comes_back(sketches: Sketches, stats: Stats) -> None:
-    found = frame.decode_sketches(frame.encode_sketches(sketches, stats), stats)
-    assert np.array_equal(found.lengths, sketches.lengths)
-    assert np.array_equal(found.words, sketches.words)
+    result = frame.decode_sketches(frame.encode_sketches(sketches, stats), stats)
+    assert np.array_equal(result.lengths, sketches.lengths)
+    assert np.array_equal(result.words, sketches.words)
 
 
 FLOWING = Stats(
@@ -118,9 +118,9 @@ def test_flows_go_with_their_targets(stats, data):
 
 def test_golden_sketches_are_still_read():
     blob = (GOLDEN / "sketch.v2").read_bytes()
-    found = frame.decode_sketches(blob, EXAMPLE.stats)
-    assert np.array_equal(found.words, EXAMPLE.sketches.words)
-    assert np.array_equal(found.lengths, EXAMPLE.sketches.lengths)
+    result = frame.decode_sketches(blob, EXAMPLE.stats)
+    assert np.array_equal(result.words, EXAMPLE.sketches.words)
+    assert np.array_equal(result.lengths, EXAMPLE.sketches.lengths)
     assert frame.encode_sketches(EXAMPLE.sketches, EXAMPLE.stats) == blob
 
 
@@ -148,16 +148,16 @@ def test_bytes_stand_where_the_documentation_says():
 )
 def test_columns_come_back(columns):
     signed = [either for either, _ in columns]
-    made = rice.pack([np.array(numbers, np.int64) for _, numbers in columns], signed)
-    read = rice.Unpacker(made * 2)
+    value = rice.pack([np.array(numbers, np.int64) for _, numbers in columns], signed)
+    read = rice.Unpacker(value * 2)
     for _ in range(2):
-        found = read.columns([len(numbers) for _, numbers in columns], signed)
-        assert [one.tolist() for one in found] == [numbers for _, numbers in columns]
+        result = read.columns([len(numbers) for _, numbers in columns], signed)
+        assert [entry.tolist() for entry in result] == [numbers for _, numbers in columns]
     assert read.left == 0
 
 
 def test_columns_take_few_bits():
-    """A constant takes none, few large numbers among small ones do not make all of them wide."""
+    """A constant needs no bits; a few large numbers do not widen the small ones."""
     n = 200
     assert len(rice.pack([np.full(n, 77_777)], [False])) == 5
     spiky = np.random.default_rng(1).integers(0, 8, n)

@@ -57,8 +57,8 @@ def test_sketches_agree_with_the_agent(vector):
     words = words_of(vector["hex"])
     lengths = np.array([words.size])
     assert llq16.summarise(words, lengths, [0.5])[0] == [vector["total"]]
-    found = llq16.quantiles(words, lengths, [q / 1000 for q, _ in vector["quantiles"]])
-    assert llq16.values_of(found[:, 0]).tolist() == [value for _, value in vector["quantiles"]]
+    result = llq16.quantiles(words, lengths, [q / 1000 for q, _ in vector["quantiles"]])
+    assert llq16.values_of(result[:, 0]).tolist() == [value for _, value in vector["quantiles"]]
 
 
 @pytest.mark.parametrize("vector", VECTORS["merges"], ids=lambda v: str(len(v["joined"])))
@@ -89,8 +89,8 @@ def test_quantiles_of_many_groups_are_those_of_each(groups, q, shuffled):
     if shuffled:  # readers accept any order of words
         parts = [part[::-1] for part in parts]
     lengths = np.array([part.size for part in parts])
-    found = llq16.quantiles(np.concatenate(parts), lengths, [q])[0]
-    for group, got in zip(groups, found.tolist(), strict=True):
+    result = llq16.quantiles(np.concatenate(parts), lengths, [q])[0]
+    for group, got in zip(groups, result.tolist(), strict=True):
         if group:
             ranked = sorted(map(clamped, group))
             exact = ranked[max(1, math.ceil(q * len(ranked))) - 1]
@@ -112,7 +112,7 @@ def test_canonical_words_are_few_ordered_and_keep_every_count(runs):
 
 
 def naive_canonical(bins: list[int], counts: list[int]) -> list[int]:
-    """The definition of the canonical form, word for word."""
+    """Return the canonical form by its definition."""
     out = []
     for bin_, left in zip(bins, counts, strict=True):
         while left >= 2**21:

@@ -44,7 +44,7 @@ def same(one: object, other: object) -> None:
 
 
 def raw(rng: np.random.Generator) -> Raw:
-    """One peer's window: sometimes silent, sometimes with delays at and below zero, sometimes with heavy tails."""
+    """Draw a peer's window: sometimes silent, sometimes with delays at and below zero, sometimes with heavy tails."""
     if rng.random() < 0.15:
         return silent()
     base = rng.choice([-500, 40, 60_000, 2_000_000])
@@ -60,19 +60,21 @@ def raw(rng: np.random.Generator) -> Raw:
 
 def frames(rng: np.random.Generator, size: int) -> list[Frame]:
     """Windows of three VMs towards some of eight."""
-    found = []
+    collected = []
     for at in range(size):
         peers = {int(key): raw(rng) for key in rng.choice(np.arange(10, 18), rng.integers(1, 8), replace=False)}
-        made = frame_of(RawWindow(1 + at % 3, peers))
+        result = frame_of(RawWindow(1 + at % 3, peers))
         if at % 2:
-            widths = frame.widths_of(made.stats.flows)
-            counts = [np.repeat(made.stats.columns[frame.COUNT, d], widths) for d in range(2)]
+            widths = frame.widths_of(result.stats.flows)
+            counts = [np.repeat(result.stats.columns[frame.COUNT, d], widths) for d in range(2)]
             flows = np.zeros((3, 2, int(widths.sum())), np.int32)
             flows[frame.FLOW_COUNT] = counts
             flows[frame.FLOW_MIN :] = 1_000 * (flows[frame.FLOW_COUNT] > 0)
-            made = Frame(made.vm_key, made.targets, frame.Stats(*astuple_of(made.stats)[:4], flows), made.sketches)
-        found.append(made)
-    return found
+            result = Frame(
+                result.vm_key, result.targets, frame.Stats(*astuple_of(result.stats)[:4], flows), result.sketches
+            )
+        collected.append(result)
+    return collected
 
 
 def astuple_of(stats: frame.Stats) -> tuple:
@@ -90,15 +92,15 @@ def stored(parts: list[Frame], rng: np.random.Generator) -> list[StoredFrame]:
 
 
 def corrections(rng: np.random.Generator) -> list[Corrections]:
-    """Two stretches of time, in each most pairs have a correction."""
-    found = []
+    """Draw corrections of two time ranges; most pairs have one in each."""
+    collected = []
     for start in (0, 20):
         pairs = [(client, target) for client in (1, 2, 3) for target in range(10, 18) if rng.random() < 0.7]
         shifts = np.zeros(len(pairs), SHIFTS)
         shifts["client"], shifts["target"] = np.array(pairs).T
         shifts["shift_ns"], shifts["bound_ns"] = rng.integers(-90_000, 90_000, (2, len(pairs)))
-        found.append(Corrections(start, start + 20, shifts))
-    return found
+        collected.append(Corrections(start, start + 20, shifts))
+    return collected
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -107,44 +109,46 @@ def corrections(rng: np.random.Generator) -> list[Corrections]:
 def test_blocks_are_decoded_as_by_numpy(seed, directions, shift):
     rng = np.random.default_rng(seed)
     blocks = stored(frames(rng, 7), rng)
-    stats = [oracle.decode_stats(one.stats) for one in blocks]
-    sketches = [oracle.decode_sketches(one.sketch, part) for one, part in zip(blocks, stats, strict=True)]
+    stats = [oracle.decode_stats(entry.stats) for entry in blocks]
+    sketches = [oracle.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats, strict=True)]
     together = frame.concatenate(stats)
-    same(unpacking.stats_of([one.stats for one in blocks]), together)
+    same(unpacking.stats_of([entry.stats for entry in blocks]), together)
     shifts = rng.integers(-90_000, 90_000, together.targets) if shift else np.empty(0, np.int64)
-    found = unpacking.sketches_of([one.sketch for one in blocks], together, directions, shifts)
+    result = unpacking.sketches_of([entry.sketch for entry in blocks], together, directions, shifts)
     expected = unpacking.shifted(frame.concatenate_sketches(sketches), shifts)
     kept = np.isin(DIRECTIONS, directions)
-    same(found.lengths, np.where(kept[:, None], expected.lengths, 0))
-    same(found.words, expected.words[np.repeat(kept, expected.lengths.sum(axis=1))])
+    same(result.lengths, np.where(kept[:, None], expected.lengths, 0))
+    same(result.words, expected.words[np.repeat(kept, expected.lengths.sum(axis=1))])
 
 
 def test_very_many_blocks_are_decoded_as_by_numpy():
-    """So many that two threads share them."""
+    """Enough blocks for two threads."""
     rng = np.random.default_rng(11)
     blocks = stored(frames(rng, 40), rng) * 60
-    stats = [oracle.decode_stats(one.stats) for one in blocks[:40]] * 60
-    sketches = [oracle.decode_sketches(one.sketch, part) for one, part in zip(blocks, stats[:40] * 60, strict=False)]
+    stats = [oracle.decode_stats(entry.stats) for entry in blocks[:40]] * 60
+    sketches = [
+        oracle.decode_sketches(entry.sketch, part) for entry, part in zip(blocks, stats[:40] * 60, strict=False)
+    ]
     together = frame.concatenate(stats)
-    same(unpacking.stats_of([one.stats for one in blocks]), together)
+    same(unpacking.stats_of([entry.stats for entry in blocks]), together)
     whole = frame.concatenate_sketches(sketches)
-    same(unpacking.sketches_of([one.sketch for one in blocks], together), whole)
+    same(unpacking.sketches_of([entry.sketch for entry in blocks], together), whole)
     codes = together.quantiles[1, frame.ROUND_TRIP]
-    same(unpacking.round_trip_codes([one.stats for one in blocks], 1), codes)
+    same(unpacking.round_trip_codes([entry.stats for entry in blocks], 1), codes)
     owners = rng.integers(0, 50, whole.lengths.size)
     merged = llq16.merge_groups(whole.words, whole.lengths.reshape(-1), owners, 50, frame.QUANTILES)
     same(merged, merged_of(whole.words, whole.lengths.reshape(-1), owners, 50, frame.QUANTILES))
 
 
 def merged_of(words, lengths, owners, groups, at):
-    found = numpy_llq16.merge_groups(words, lengths, owners, groups, at)
-    return llq16.Merged(found.totals, found.bins, found.words, found.lengths)
+    result = numpy_llq16.merge_groups(words, lengths, owners, groups, at)
+    return llq16.Merged(result.totals, result.bins, result.words, result.lengths)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("quantile", range(4))
 def test_codes_of_round_trips_are_read_as_by_numpy(seed, quantile):
-    blobs = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(seed), 30)]
+    blobs = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(seed), 30)]
     expected = np.concatenate([oracle.decode_stats(blob).quantiles[quantile, frame.ROUND_TRIP] for blob in blobs])
     same(unpacking.round_trip_codes(blobs, quantile), expected)
 
@@ -163,17 +167,17 @@ def test_codes_next_to_rests_that_are_not_unary(quantile):
 def test_codes_of_blocks_that_end_too_soon_are_refused():
     blob = frame.encode_stats(frames(np.random.default_rng(3), 1)[0].stats)
     longer = blob[:2] + (200).to_bytes(2, "little")
-    made = longer + rice.checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
+    result = longer + rice.checksum(int.from_bytes(longer, "little"), blob[8:]).to_bytes(4, "little") + blob[8:]
     assert unpacking.round_trip_codes([blob], 0).size
     with pytest.raises(FrameError, match="beyond their bytes"):
-        unpacking.round_trip_codes([blob, made], 0)
+        unpacking.round_trip_codes([blob, result], 0)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("words_too", [True, False])
 def test_ranges_merge_as_by_numpy(seed, words_too):
     rng = np.random.default_rng(seed)
-    blocks = sorted(stored(frames(rng, 30), rng), key=lambda one: one.vm_key)
+    blocks = sorted(stored(frames(rng, 30), rng), key=lambda item: item.vm_key)
     chunks, known = [blocks[:11], blocks[11:12], blocks[12:]], corrections(rng)
     pairs, sketches = merge.merged(chunks, 100, corrections=known, quantiles_of=DIRECTIONS, words_too=words_too)
     piece = merge.gathered(blocks, known, DIRECTIONS)
@@ -198,14 +202,14 @@ def alike(columns: frame.Columns, others: frame.Columns) -> None:
 
 def test_a_range_larger_than_what_is_decoded_at_once_merges_alike(monkeypatch):
     rng = np.random.default_rng(3)
-    blocks = sorted(stored(frames(rng, 40), rng), key=lambda one: one.vm_key)
+    blocks = sorted(stored(frames(rng, 40), rng), key=lambda item: item.vm_key)
     whole = merge.merged([blocks], 100, quantiles_of=DIRECTIONS)
     monkeypatch.setattr(merge, "_TARGETS_AT_ONCE", 12)
     pieces = [blocks[at : at + 3] for at in range(0, len(blocks), 3)]
-    found = merge.merged(pieces, 100, quantiles_of=DIRECTIONS)
-    same((found[0].clients, found[0].targets, found[0].stats.quantiles),
+    result = merge.merged(pieces, 100, quantiles_of=DIRECTIONS)
+    same((result[0].clients, result[0].targets, result[0].stats.quantiles),
          (whole[0].clients, whole[0].targets, whole[0].stats.quantiles))  # fmt: skip
-    same(found[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]],
+    same(result[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]],
          whole[0].stats.columns[[frame.COUNT, frame.MIN, frame.MAX]])  # fmt: skip
 
 
@@ -215,13 +219,13 @@ def test_sketches_of_very_many_values_merge_as_by_numpy():
     lengths = np.full(400, 10)
     owners = rng.integers(-1, 5, 400)
     at = (0.01, 0.5, 0.9, 0.999, 1.0)
-    found = llq16.merge_groups(words, lengths, owners, 7, at)
-    same(found, merged_of(words, lengths, owners, 7, at))
-    assert found.totals.max() > 1 << 24
-    assert (found.bins[:, 5:] == llq16.EMPTY).all()
-    same(llq16.canonical(found.words, found.lengths), (found.words, found.lengths))
+    result = llq16.merge_groups(words, lengths, owners, 7, at)
+    same(result, merged_of(words, lengths, owners, 7, at))
+    assert result.totals.max() > 1 << 24
+    assert (result.bins[:, 5:] == llq16.EMPTY).all()
+    same(llq16.canonical(result.words, result.lengths), (result.words, result.lengths))
     same(llq16.merge(words, llq16.owners_of(lengths), 400), numpy_llq16.merge(words, llq16.owners_of(lengths), 400))
-    same(llq16.summarise(found.words, found.lengths, at), numpy_llq16.summarise(found.words, found.lengths, at))
+    same(llq16.summarise(result.words, result.lengths, at), numpy_llq16.summarise(result.words, result.lengths, at))
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -271,7 +275,7 @@ def test_broken_blocks_are_refused(kind, harm, complaint):
 
 @pytest.mark.parametrize("kind", ["stats", "sketches"])
 def test_any_bytes_with_a_checksum_are_read_or_refused(kind):
-    """Whoever can write to the database can write anything: never a crash."""
+    """The database may contain any bytes: reading them never crashes."""
     rng = np.random.default_rng(7)
     part = frames(rng, 1)[0]
     good = frame.encode_stats(part.stats) if kind == "stats" else frame.encode_sketches(part.sketches, part.stats)
@@ -298,12 +302,12 @@ def test_any_bytes_with_a_checksum_are_read_or_refused(kind):
 @pytest.mark.parametrize("metric", Metric)
 def test_matrices_are_measured_as_by_numpy(seed, metric):
     rng = np.random.default_rng(seed)
-    found, _ = merge.newest(stored(frames(rng, 6), rng))
+    result, _ = merge.newest(stored(frames(rng, 6), rng))
     axis = np.array([1, 2, 3, 9, *range(17, 9, -1)])
     planned = rng.random((axis.size, axis.size)) < 0.9
-    last = int(found.ended_at_s.max())
-    cells = matrix.vm_cells(axis, planned, found, last + 20.0, 3)
-    same(cells, numpy_matrix.vm_cells(axis, planned, found, last + 20.0, 3))
+    last = int(result.ended_at_s.max())
+    cells = matrix.vm_cells(axis, planned, result, last + 20.0, 3)
+    same(cells, numpy_matrix.vm_cells(axis, planned, result, last + 20.0, 3))
     for statistic in Statistic:
         measured = matrix.measure(cells, metric, statistic)
         same(measured, numpy_matrix.measure(cells, metric, statistic))
@@ -327,8 +331,8 @@ def test_frames_are_packed_as_by_numpy(seed):
     wild = frame.Stats(columns, codes, flows, rng.integers(0, 3, 40).astype(np.uint8), by_flow)
     none = frame.Sketches(np.zeros((3, 40), np.int64), np.empty(0, np.uint16))
     every = [(wild, none), *((part.stats, part.sketches) for part in parts)]
-    packed = [frame.encode(*one) for one in every]
-    assert packed == [oracle.encode(*one) for one in every]
+    packed = [frame.encode(*frame_parts) for frame_parts in every]
+    assert packed == [oracle.encode(*frame_parts) for frame_parts in every]
     same(frame.decode_stats(packed[0][0][0]), wild)
 
 
@@ -341,11 +345,11 @@ def test_frames_of_many_blocks_are_packed_as_by_numpy(flows):
     stats = frame.Stats(*astuple_of(whole.stats)[:2], widths, whole.stats.asymmetry_source, by_flow)
     whole = Frame(1, whole.targets, stats, whole.sketches)
     packed = whole.encoded()
-    assert [blobs for _, *blobs in packed] == [list(one) for one in oracle.encode(whole.stats, whole.sketches)]
+    assert [blobs for _, *blobs in packed] == [list(item) for item in oracle.encode(whole.stats, whole.sketches)]
     assert [targets.size for targets, *_ in packed] == [256, 256, 88]
     for block, (targets, *blobs) in zip(whole.blocks(), packed, strict=True):
-        found = frame.decode_stats(blobs[0])
-        same((block.targets, block.stats, block.sketches), (targets, found, frame.decode_sketches(blobs[1], found)))
+        decoded = frame.decode_stats(blobs[0])
+        same((block.targets, block.stats, block.sketches), (targets, decoded, frame.decode_sketches(blobs[1], decoded)))
 
 
 @pytest.mark.parametrize("flows", [False, True])
@@ -366,18 +370,18 @@ def test_single_targets_of_blocks_are_read_like_all_of_them(seed, flows):
 
 
 def window(rng: np.random.Generator) -> Report:
-    """A report of one window towards eight peers."""
+    """Return a report of one window towards eight peers."""
     return report_of(3, {int(key): raw(rng) for key in range(10, 18)}, 1_795_000_000)
 
 
 def said(message: Report) -> object:
     """Columns of the first window by the native module, or why they are refused."""
     try:
-        (found,) = windows_of(message, 1)
+        (result,) = windows_of(message, 1)
     except MalformedReport as refusal:
         return str(refusal)
-    stats = found.stats
-    return found.targets, stats.columns, stats.quantiles, stats.flows, found.sketches, found.clamped
+    stats = result.stats
+    return result.targets, stats.columns, stats.quantiles, stats.flows, result.sketches, result.clamped
 
 
 def said_by_numpy(message: Report) -> object:
@@ -391,7 +395,7 @@ def said_by_numpy(message: Report) -> object:
 def test_reports_are_read_as_by_numpy(seed):
     message = window(np.random.default_rng(seed))
     if seed % 2:  # bins that do not ascend are put in order
-        part = next(one for one in (message.windows[0].outbound, message.windows[0].inbound) if len(one.sketch) > 4)
+        part = next(item for item in (message.windows[0].outbound, message.windows[0].inbound) if len(item.sketch) > 4)
         at = 2 * sum(part.sketch_words[: int(np.argmax(part.sketch_words))])
         words = part.sketch[at : at + 4]
         part.sketch = part.sketch[:at] + words[2:] + words[:2] + part.sketch[at + 4 :]
@@ -408,9 +412,9 @@ def test_reports_are_read_as_by_numpy(seed):
 def test_reports_are_refused_as_by_numpy(column, value, direction):
     message = report_of(3, {int(key): simple(50_000 + int(key)) for key in range(10, 18)}, 1_795_000_000)
     getattr(getattr(message.windows[0], direction), column)[4] = value
-    found = said(message)
-    same(found, said_by_numpy(message))
-    assert isinstance(found, str) == (column != "clock_error_ns" or direction == "round_trip")
+    result = said(message)
+    same(result, said_by_numpy(message))
+    assert isinstance(result, str) == (column != "clock_error_ns" or direction == "round_trip")
 
 
 @pytest.mark.parametrize("column", ["count", "sent", "m2", "clock_error_ns", "sketch_words"])
@@ -426,7 +430,7 @@ def test_columns_of_another_length_are_refused_as_by_numpy(column, size):
 
 
 def whole_report(rng: np.random.Generator) -> Report:
-    """Two windows, with all that an agent may report next to the columns."""
+    """Return a report of two windows with all fields that an agent may send."""
     message = window(rng)
     add_window(message, 4, {int(key): raw(rng) for key in range(20, 23)}, 1_795_000_010)
     first = message.windows[0]
@@ -445,7 +449,7 @@ def outcome(body: bytes) -> object:
 
 
 def outcome_by_library(body: bytes) -> object:
-    """The same after the protobuf library has read the body and written it again."""
+    """Return the outcome of the body after the protobuf library has parsed and serialised it."""
     message = Report()
     try:
         message.ParseFromString(body)
@@ -470,11 +474,11 @@ def test_harmed_bodies_are_read_or_refused_as_by_the_library():
         bodies.append(bytes(body))
     bodies += [good + good, good[:40] + good, b"", b"\x22\x00", good + b"\x22\x80\x00"]
     for body in bodies:
-        found, expected = outcome(body), outcome_by_library(body)
+        result, expected = outcome(body), outcome_by_library(body)
         if expected is None:
-            assert isinstance(found, str)
+            assert isinstance(result, str)
         else:
-            same(found, expected)
+            same(result, expected)
 
 
 def test_columns_that_are_not_packed_are_read():

@@ -27,14 +27,14 @@ PTPD = """# Timestamp, State, Clock ID, One Way Delay, Offset From Master, Slave
 
 
 def test_a_statistics_log_of_ptpd_gives_round_trips():
-    found = list(readers.read_ptpd(io.StringIO(PTPD), "a", "b"))
+    entry = list(readers.read_ptpd(io.StringIO(PTPD), "a", "b"))
     at = 1_478_531_202_250_000_000
-    assert found[:2] == [
+    assert entry[:2] == [
         Exchange(at, "a", "b", 45_000, 45_000, 90_000, 45_000),
         Exchange(at + 10**9, "a", "b", 47_000, 47_000, 94_000, 47_000),
     ]
-    assert isinstance(found[2], LineError)
-    assert (found[2].line, len(found)) == (6, 3)
+    assert isinstance(entry[2], LineError)
+    assert (entry[2].line, len(entry)) == (6, 3)
     with pytest.raises(TraceError):
         list(readers.read_ptpd(io.StringIO("1,2,3\n"), "a", "b"))
 
@@ -52,16 +52,16 @@ def test_a_csv_trace_is_read_line_by_line():
         "1763632803,a\n"
     )
     zones = Zones({})
-    found = list(readers.read_csv(io.StringIO(text), zones))
-    assert found[:3] == [
+    entry = list(readers.read_csv(io.StringIO(text), zones))
+    assert entry[:3] == [
         Exchange(1_795_168_800_500_000_000, "a", "b", 50_500, 60_000, 110_500),
         Exchange(1_763_632_801_250_000_000, "b", "c", 41_000, None, None),
         Exchange(1_763_632_802_000_000_000, "a", "c", None, None, None),
     ]
-    assert [(one.line, one.message.split(":")[0]) for one in found[3:]] == [
-        (6, "`at` is no time"),
+    assert [(outcome.line, outcome.message.split(":")[0]) for outcome in entry[3:]] == [
+        (6, "`at` is not a time"),
         (7, "source and target must be two different names"),
-        (8, "outbound_us is no number"),
+        (8, "outbound_us is not a number"),
         (9, "2 values for 6 columns"),
     ]
     assert zones.of == {"a": "east"}
@@ -89,23 +89,23 @@ def test_windows_hold_what_the_exchanges_say():
             )
         )
     keys = {"a": 5, "b": 3, "c": 9}
-    found = windowing.windows(exchanges[::-1], keys, 10, shift_s=1_000)
+    entry = windowing.windows(exchanges[::-1], keys, 10, shift_s=1_000)
     seen = 0
-    for window in found:
+    for window in entry:
         for i, target in enumerate(window.frame.targets.tolist()):
             mine = [
-                one
-                for one in exchanges
-                if (keys[one.source], keys[one.target]) == (window.frame.vm_key, target)
-                and window.started_at_s <= one.at_ns // 10**9 + 1_000 < window.started_at_s + 10
+                item
+                for item in exchanges
+                if (keys[item.source], keys[item.target]) == (window.frame.vm_key, target)
+                and window.started_at_s <= item.at_ns // 10**9 + 1_000 < window.started_at_s + 10
             ]
             seen += len(mine)
             columns = window.frame.stats.columns[:, :, i]
             for d, values in enumerate(
                 [
-                    [one.outbound_ns for one in mine if one.outbound_ns is not None],
-                    [one.inbound_ns for one in mine if one.inbound_ns is not None],
-                    [one.round_trip_ns for one in mine if one.round_trip_ns is not None],
+                    [item.outbound_ns for item in mine if item.outbound_ns is not None],
+                    [item.inbound_ns for item in mine if item.inbound_ns is not None],
+                    [item.round_trip_ns for item in mine if item.round_trip_ns is not None],
                 ]
             ):
                 assert columns[frame.COUNT, d] == len(values)
@@ -115,7 +115,7 @@ def test_windows_hold_what_the_exchanges_say():
                 assert sd == pytest.approx(np.std(values), rel=1e-3)
             assert (columns[frame.SENT, 2], columns[frame.LOST, 2]) == (
                 len(mine),
-                sum(one.outbound_ns is one.round_trip_ns is None for one in mine),
+                sum(item.outbound_ns is item.round_trip_ns is None for item in mine),
             )
     assert seen == len(exchanges)
 
@@ -135,8 +135,8 @@ def imported(owner: Member, mesh_id: str, text: str, **params) -> dict:
     )
     assert answer.status_code == 202, answer.text
     executor.run(owner.tenant_id, UUID(answer.json()["id"]))
-    found: dict = owner.get(answer.headers["location"]).json()
-    return found
+    entry: dict = owner.get(answer.headers["location"]).json()
+    return entry
 
 
 def test_an_imported_trace_is_asked_about_like_any_other(owner, make_mesh, queued):
@@ -204,11 +204,11 @@ def test_an_old_trace_is_refused_or_moved(owner, queued):
     assert job["state"] == "succeeded", job
     assert job["result"]["exchanges"] == 2
     assert job["result"]["shifted_s"] % 600 == 0
-    found = owner.get(
+    entry = owner.get(
         f"/v1/meshes/{mesh}/matrix",
         params={"from": job["result"]["from"], "to": job["result"]["to"], "metric": "round_trip", "statistic": "max"},
     ).json()
-    assert found["values"] == [[None, 94_000], [94_000, None]]
+    assert entry["values"] == [[None, 94_000], [94_000, None]]
 
 
 def test_traces_that_cannot_be_taken_in(owner, other_owner, make_mesh, queued):

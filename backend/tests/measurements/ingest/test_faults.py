@@ -23,7 +23,7 @@ from redis import Redis
 from sqlalchemy import text
 
 from sinemora import migrate
-from sinemora.embedded.postgres import OWNER_ROLE, PostgresServer
+from sinemora.embedded.servers.postgres import OWNER_ROLE, PostgresServer
 from sinemora.kit import db
 from sinemora.kit.db import system_session
 from sinemora.main import create_app
@@ -40,7 +40,7 @@ SMALL_DISK = "SINEMORA_TEST_SMALL_DISK"
 
 
 def stored(mesh: MeshWorld) -> Counter[tuple[int, int]]:
-    """How often each window of each VM of a mesh is stored."""
+    """Count how often each window of each VM of a mesh is stored."""
     with system_session() as session:
         rows = session.execute(
             text("SELECT vm_key, extract(epoch FROM started_at)::bigint FROM probe_frames WHERE mesh_key = :mesh"),
@@ -74,12 +74,12 @@ def test_reports_in_any_order_any_number_of_times_and_of_any_day(owner, make_mes
     outcomes = Counter((status, code) for _, status, code in answers)
     assert outcomes == {(204, ""): 280, (422, "window_too_old"): 8, (422, "window_in_future"): 4}
     acknowledged = {window for window, status, _ in answers if status == 204}
-    found = stored(mesh)
-    assert found == Counter(acknowledged)
+    result = stored(mesh)
+    assert result == Counter(acknowledged)
     with capsys.disabled():
         print(
             f"\n{len(sending)} reports out of order by 8 at once: {outcomes[204, '']} acknowledged, of"
-            f" {len(acknowledged)} windows; {found.total()} stored, 0 lost, 0 twice;"
+            f" {len(acknowledged)} windows; {result.total()} stored, 0 lost, 0 twice;"
             " refused: 8 a week old, 4 of tomorrow"
         )
 

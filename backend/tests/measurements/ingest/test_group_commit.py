@@ -24,7 +24,7 @@ async def outcome(writing: Awaitable[None]) -> str:
 
 
 class Store:
-    """Remembers its batches; can be held, and refuses what it is told to."""
+    """Store that records its batches, can be blocked, and refuses chosen items."""
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
@@ -48,7 +48,7 @@ def test_an_idle_writer_stores_at_once_and_a_busy_one_in_batches():
         store.held.clear()
         waiting = [asyncio.ensure_future(writer.write(str(n), 1)) for n in range(20)]
         await asyncio.sleep(0.1)
-        assert not any(one.done() for one in waiting)  # nothing is acknowledged before its commit
+        assert not any(write.done() for write in waiting)  # nothing is acknowledged before its commit
         store.held.set()
         await asyncio.gather(*waiting)
         writer.close()
@@ -64,9 +64,9 @@ def test_one_bad_report_fails_alone():
         store = Store()
         writer = BatchWriter(store, 100, 50)
         store.refused["bad"] = ValueError("no")
-        found = await asyncio.gather(*(outcome(writer.write(name, 1)) for name in ("a", "bad", "b", "c")))
+        result = await asyncio.gather(*(outcome(writer.write(name, 1)) for name in ("a", "bad", "b", "c")))
         writer.close()
-        assert found == ["stored", "report_not_storable", "stored", "stored"]
+        assert result == ["stored", "report_not_storable", "stored", "stored"]
 
     run(story)
 

@@ -67,10 +67,10 @@ def test_an_acknowledged_window_is_committed_as_it_was_sent(mesh):
     assert (row.tenant_key, row.mesh_key, row.vm_key) == (mesh.owner.tenant_key, mesh.key, mesh.agents[0].vm_key)
     assert (row.started_s, row.window_s, row.block, row.n) == (started, 10, 0, 2)
     assert row.target_keys == sorted(peers)
-    found = frame.decode_stats(row.stats)
-    assert np.array_equal(found.columns, expected.stats.columns)
-    assert np.array_equal(found.quantiles, expected.stats.quantiles)
-    assert np.array_equal(frame.decode_sketches(row.sketch, found).words, expected.sketches.words)
+    decoded = frame.decode_stats(row.stats)
+    assert np.array_equal(decoded.columns, expected.stats.columns)
+    assert np.array_equal(decoded.quantiles, expected.stats.quantiles)
+    assert np.array_equal(frame.decode_sketches(row.sketch, decoded).words, expected.sketches.words)
     assert count(mesh, "path_latest") == 1
     assert rows(mesh, "SELECT minute FROM rollup_marks")[0][0].timestamp() == started // 60 * 60
 
@@ -105,7 +105,9 @@ def test_many_agents_at_once_are_all_stored(owner, make_mesh):
     with ThreadPoolExecutor(12) as pool:
         answers = list(
             pool.map(
-                lambda one: send(mesh.agents[one[0]], report_of(mesh.key, peers_of(mesh, one[0]), started - one[1])),
+                lambda item: send(
+                    mesh.agents[item[0]], report_of(mesh.key, peers_of(mesh, item[0]), started - item[1])
+                ),
                 [(agent, ago) for agent in range(12) for ago in (0, 10, 20)],
             )
         )
@@ -136,11 +138,11 @@ def test_more_than_256_peers_are_stored_in_blocks(owner, make_mesh, database: En
         )
     keys = [row[0] for row in rows(mesh, "SELECT key FROM vms WHERE name LIKE 'vm-%' ORDER BY key")]
     sent(mesh.agents[0], report_of(mesh.key, {key: simple(40_000 + key) for key in keys}))
-    found = rows(
+    result = rows(
         mesh, "SELECT block, n, target_keys FROM probe_frames f JOIN rosters r ON r.key = roster_key ORDER BY block"
     )
-    assert [(row.block, row.n) for row in found] == [(0, 256), (1, 44)]
-    assert found[0].target_keys + found[1].target_keys == keys
+    assert [(row.block, row.n) for row in result] == [(0, 256), (1, 44)]
+    assert result[0].target_keys + result[1].target_keys == keys
 
 
 def test_the_agent_counts_as_reporting_and_its_health_is_kept(mesh, owner):
@@ -232,10 +234,10 @@ def test_a_mesh_made_a_moment_ago_is_known(mesh, owner, make_mesh):
 
 def test_a_window_from_the_future_names_the_skew(mesh):
     answer = send(mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(-360)))
-    found = problem(answer)
-    assert (answer.status_code, found["code"]) == (422, "window_in_future")
-    assert found["skew_s"] == pytest.approx(3610, abs=12)
-    assert "server_time_ns" in found["detail"]
+    details = problem(answer)
+    assert (answer.status_code, details["code"]) == (422, "window_in_future")
+    assert details["skew_s"] == pytest.approx(3610, abs=12)
+    assert "server_time_ns" in details["detail"]
 
 
 def test_a_window_older_than_what_is_kept(mesh):
@@ -287,25 +289,27 @@ def test_a_malformed_report_is_refused_and_the_field_named(mesh, spoil, pointer)
     report = report_of(mesh.key, peers_of(mesh))
     spoil(report)
     answer = mesh.agents[0].post(REPORTS, content=report.SerializeToString(), headers=PROTOBUF)
-    found = problem(answer)
-    assert (answer.status_code, found["code"]) == (422, "malformed_report")
-    assert found["errors"][0]["pointer"] == f"#/{pointer}"
+    details = problem(answer)
+    assert (answer.status_code, details["code"]) == (422, "malformed_report")
+    assert details["errors"][0]["pointer"] == f"#/{pointer}"
     assert count(mesh, "probe_frames") == 0
 
 
 def test_delays_of_a_peer_that_never_answered_are_not_believed(mesh):
     report = report_of(mesh.key, {mesh.agents[1].vm_key: silent()})
     report.windows[0].inbound.max_ns[0] = 5
-    found = problem(mesh.agents[0].post(REPORTS, content=report.SerializeToString(), headers=PROTOBUF))
-    assert found["errors"][0]["pointer"] == "#/windows/0/inbound/mean_ns" or "min_ns" in found["errors"][0]["pointer"]
+    details = problem(mesh.agents[0].post(REPORTS, content=report.SerializeToString(), headers=PROTOBUF))
+    assert (
+        details["errors"][0]["pointer"] == "#/windows/0/inbound/mean_ns" or "min_ns" in details["errors"][0]["pointer"]
+    )
 
 
 def test_one_bad_window_refuses_the_whole_report(mesh):
     report = report_of(mesh.key, peers_of(mesh))
     add_window(report, mesh.key, peers_of(mesh), window_start(2)).outbound.count[0] += 1
-    found = problem(send(mesh.agents[0], report))
-    assert found["errors"][0]["pointer"] == "#/windows/1/outbound/sketch"
-    assert "windows[1].outbound.sketch" in found["detail"]
+    details = problem(send(mesh.agents[0], report))
+    assert details["errors"][0]["pointer"] == "#/windows/1/outbound/sketch"
+    assert "windows[1].outbound.sketch" in details["detail"]
     assert count(mesh, "probe_frames") == 0
 
 
@@ -315,11 +319,11 @@ def test_numbers_beyond_32_bits_are_clamped(mesh):
     report.windows[0].outbound.clock_error_ns[0] = 2**64 - 1
     report.windows[0].outbound.m2[0] = 1e300
     sent(mesh.agents[0], report)
-    found = frame.decode_stats(rows(mesh, "SELECT stats FROM probe_frames")[0][0])
-    assert found.columns[frame.MAX, 0, 0] == 2**31 - 1
-    assert found.columns[frame.CLOCK_ERROR, 0, 0] == 2**31 - 1
-    assert np.isfinite(found.m2).all()
-    assert found.quantiles[2, 0, 0] > 1  # the sketch reaches further than 32 bits
+    decoded = frame.decode_stats(rows(mesh, "SELECT stats FROM probe_frames")[0][0])
+    assert decoded.columns[frame.MAX, 0, 0] == 2**31 - 1
+    assert decoded.columns[frame.CLOCK_ERROR, 0, 0] == 2**31 - 1
+    assert np.isfinite(decoded.m2).all()
+    assert decoded.quantiles[2, 0, 0] > 1  # the sketch reaches further than 32 bits
 
 
 @pytest.mark.parametrize(
@@ -358,7 +362,7 @@ def test_a_zip_bomb_that_hides_its_size_is_stopped_early(mesh):
 
 
 def test_golden_report_of_the_agent_is_stored(mesh):
-    """The bytes the agent's tests write, about peers that exist here."""
+    """The golden bytes of the agent's tests, with peers that exist here."""
     report = Report.FromString((GOLDEN / "report.bin").read_bytes())
     assert json_format.Parse((GOLDEN / "report.json").read_text(), Report()) == report
     window = report.windows[0]
@@ -368,10 +372,10 @@ def test_golden_report_of_the_agent_is_stored(mesh):
     window.evidence[0].peer_key = others[2]
     sent(mesh.agents[0], report)
     ((row),) = rows(mesh, "SELECT n, stats FROM probe_frames")
-    found = frame.decode_stats(row.stats)
+    decoded = frame.decode_stats(row.stats)
     assert row.n == 2
-    assert found.columns[frame.MIN].tolist() == [[45_000, 0], [-500, 0], [44_500, 0]]
-    assert found.columns[frame.LOST].tolist() == [[1, 80], [0, -1], [1, 80]]
+    assert decoded.columns[frame.MIN].tolist() == [[45_000, 0], [-500, 0], [44_500, 0]]
+    assert decoded.columns[frame.LOST].tolist() == [[1, 80], [0, -1], [1, 80]]
 
 
 def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
@@ -381,14 +385,14 @@ def test_a_golden_report_that_tells_flows_and_clocks_is_stored(mesh):
     window.mesh_key, window.started_at_s = mesh.key, window_start()
     window.peer_keys[:] = sorted([mesh.agents[1].vm_key, mesh.agents[2].vm_key, mesh.agents[0].vm_key + 3])
     window.ClearField("evidence")
-    (found,) = windows_of(report, mesh.agents[0].vm_key)
-    assert found.stats.flows.tolist() == [1, 1, 2]
-    assert found.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED, frame.ASSUMED]
-    assert found.stats.by_flow[:, 0].tolist() == [[2, 1], [45_000, 1_000_000], [45_000, 1_000_000]]
-    assert found.clocks is not None
-    assert found.clocks.offset_ns.tolist() == [-1_500, 0, 9_000_000_000_000]
-    assert found.clocks.error_ns.tolist() == [80, NO_CLOCK, 2_500]
-    assert found.clocks.skew_ppb.tolist() == [0, 0, -31_250]
+    (result,) = windows_of(report, mesh.agents[0].vm_key)
+    assert result.stats.flows.tolist() == [1, 1, 2]
+    assert result.stats.asymmetry_source.tolist() == [frame.HARDWARE, frame.ASSUMED, frame.ASSUMED]
+    assert result.stats.by_flow[:, 0].tolist() == [[2, 1], [45_000, 1_000_000], [45_000, 1_000_000]]
+    assert result.clocks is not None
+    assert result.clocks.offset_ns.tolist() == [-1_500, 0, 9_000_000_000_000]
+    assert result.clocks.error_ns.tolist() == [80, NO_CLOCK, 2_500]
+    assert result.clocks.skew_ppb.tolist() == [0, 0, -31_250]
     window.peer_keys[2] = 10**9  # no VM of the tenant: its flows go with it
     sent(mesh.agents[0], report)
     ((row),) = rows(mesh, "SELECT stats FROM probe_frames")
@@ -423,7 +427,7 @@ def test_a_report_the_database_refuses_does_not_fail_its_neighbours(mesh, monkey
         bad = pool.submit(send, mesh.agents[0], report_of(mesh.key, peers_of(mesh), window_start(2, 7), 7))
         time.sleep(0.3)
         gate.set()
-        assert [one.result().status_code for one in good] == [204] * 6
+        assert [response.result().status_code for response in good] == [204] * 6
     assert (bad.result().status_code, problem(bad.result())["code"]) == (422, "report_not_storable")
     assert count(mesh, "probe_frames") == 6
 
@@ -464,7 +468,7 @@ def test_a_full_queue_asks_for_patience(mesh, monkeypatch: pytest.MonkeyPatch):
         # Two of them fill the queue; the others are refused at once.
         refused = [future.result() for future in islice(as_completed(rest, timeout=10), len(rest) - 2)]
         gate.set()
-        accepted = [one.result() for one in [first, *rest] if one.result().status_code == 204]
+        accepted = [item.result() for item in [first, *rest] if item.result().status_code == 204]
     assert len(accepted) == 3
     assert {(answer.status_code, problem(answer)["code"]) for answer in refused} == {(429, "ingest_busy")}
     assert all(int(answer.headers["retry-after"]) > 0 for answer in refused)
@@ -495,7 +499,7 @@ def test_whoever_asks_waits_for_one_report_and_not_for_all(mesh, monkeypatch: py
 
     monkeypatch.setattr(pipeline, "_prepare", refused)
     ended = asyncio.run(all_at_once())
-    assert [type(one) for one in ended] == [ProductError] * 20 + [type(None)]
+    assert [type(outcome) for outcome in ended] == [ProductError] * 20 + [type(None)]
     assert "report,report" not in ",".join(order)
 
 

@@ -37,7 +37,7 @@ Columns = npt.NDArray[np.int32]
 
 
 def pack_stats(columns: Columns, quantiles: Codes, flows: Codes, sources: Bytes, by_flow: Columns) -> bytes:
-    """The body of stats."""
+    """Return the body of stats."""
     body = bytes([by_flow.shape[2] > 0]) + pack(_stats_columns(columns, quantiles, flows, sources), STATS_SIGNED)
     if not by_flow.shape[2]:
         return body
@@ -46,35 +46,35 @@ def pack_stats(columns: Columns, quantiles: Codes, flows: Codes, sources: Bytes,
 
 
 def unpack_stats(body: bytes, n: int) -> tuple[Columns, Codes, Codes, Bytes, Columns]:
-    """What `pack_stats` was given; `n` targets. coding.Exhausted."""
+    """Return the arguments of `pack_stats`; `n` targets. coding.Exhausted."""
     read = Unpacker(body)
-    told = read.number(1)
-    found = read.columns([n] * len(STATS_SIGNED), STATS_SIGNED)
+    flags = read.number(1)
+    result = read.columns([n] * len(STATS_SIGNED), STATS_SIGNED)
     columns = np.empty((8, 3, n), np.int64)
-    columns[COUNT] = np.cumsum(found[0:3], axis=0)
-    columns[LOST] = found[3:6]
-    columns[SENT] = np.array(found[6:9]) + columns[COUNT] + columns[LOST]
-    columns[MIN, :ROUND_TRIP] = found[9:11]
-    columns[MEAN, :ROUND_TRIP] = np.array(found[11:13]) + columns[MIN, :ROUND_TRIP]
-    columns[MEAN, ROUND_TRIP] = wrapped(found[13] + columns[MEAN, OUTBOUND] + columns[MEAN, INBOUND])
-    columns[MIN, ROUND_TRIP] = columns[MEAN, ROUND_TRIP] - found[14]
+    columns[COUNT] = np.cumsum(result[0:3], axis=0)
+    columns[LOST] = result[3:6]
+    columns[SENT] = np.array(result[6:9]) + columns[COUNT] + columns[LOST]
+    columns[MIN, :ROUND_TRIP] = result[9:11]
+    columns[MEAN, :ROUND_TRIP] = np.array(result[11:13]) + columns[MIN, :ROUND_TRIP]
+    columns[MEAN, ROUND_TRIP] = wrapped(result[13] + columns[MEAN, OUTBOUND] + columns[MEAN, INBOUND])
+    columns[MIN, ROUND_TRIP] = columns[MEAN, ROUND_TRIP] - result[14]
     columns = wrapped(columns)
-    columns[MAX] = wrapped(np.array(found[15:18]) + columns[MEAN])
-    columns[CLOCK_ERROR] = found[18], wrapped(found[19] + found[18]), found[20]
-    turned = np.array(found[21:24]) + _squares(columns) & MASK
+    columns[MAX] = wrapped(np.array(result[15:18]) + columns[MEAN])
+    columns[CLOCK_ERROR] = result[18], wrapped(result[19] + result[18]), result[20]
+    turned = np.array(result[21:24]) + _squares(columns) & MASK
     columns[M2] = wrapped(turned << 8 | turned >> 24)
     middle, largest = _codes(columns)
     quantiles = np.empty((4, 3, n), np.int64)
-    quantiles[0] = np.array(found[24:27]) + middle
+    quantiles[0] = np.array(result[24:27]) + middle
     for q, fewer in enumerate(FEWER, 1):
-        left = np.array(found[24 + 3 * q : 27 + 3 * q])
+        left = np.array(result[24 + 3 * q : 27 + 3 * q])
         quantiles[q] = np.where(columns[COUNT] < fewer, largest - left, quantiles[q - 1] + left) & 0xFFFF
-    flows, by_flow = found[36].astype(np.uint16), np.empty((3, 2, 0), np.int32)
-    if told:
+    flows, by_flow = result[36].astype(np.uint16), np.empty((3, 2, 0), np.int32)
+    if flags:
         each = int(flows[flows > 1].sum(dtype=np.int64))
         by_flow = np.array(read.columns([each] * 6, FLOWS_SIGNED)).reshape(3, 2, each).astype(np.int32)
         by_flow[2] += by_flow[1]
-    return columns.astype(np.int32), quantiles.astype(np.uint16), flows, found[37].astype(np.uint8), by_flow
+    return columns.astype(np.int32), quantiles.astype(np.uint16), flows, result[37].astype(np.uint8), by_flow
 
 
 def _stats_columns(columns: Columns, quantiles: Codes, flows: Codes, sources: Bytes) -> list[Ints]:
@@ -110,62 +110,62 @@ def _codes(columns: Ints) -> tuple[Ints, Ints]:
 
 
 def _squares(columns: Ints) -> Ints:
-    """What m2 is near to, but for a factor: the square of the range, count times; as the upper 24 bits of a float32."""
+    """Return the prediction of m2 up to a factor: count · range², as the upper 24 bits of a float32."""
     span = columns[MAX].astype(np.float64) - columns[MIN]
     near: Ints = (span * span * columns[COUNT]).astype(np.float32).view(np.uint32).astype(np.int64) >> 8
     return near
 
 
 def pack_sketches(lengths: Ints, words: Words, columns: Columns) -> bytes:
-    """The body of sketches; `lengths` has shape (3, n), `columns` are those of their stats."""
+    """Return the body of sketches; `lengths` has shape (3, n), `columns` are those of their stats."""
     size = lengths.reshape(-1)
     way, bins, sizes, further = _written(size, words)
     least, most, n = llq16.bins_of(columns[MIN]).reshape(-1), llq16.bins_of(columns[MAX]).reshape(-1), size.size // 3
     some, ends = sizes > 0, np.cumsum(sizes)
     firsts, lasts = (ends - sizes)[some], (ends - 1)[some]
-    told = bool((bins[firsts] == least[some]).all() and (bins[lasts] == most[some]).all())
+    ends_stored = bool((bins[firsts] == least[some]).all() and (bins[lasts] == most[some]).all())
     heads = [*lengths] if way == WORDS else [*lengths, *sizes.reshape(3, n)]
-    parts = [bytes([way | ENDS_TOLD * told]), pack(heads, (False,) * len(heads))]
+    parts = [bytes([way | ENDS_TOLD * ends_stored]), pack(heads, (False,) * len(heads))]
     gaps, stays = np.diff(bins, prepend=0) & llq16.BINS - 1, np.ones(bins.size, bool)
     stays[firsts] = False
-    stays[lasts] &= not told
+    stays[lasts] &= not ends_stored
     cuts = [0, *np.cumsum(sizes.reshape(3, n).sum(axis=1)).tolist()]
     for direction in range(3):
         mine = slice(cuts[direction], cuts[direction + 1])
         known = firsts[(firsts >= mine.start) & (firsts < mine.stop)]
-        made = pack(
-            [bins[known][: 0 if told else None], gaps[mine][stays[mine]], *further[mine][None][: way != VALUES]],
+        result = pack(
+            [bins[known][: 0 if ends_stored else None], gaps[mine][stays[mine]], *further[mine][None][: way != VALUES]],
             _SIGNED_BY_WAY[way],
         )
-        parts += [len(made).to_bytes(4, "little"), made]
+        parts += [len(result).to_bytes(4, "little"), result]
     return b"".join(parts)
 
 
 def unpack_sketches(body: bytes, n: int, columns: Columns) -> tuple[Ints, Words]:
-    """What `pack_sketches` was given; `n` targets. coding.Exhausted."""
+    """Return the arguments of `pack_sketches`; `n` targets. coding.Exhausted."""
     read = Unpacker(body)
     mode = read.number(1)
-    way, told = mode & ~ENDS_TOLD, bool(mode & ENDS_TOLD)
-    found = read.columns([n] * (3 if way == WORDS else 6), (False,) * (3 if way == WORDS else 6))
+    way, ends_stored = mode & ~ENDS_TOLD, bool(mode & ENDS_TOLD)
+    result = read.columns([n] * (3 if way == WORDS else 6), (False,) * (3 if way == WORDS else 6))
     words = []
     for direction in range(3):
         read.number(4)
-        sizes = found[direction] if way == WORDS else found[direction + 3]
+        sizes = result[direction] if way == WORDS else result[direction + 3]
         some = sizes > 0
         many, held = int(sizes.sum()), int(np.count_nonzero(some))
-        left = int(np.maximum(sizes - 2, 0).sum()) if told else many - held
-        parts = [0 if told else held, left] + [many] * (way != VALUES)
+        left = int(np.maximum(sizes - 2, 0).sum()) if ends_stored else many - held
+        parts = [0 if ends_stored else held, left] + [many] * (way != VALUES)
         firsts, gaps, *more = read.columns(parts, _SIGNED_BY_WAY[way])
         ends = np.cumsum(sizes)
         starts, lasts = (ends - sizes)[some], (ends - 1)[some]
         stays = np.ones(many, bool)
         stays[starts] = False
-        if told:
+        if ends_stored:
             firsts, stays[lasts] = llq16.bins_of(columns[MIN, direction])[some], False
         steps = np.zeros(many, np.int64)
         steps[stays] = gaps
         bins = _running(steps, starts, firsts, sizes[some]) & llq16.BINS - 1
-        if told:
+        if ends_stored:
             bins[lasts] = llq16.bins_of(columns[MAX, direction])[some]
         if way == WORDS:
             words.append((bins << 5 | more[0]).astype(np.uint16))
@@ -177,12 +177,12 @@ def unpack_sketches(body: bytes, n: int, columns: Columns) -> tuple[Ints, Words]
             words.append((bins[begun] << 5 | np.diff(begun, append=many) - 1).astype(np.uint16))
         else:
             words.append(llq16.canonical_words(bins, _running(more[0], starts, more[0][starts], sizes[some]) + 1)[0])
-    return np.array(found[:3]), np.concatenate(words)
+    return np.array(result[:3]), np.concatenate(words)
 
 
 def _written(size: Ints, words: Words) -> tuple[int, Ints, Ints, Ints]:
-    """How sketches of `size` words each are written: the way, bins one by one, how many of them each sketch has, and
-    what is written beside them (codes, or what each bin of a sketch has more than the one before)."""
+    """Return the layout of sketches of `size` words each: its number, the bins, the number of bins of each sketch, and
+    the further column (codes, or the difference of each bin to the one before)."""
     bins, codes = words.astype(np.int64) >> 5, words.astype(np.int64) & 31
     again, lengths = llq16.canonical(words, size)
     if not (np.array_equal(lengths, size) and np.array_equal(again, words)):

@@ -34,7 +34,7 @@ def bins_of(values_ns: npt.ArrayLike) -> Ints:
 
 
 def values_of(bins: npt.NDArray[np.integer]) -> Ints:
-    """The value each bin stands for, in nanoseconds."""
+    """Return the value of each bin, ns."""
     values: Ints = VALUE_OF_BIN[bins]
     return values
 
@@ -51,7 +51,7 @@ def owners_of(lengths: Ints) -> Ints:
 
 
 def is_ordered(words: Words, lengths: Ints) -> bool:
-    """Whether the bins ascend within every group, as in the canonical form."""
+    """Return whether the bins ascend within every group, as in the canonical form."""
     bins = words >> 5
     falls = bins[1:] < bins[:-1]
     firsts = np.cumsum(lengths)[:-1]  # from one group to the next they may fall
@@ -77,15 +77,15 @@ def merge(words: Words, owners: Ints, groups: int) -> tuple[Words, Ints]:
 
 
 def canonical(words: Words, lengths: Ints) -> tuple[Words, Ints]:
-    """The same distributions in canonical form."""
+    """Return the distributions in canonical form."""
     return merge(words, owners_of(lengths), lengths.size)
 
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """Distributions by group: how many values, bins at the quantiles asked for, shape (quantiles, groups).
+    """Distributions by group: number of values, bins at the requested quantiles, shape (quantiles, groups).
 
-    `words` are their canonical sketches of `lengths` words each, None where nobody asked for them.
+    `words` are their canonical sketches of `lengths` words each, None if not requested.
     """
 
     totals: Ints
@@ -120,7 +120,7 @@ def quantiles(words: Words, lengths: Ints, at: Sequence[float]) -> Ints:
 
 
 def summarise(words: Words, lengths: Ints, at: Sequence[float]) -> tuple[Ints, Ints]:
-    """How many values each group holds, and its `quantiles`; for words that are ordered (see `is_ordered`)."""
+    """Return the number of values of each group and its `quantiles`, for ordered words (see `is_ordered`)."""
     running = np.zeros(words.size + 1, np.int64)
     np.cumsum(COUNT_OF_CODE[words & 31], out=running[1:])
     ends = np.cumsum(lengths)
@@ -128,8 +128,8 @@ def summarise(words: Words, lengths: Ints, at: Sequence[float]) -> tuple[Ints, I
     totals: Ints = running[ends] - before
     ranks = np.maximum(1, np.ceil(np.multiply.outer(np.asarray(at, np.float64), totals)).astype(np.int64))
     # An empty group finds a word of another one, or none; it is masked below.
-    found = np.minimum(np.searchsorted(running[1:], before + ranks), words.size - 1)
-    bins = words[found].astype(np.int64) >> 5 if words.size else np.zeros(ranks.shape, np.int64)
+    result = np.minimum(np.searchsorted(running[1:], before + ranks), words.size - 1)
+    bins = words[result].astype(np.int64) >> 5 if words.size else np.zeros(ranks.shape, np.int64)
     return totals, np.where(totals > 0, bins, EMPTY)
 
 
@@ -143,8 +143,8 @@ def canonical_words(bins: Ints, counts: Ints) -> tuple[Words, Ints]:
     left = counts - (millions << 20)
     powers = (left[:, None] >> _POWERS & 1).astype(bool)
     rest = left & 31
-    taken = millions + powers.sum(axis=1)
-    lengths = taken + (rest > 0) + (rest > 16)
+    word_counts = millions + powers.sum(axis=1)
+    lengths = word_counts + (rest > 0) + (rest > 16)
     ends = np.cumsum(lengths)
     starts = ends - lengths
     codes = np.full(int(ends[-1]), 31, np.int64)
@@ -152,6 +152,6 @@ def canonical_words(bins: Ints, counts: Ints) -> tuple[Words, Ints]:
     rank = np.cumsum(powers, axis=1)[row, column] - 1
     codes[starts[row] + millions[row] + rank] = 31 - column
     two = rest > 16
-    codes[(starts + taken)[two]] = 15
+    codes[(starts + word_counts)[two]] = 15
     codes[(ends - 1)[rest > 0]] = (rest - 1 - 16 * two)[rest > 0]
     return (np.repeat(bins, lengths) << 5 | codes).astype(np.uint16), lengths

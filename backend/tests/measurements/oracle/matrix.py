@@ -26,15 +26,15 @@ from sinemora.measurements.codec.llq16 import Ints
 from tests.measurements.oracle import llq16
 
 
-def codes(found: Matrix) -> Codes:
+def codes(measured: Matrix) -> Codes:
     """Return the codes of a matrix."""
-    if found.metric is Metric.LOSS:
-        numbers = 1 + np.rint(found.values * LOSS_STEPS).astype(np.int64)
-    elif found.metric is Metric.ASYMMETRY:
-        numbers = ASYMMETRY_ZERO + np.sign(found.values).astype(np.int64) * llq16.bins_of(np.abs(found.values))
+    if measured.metric is Metric.LOSS:
+        numbers = 1 + np.rint(measured.values * LOSS_STEPS).astype(np.int64)
+    elif measured.metric is Metric.ASYMMETRY:
+        numbers = ASYMMETRY_ZERO + np.sign(measured.values).astype(np.int64) * llq16.bins_of(np.abs(measured.values))
     else:
-        numbers = 1 + llq16.bins_of(found.values)
-    return np.where(found.valued, numbers, 0).astype(np.uint16)
+        numbers = 1 + llq16.bins_of(measured.values)
+    return np.where(measured.valued, numbers, 0).astype(np.uint16)
 
 
 def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stale_windows: int) -> Cells:
@@ -58,7 +58,7 @@ def vm_cells(axis: Ints, planned: Flags, pairs: Pairs, now_s: float | None, stal
 
 
 def newest(rows: Positions, columns: Positions, ended_at_s: Ints, size: int) -> Positions:
-    """Which of the windows of n pairs, outbound ones first, is the newest of each path; of equals the last."""
+    """Return the position of the newest window of each path among n pairs, outbound first; the last of equals."""
     at = np.full((size, size), NONE, np.int64)
     sources, targets = np.concatenate((rows, columns)), np.concatenate((columns, rows))
     newest_last = np.argsort(np.tile(ended_at_s, 2), kind="stable")
@@ -74,7 +74,7 @@ def _tables(stats: Stats) -> tuple[Table, Table]:
 
 
 def measure(cells: Cells, metric: Metric, statistic: Statistic) -> Matrix:
-    """The matrix of one metric and statistic."""
+    """Return the matrix of one metric and statistic."""
     table, at = (cells.round_trip, cells.round_at) if metric is Metric.ROUND_TRIP else (cells.one_way, cells.at)
     count = _gather(table.columns[COUNT], at)
     states = _states(cells, count, _unanswered(cells))
@@ -122,18 +122,18 @@ def _states(cells: Cells, count: Ints, unanswered: Flags) -> npt.NDArray[np.uint
 
 
 def _unanswered(cells: Cells) -> Flags:
-    """Whether packets set out and some are not known to have arrived, which explains a path without a delay.
+    """Return whether packets were sent and some are not known to have arrived, which explains a path without delay.
 
-    Where one direction does not know, an unanswered exchange counts for both. When everything arrived and still there
-    is no delay (a machine without usable stamps), nothing was lost.
+    If one direction does not know, an exchange without response counts for both. If all packets arrived and there is no
+    delay (a machine without usable timestamps), nothing was lost.
     """
     sent, lost = (_gather(cells.one_way.columns[which], cells.at) for which in (SENT, LOST))
     exchanges, unfinished = (_gather(cells.round_trip.columns[which], cells.round_at) for which in (SENT, LOST))
-    found: Flags = ((sent > 0) | ((sent < 0) & (exchanges > 0))) & ((lost != 0) | (unfinished != 0))
-    return found
+    result: Flags = ((sent > 0) | ((sent < 0) & (exchanges > 0))) & ((lost != 0) | (unfinished != 0))
+    return result
 
 
 def _gather(column: npt.NDArray[np.integer], at: Positions) -> Ints:
     """Entries of a column by position, 0 for `NONE`."""
-    found: Ints = np.append(column, column.dtype.type(0)).astype(np.int64)[at]
-    return found
+    result: Ints = np.append(column, column.dtype.type(0)).astype(np.int64)[at]
+    return result

@@ -1,7 +1,7 @@
 """Columns of whole numbers in few bits: each as low bits of one width and a short unary rest (Rice's code).
 
-A *pack* is some columns of numbers of 32 bits, one after the other. How many columns, how many numbers each has, and
-which are *signed* (small numbers of either sign) is known to whoever reads it. Bits count from the lowest of each byte.
+A *pack* is a sequence of columns of 32-bit numbers. The reader knows the number of columns, their lengths, and which
+are *signed* (small numbers of either sign). Bits are counted from the lowest of each byte.
 
     1 byte a column       bits 0-5: k, the width of the low bits, 0 … 32; bit 6: a rest follows; bit 7: a base follows
     4 bytes each          the bases of the columns that have one, little-endian, signed
@@ -13,9 +13,9 @@ which are *signed* (small numbers of either sign) is known to whoever reads it. 
 A number is its base (0 without) plus its rest times 2^k plus its low bits; in signed columns that is zigzag coded first
 (0, -1, 1, -2 … as 0, 1, 2, 3 …). Sums wrap around at 32 bits, so any number comes back as it was.
 
-Rules of writing, as in the native module, so that both write the same bytes: the base of a signed column is its
-mean, that of others their minimum, where it is worth it. Of five widths around that of the median the one that
-takes the fewest bits is chosen, or the width of the largest number without rests.
+The rules of writing are those of the native module, so that both write equal bytes. The base of a signed column is its
+mean, that of others their minimum, if it saves bits. The width is the one with the fewest bits out of five around
+that of the median, or the width of the largest number without rests.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Exhausted(ValueError):
 
 
 def pack(columns: Sequence[Ints], signed: Sequence[bool]) -> bytes:
-    """The bytes of columns of numbers that fit 32 bits once wrapped."""
+    """Return the bytes of columns of numbers that fit 32 bits after wrapping."""
     params, bases, lows, rests, large = bytearray(), [], [], [], []
     for column, either in zip(columns, signed, strict=True):
         base, values = _based(wrapped(column), either)
@@ -72,21 +72,21 @@ class Unpacker:
         return self._bytes.size - self.at
 
     def number(self, size: int) -> int:
-        """An unsigned number of `size` bytes."""
+        """Read an unsigned number of `size` bytes."""
         return int.from_bytes(self._take(size).tobytes(), "little")
 
     def columns(self, sizes: Sequence[int], signed: Sequence[bool]) -> list[Ints]:
-        """The columns of a pack. Exhausted."""
+        """Read the columns of a pack. Exhausted."""
         params = self._take(len(sizes)).tolist()
         based = [param >= BASE for param in params]
         bases = iter(self._take(4 * sum(based)).copy().view("<i4").tolist())
         start = 8 * self.at
-        found: list[Ints] = []
+        collected: list[Ints] = []
         for param, size in zip(params, sizes, strict=True):
             k = param & K
             if start + size * k > self._bits.size:
                 raise Exhausted
-            found.append(_numbers_of(self._bits[start : start + size * k], k, size))
+            collected.append(_numbers_of(self._bits[start : start + size * k], k, size))
             start += size * k
         counted = sum(size for param, size in zip(params, sizes, strict=True) if param & REST)
         ones = np.flatnonzero(self._bits[start:])[:counted]
@@ -103,12 +103,12 @@ class Unpacker:
         first = 0
         for i, (param, size, either) in enumerate(zip(params, sizes, signed, strict=True)):
             if param & REST:
-                found[i] += rests[first : first + size] << (param & K)
+                collected[i] += rests[first : first + size] << (param & K)
                 first += size
             if either:
-                found[i] = found[i] >> 1 ^ -(found[i] & 1)
-            found[i] = wrapped(found[i] + (next(bases) if based[i] else 0))
-        return found
+                collected[i] = collected[i] >> 1 ^ -(collected[i] & 1)
+            collected[i] = wrapped(collected[i] + (next(bases) if based[i] else 0))
+        return collected
 
     def _take(self, size: int) -> Bits:
         if size > self.left:
@@ -119,8 +119,8 @@ class Unpacker:
 
 def wrapped(numbers: npt.NDArray[np.integer]) -> Ints:
     """Their low 32 bits as signed numbers."""
-    found: Ints = (numbers.astype(np.int64) & MASK ^ 1 << 31) - (1 << 31)
-    return found
+    result: Ints = (numbers.astype(np.int64) & MASK ^ 1 << 31) - (1 << 31)
+    return result
 
 
 def checksum(head: int, body: bytes) -> int:
@@ -132,7 +132,7 @@ def checksum(head: int, body: bytes) -> int:
 
 
 def _based(column: Ints, signed: bool) -> tuple[int, Ints]:
-    """The base of a column and what its numbers are without it, all of them 0 … 2^32-1."""
+    """Return the base of a column and its numbers minus the base, all 0 … 2^32-1."""
     if not column.size:
         return 0, column
     if signed:
@@ -147,7 +147,7 @@ def _based(column: Ints, signed: bool) -> tuple[int, Ints]:
 
 
 def _width(values: Ints) -> tuple[int, bool]:
-    """How many low bits the numbers of a column have, and whether they have rests."""
+    """Return the number of low bits of a column, and whether it has rests."""
     if not values.size:
         return 0, False
     widths = _widths(values)
@@ -168,7 +168,7 @@ def _widths(values: Ints) -> Ints:
 
 
 def _median_width(widths: Ints) -> int:
-    """The width that at least half of the numbers do not exceed."""
+    """Return the width that at least half of the numbers do not exceed."""
     return int(np.sort(widths)[(widths.size - 1) // 2])
 
 
@@ -178,5 +178,5 @@ def _bits_of(values: Ints, width: int) -> Bits:
 
 def _numbers_of(bits: Bits, width: int, size: int) -> Ints:
     powers = np.left_shift(np.int64(1), np.arange(width))
-    found: Ints = bits.reshape(size, width).astype(np.int64) @ powers
-    return found
+    result: Ints = bits.reshape(size, width).astype(np.int64) @ powers
+    return result

@@ -64,7 +64,7 @@ def _summarise(sketches: Sketches) -> tuple[Ints, frame.Codes]:
 
 
 def _table(message: MeshWindow, path: str) -> _Table:
-    """The columns of a window. MalformedReport."""
+    """Return the columns of a window. MalformedReport."""
     targets = np.array(message.peer_keys, np.int64)
     n = targets.size
     if len(message.flows) != n:
@@ -125,7 +125,7 @@ def _read(
 
 
 def _ends(sketches: Sketches) -> tuple[Ints, Ints]:
-    """The first and last bin of every sketch, shape (3, n); of an empty one they mean nothing."""
+    """Return the first and last bin of every sketch, shape (3, n); undefined for empty ones."""
     flat = sketches.lengths.reshape(-1)
     ends = np.cumsum(flat)
     if not sketches.words.size:
@@ -139,7 +139,7 @@ def _ends(sketches: Sketches) -> tuple[Ints, Ints]:
 def _complaints(
     values: Ints, m2: npt.NDArray[np.float64], totals: Ints, ends: tuple[Ints, Ints]
 ) -> Iterator[tuple[npt.NDArray[np.bool_], str, str]]:
-    """What could be wrong: where it is, in which column, and the rule that is broken."""
+    """Yield the possible errors: mask, column, and the broken rule."""
     count, sent, lost = values[COUNT], values[SENT], values[LOST]
     low, mean, high = values[MIN], values[MEAN], values[MAX]
     empty = count == 0

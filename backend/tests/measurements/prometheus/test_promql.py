@@ -16,12 +16,12 @@ SERIES = [
 
 
 def fetch(selector):
-    found = {}
+    collected = {}
     for labels, value in SERIES:
         every = {NAME: "delay", **labels}
         if selector.fits(every):
-            found[tuple(sorted(every.items()))] = value
-    return found
+            collected[tuple(sorted(every.items()))] = value
+    return collected
 
 
 def values(expression):
@@ -64,17 +64,17 @@ def test_division_by_zero_is_infinite_or_no_number():
 @pytest.mark.parametrize(
     ("expression", "words"),
     [
-        ("rate(delay)", "function rate"),
-        ("rate(delay[5m])", "not supported at character 10"),
-        ("delay[5m]", "not supported at character 5"),
-        ("delay offset 5m", "not supported at character 13"),
-        ("delay > 1", "not supported at character 6"),
+        ("rate(delay)", "function: rate"),
+        ("rate(delay[5m])", "unsupported syntax at character 10"),
+        ("delay[5m]", "unsupported syntax at character 5"),
+        ("delay offset 5m", "unsupported syntax at character 13"),
+        ("delay > 1", "unsupported syntax at character 6"),
         ("delay{mesh=}", "unexpected '}' at character 11"),
-        ('delay{mesh="m"', "ends early"),
-        ('delay{mesh=~"("}', "no regular expression"),
+        ('delay{mesh="m"', "unexpected end"),
+        ('delay{mesh=~"("}', "invalid regular expression"),
         ("sum(1)", "takes series"),
-        ("(1 + ", "ends early"),
-        ("", "ends early"),
+        ("(1 + ", "unexpected end"),
+        ("", "unexpected end"),
         ("1 2", "unexpected '2'"),
     ],
 )

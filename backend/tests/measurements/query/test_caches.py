@@ -1,4 +1,4 @@
-"""What is remembered of merged ranges and newest windows: never anything but what would be read anew."""
+"""Tests of the caches of merged ranges and newest windows: results equal those of a fresh read."""
 
 from itertools import pairwise
 
@@ -8,9 +8,9 @@ import pytest
 from sinemora.kit.db import system_session
 from sinemora.measurements import tasks
 from sinemora.measurements.aggregate import corrections as clock_corrections
-from sinemora.measurements.query import rollup_cache
+from sinemora.measurements.query.caches import rollup_cache
+from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.query.scan import utc
-from sinemora.measurements.query.shared_cache import shared_cache
 from sinemora.measurements.store import corrections
 from tests.callers import MeshWorld
 from tests.measurements.reports import report_of, sent, window_start
@@ -27,7 +27,7 @@ def mesh(owner, make_mesh) -> MeshWorld:
 
 
 def measure(mesh: MeshWorld, started_at_s: int, seed: int) -> None:
-    """One window of the whole mesh; the first of each two is client."""
+    """Store one window of the whole mesh; the first VM of each pair is the client."""
     for n, agent in enumerate(mesh.agents[:-1]):
         peers = {
             peer.vm_key: simple(
@@ -49,10 +49,10 @@ def start(mesh) -> int:
     return start
 
 
-def asked(mesh: MeshWorld, start_s: int | None = None, end_s: int = 0, **more):
+def matrix_of(mesh: MeshWorld, start_s: int | None = None, end_s: int = 0, **more):
     when = {} if start_s is None else {"from": utc(start_s).isoformat(), "to": utc(end_s).isoformat()}
-    wanted = {"statistic": "p50", "more": ["p99", "min", "max", "mean"], **when, **more}
-    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=wanted)
+    parameters = {"statistic": "p50", "more": ["p99", "min", "max", "mean"], **when, **more}
+    answer = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=parameters)
     assert answer.status_code == 200, answer.text
     return answer.json()
 
@@ -76,62 +76,62 @@ def shift(mesh: MeshWorld, start_s: int, end_s: int, shift_ns: int) -> None:
 @pytest.mark.parametrize("metric", ["one_way_delay", "round_trip", "loss"])
 def test_a_range_that_moves_is_the_same_as_one_read_for_the_first_time(mesh, start, by, metric, monkeypatch):
     ranges = [(start + 60 * a, start + 60 * b) for a, b in ((0, 12), (1, 13), (2, 11), (1, 13), (4, 10))]
-    moved = [asked(mesh, *one, metric=metric, by=by) for one in ranges]
-    for one, found in zip(ranges, moved, strict=True):
+    moved = [matrix_of(mesh, *entry, metric=metric, by=by) for entry in ranges]
+    for entry, time_range in zip(ranges, moved, strict=True):
         forgotten(monkeypatch)
-        assert asked(mesh, *one, metric=metric, by=by) == found
+        assert matrix_of(mesh, *entry, metric=metric, by=by) == time_range
     assert moved[0] != moved[1]
 
 
 def test_a_range_is_what_its_windows_are_merged_client_by_client(mesh, start, monkeypatch):
-    found = asked(mesh, start, start + 720)
+    result = matrix_of(mesh, start, start + 720)
     monkeypatch.setattr(rollup_cache, "_PAIRS_MAX", 0)
-    one_by_one = asked(mesh, start, start + 720)
-    means = np.array([one["more"].pop("mean") for one in (found, one_by_one)], float)
-    assert found == one_by_one
+    one_by_one = matrix_of(mesh, start, start + 720)
+    means = np.array([item["more"].pop("mean") for item in (result, one_by_one)], float)
+    assert result == one_by_one
     assert np.nanmax(np.abs(means[0] - means[1])) <= 1
 
 
 def test_a_late_window_shows_in_a_range_that_is_remembered(mesh, start, monkeypatch):
-    before = asked(mesh, start, start + 720)
-    assert asked(mesh, start, start + 720) == before
+    before = matrix_of(mesh, start, start + 720)
+    assert matrix_of(mesh, start, start + 720) == before
     measure(mesh, start + 330, 40)
     tasks.roll_up()
-    after = asked(mesh, start, start + 720)
+    after = matrix_of(mesh, start, start + 720)
     assert after["more"]["max"] != before["more"]["max"]
     forgotten(monkeypatch)
-    assert asked(mesh, start, start + 720) == after
+    assert matrix_of(mesh, start, start + 720) == after
 
 
 def test_a_range_is_corrected_anew_when_corrections_change(mesh, start, monkeypatch):
-    found = [asked(mesh, start, start + 720)]
+    result = [matrix_of(mesh, start, start + 720)]
     for end_s, shift_ns in ((start + 100, 4_000), (start + 600, 9_000)):
         shift(mesh, end_s - 60, end_s, shift_ns)
-        found.append(asked(mesh, start, start + 720))
-    means = [one["more"]["mean"] for one in found]
+        result.append(matrix_of(mesh, start, start + 720))
+    means = [entry["more"]["mean"] for entry in result]
     assert means[0] != means[1] != means[2]
     forgotten(monkeypatch)
-    assert asked(mesh, start, start + 720) == found[2]
+    assert matrix_of(mesh, start, start + 720) == result[2]
 
 
 def test_the_newest_windows_are_those_written_last(mesh, monkeypatch):
-    def told() -> dict[str, object]:  # without the states, which time alone changes
-        return {name: value for name, value in asked(mesh).items() if name in ("values", "more", "clock_error_ns")}
+    def newest() -> dict[str, object]:  # without the states, which time alone changes
+        return {name: value for name, value in matrix_of(mesh).items() if name in ("values", "more", "clock_error_ns")}
 
     def known() -> object:
         return shared_cache().get(("newest", mesh.owner.tenant_key, mesh.key))
 
     now = window_start(2)
     measure(mesh, now - 10, 1)
-    found, first = [told()], known()
-    assert told() == found[0]
+    result, first = [newest()], known()
+    assert newest() == result[0]
     assert known() is first
-    sent(mesh.agents[0], report_of(mesh.key, {one.vm_key: simple(900_000) for one in mesh.agents[1:]}, now))
-    found.append(told())
+    sent(mesh.agents[0], report_of(mesh.key, {entry.vm_key: simple(900_000) for entry in mesh.agents[1:]}, now))
+    result.append(newest())
     shift(mesh, now - 100, now + 10, 5_000)
-    found.append(told())
+    result.append(newest())
     sent(mesh.agents[1], report_of(mesh.key, {mesh.agents[3].vm_key: simple(70_000)}, now))  # another roster
-    found.append(told())
-    assert all(one != other for one, other in pairwise(found))
+    result.append(newest())
+    assert all(entry != other for entry, other in pairwise(result))
     forgotten(monkeypatch)
-    assert told() == found[3]
+    assert newest() == result[3]

@@ -23,18 +23,18 @@ TRIPS = {("a-1", "c-1"): 90.0, ("a-1", "b-1"): 700.0}
 
 @pytest.mark.parametrize("quantile", range(3))
 def test_codes_alone_are_those_of_all_stats(quantile):
-    made = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(3), 20)]
-    blobs = [*made, (GOLDEN / "stats.v3").read_bytes()]
-    found = unpacking.round_trip_codes(blobs, quantile)
+    value = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(3), 20)]
+    blobs = [*value, (GOLDEN / "stats.v3").read_bytes()]
+    result = unpacking.round_trip_codes(blobs, quantile)
     whole = unpacking.stats_of(blobs)
-    assert np.array_equal(found, whole.quantiles[quantile, frame.ROUND_TRIP])
+    assert np.array_equal(result, whole.quantiles[quantile, frame.ROUND_TRIP])
     assert not unpacking.round_trip_codes([], quantile).size
 
 
 @pytest.mark.parametrize("quantile", range(3))
 def test_codes_of_slowest_flows_are_those_of_all_stats(quantile):
-    made = [frame.encode_stats(one.stats) for one in frames(np.random.default_rng(3), 20)]
-    blobs = [*made, (GOLDEN / "stats.v3").read_bytes()]
+    result = [frame.encode_stats(entry.stats) for entry in frames(np.random.default_rng(3), 20)]
+    blobs = [*result, (GOLDEN / "stats.v3").read_bytes()]
     whole = flows.slowest(unpacking.stats_of(blobs))
     assert np.array_equal(unpacking.slowest_codes(blobs, quantile), whole.quantiles[quantile, frame.ROUND_TRIP])
     several = unpacking.slowest_codes(blobs, quantile) != unpacking.round_trip_codes(blobs, quantile)
@@ -66,16 +66,16 @@ def seen(mesh: MeshWorld, blocks_max: int) -> history.History:
 def test_each_pair_has_what_was_measured_in_every_window(owner: Member, make_mesh):
     mesh = make_mesh(owner, 3)
     measured(mesh, TRIPS)
-    found = seen(mesh, 10_000)
+    result = seen(mesh, 10_000)
     names = [member.name for member in state_of(mesh).members]
-    assert found.round_trips_ns.shape == (WINDOWS, 3, 3)
-    assert set(found.window_s.tolist()) == {10}
-    assert np.diff(found.started_at_s).tolist() == [10] * (WINDOWS - 1)
-    for (one, other), us in TRIPS.items():
-        at = found.round_trips_ns[:, names.index(one), names.index(other)]
+    assert result.round_trips_ns.shape == (WINDOWS, 3, 3)
+    assert set(result.window_s.tolist()) == {10}
+    assert np.diff(result.started_at_s).tolist() == [10] * (WINDOWS - 1)
+    for (item, other), us in TRIPS.items():
+        at = result.round_trips_ns[:, names.index(item), names.index(other)]
         assert at == pytest.approx(us * 1e3, abs=20e3)
-        assert np.array_equal(at, found.round_trips_ns[:, names.index(other), names.index(one)])
-    assert np.isnan(found.round_trips_ns[:, range(3), range(3)]).all()
+        assert np.array_equal(at, result.round_trips_ns[:, names.index(other), names.index(item)])
+    assert np.isnan(result.round_trips_ns[:, range(3), range(3)]).all()
 
 
 def test_windows_beyond_the_budget_are_left_out_evenly(owner: Member, make_mesh):
@@ -85,7 +85,7 @@ def test_windows_beyond_the_budget_are_left_out_evenly(owner: Member, make_mesh)
     some = seen(mesh, 6 * 3)
     assert some.started_at_s.tolist() == every.started_at_s[1::2].tolist()
     assert np.array_equal(some.round_trips_ns, every.round_trips_ns[1::2], equal_nan=True)
-    assert seen(mesh, 1).started_at_s.size == history.WINDOWS_LEAST
+    assert seen(mesh, 1).started_at_s.size == history.WINDOWS_MIN
 
 
 def test_a_mesh_without_windows_has_an_empty_history(owner: Member, make_mesh):

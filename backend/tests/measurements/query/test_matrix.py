@@ -70,21 +70,21 @@ def keys_in_order(mesh: MeshWorld) -> list[int]:
 def test_matrix_of_one_way_delays(mesh):
     started = window_start()
     known = measure(mesh, started)
-    found = matrix(mesh, metric="one_way_delay", statistic="mean")
+    result = matrix(mesh, metric="one_way_delay", statistic="mean")
     keys = keys_in_order(mesh)
-    assert [one["name"] for one in found["axis"]] == ["a-1", "a-2", "b-1", "b-2", "c-1", "c-2"]
-    assert (found["unit"], found["by"], found["statistic"]) == ("ns", "vm", "mean")
+    assert [axi["name"] for axi in result["axis"]] == ["a-1", "a-2", "b-1", "b-2", "c-1", "c-2"]
+    assert (result["unit"], result["by"], result["statistic"]) == ("ns", "vm", "mean")
     for i, source in enumerate(keys):
         for j, target in enumerate(keys):
             if i == j:
-                assert (found["values"][i][j], found["states"][i][j]) == (None, "not_planned")
+                assert (result["values"][i][j], result["states"][i][j]) == (None, "not_planned")
                 continue
             raw, direction = known[source, target]
             delays = raw.delays_ns[direction]
-            assert found["values"][i][j] == round(sum(delays) / len(delays))
-            assert found["clock_error_ns"][i][j] == 500
-            assert found["states"][i][j] == "measured"
-    assert found["window"] == {"from": iso_z(started), "to": iso_z(started + 10)}
+            assert result["values"][i][j] == round(sum(delays) / len(delays))
+            assert result["clock_error_ns"][i][j] == 500
+            assert result["states"][i][j] == "measured"
+    assert result["window"] == {"from": iso_z(started), "to": iso_z(started + 10)}
 
 
 @pytest.mark.parametrize("statistic", ["min", "mean", "p50", "p90", "p99", "max"])
@@ -92,7 +92,7 @@ def test_matrix_of_one_way_delays(mesh):
 def test_json_and_binary_say_the_same(mesh, metric, statistic):
     started = window_start()
     measure(mesh, started)
-    found = matrix(mesh, metric=metric, statistic=statistic)
+    result = matrix(mesh, metric=metric, statistic=statistic)
     answer = mesh.owner.get(
         f"/v1/meshes/{mesh.id}/matrix",
         params={"metric": metric, "statistic": statistic},
@@ -100,15 +100,15 @@ def test_json_and_binary_say_the_same(mesh, metric, statistic):
     )
     assert answer.headers["content-type"] == "application/octet-stream"
     magic, rows, columns, revision, ended_at_ms = struct.unpack_from("<4sIIIq", answer.content)
-    assert (magic, rows, columns, revision) == (b"SNM1", 6, 6, found["revision"])
+    assert (magic, rows, columns, revision) == (b"SNM1", 6, 6, result["revision"])
     assert ended_at_ms == (started + 10) * 1000
     codes = struct.unpack_from("<36H", answer.content, 24)
     states = answer.content[24 + 72 :]
     names = ["measured", "not_planned", "no_data", "stale", "lost"]
     for at, code in enumerate(codes):
         i, j = divmod(at, 6)
-        assert names[states[at]] == found["states"][i][j]
-        value = found["values"][i][j]
+        assert names[states[at]] == result["states"][i][j]
+        value = result["values"][i][j]
         if value is None:
             assert code == 0
         elif metric == "loss":
@@ -123,17 +123,17 @@ def test_json_and_binary_say_the_same(mesh, metric, statistic):
 
 def test_zone_matrix_merges_the_samples_of_all_paths_between_zones(mesh):
     known = measure(mesh)
-    found = matrix(mesh, by="zone", statistic="p90")
+    result = matrix(mesh, by="zone", statistic="p90")
     roster = mesh.owner.get(f"/v1/meshes/{mesh.id}/roster").json()
     zone_of = {vm["key"]: vm["zone_name"] for vm in roster["vms"]}
-    assert [one["name"] for one in found["axis"]] == ["a", "b", "c"]
+    assert [axi["name"] for axi in result["axis"]] == ["a", "b", "c"]
     for i, a in enumerate("abc"):
         for j, b in enumerate("abc"):
             values = [
                 v for (s, t), (raw, d) in known.items() if (zone_of[s], zone_of[t]) == (a, b) for v in raw.delays_ns[d]
             ]
-            assert found["values"][i][j] == quantile(values, 0.9)
-            assert found["states"][i][j] == "measured"
+            assert result["values"][i][j] == quantile(values, 0.9)
+            assert result["states"][i][j] == "measured"
 
 
 def test_states_tell_why_there_is_no_value(owner, make_mesh):
@@ -143,11 +143,11 @@ def test_states_tell_why_there_is_no_value(owner, make_mesh):
     sent(mesh.agents[1], report_of(mesh.key, {d: simple(60_000)}, window_start(30)))
     owner.post(f"/v1/agents/{mesh.agents[4].agent_id}/revoke")
     keys = keys_in_order(mesh)
-    found = matrix(mesh)
+    result = matrix(mesh)
 
     def cell(source: int, target: int):
         i, j = keys.index(source), keys.index(target)
-        return found["states"][i][j], found["values"][i][j] is None
+        return result["states"][i][j], result["values"][i][j] is None
 
     assert cell(a, b) == ("measured", False)
     assert cell(b, a) == ("measured", False)
@@ -161,10 +161,10 @@ def test_states_tell_why_there_is_no_value(owner, make_mesh):
 
 def test_a_mesh_without_data_or_members_has_a_matrix(owner, make_mesh):
     mesh = make_mesh(owner, 2)
-    found = matrix(mesh)
-    assert found["values"] == [[None, None], [None, None]]
-    assert found["states"] == [["not_planned", "no_data"], ["no_data", "not_planned"]]
-    assert found["window"] == {"from": None, "to": None}
+    result = matrix(mesh)
+    assert result["values"] == [[None, None], [None, None]]
+    assert result["states"] == [["not_planned", "no_data"], ["no_data", "not_planned"]]
+    assert result["window"] == {"from": None, "to": None}
     empty = owner.created("/v1/meshes", {"name": "empty"})
     for by in ("vm", "zone"):
         answer = owner.get(f"/v1/meshes/{empty['id']}/matrix", params={"by": by, "statistic": "p99"})
@@ -194,11 +194,11 @@ def test_matrix_of_a_range_merges_windows_and_minutes(mesh):
     keys = keys_in_order(mesh)
 
     def check(start: int, end: int, first: int, last: int) -> None:
-        found = matrix(mesh, statistic="p90", **{"from": iso(start), "to": iso(end)})
+        result = matrix(mesh, statistic="p90", **{"from": iso(start), "to": iso(end)})
         for (source, target), values in known.items():
             per = len(values) // 60
             expected = quantile(values[first * per : last * per], 0.9)
-            assert found["values"][keys.index(source)][keys.index(target)] == expected
+            assert result["values"][keys.index(source)][keys.index(target)] == expected
 
     check(minute + 30, minute + 90, 3, 9)  # short: windows
     check(minute, minute + 600, 0, 60)  # long, nothing merged yet
@@ -273,7 +273,7 @@ def test_path_now_is_the_same_whoever_was_client(mesh):
 
 
 def sent_by_three_flows(mesh: MeshWorld, started_at_s: int | None = None) -> None:
-    """A window of the first agent: three flows to the second one, the last without an answer, and one to the third."""
+    """Send a window of the first agent: three flows to the second one, the last without responses; one to the third."""
     a, b, c = mesh.agents[:3]
     delays = ([50_000, 52_000, 90_000, 91_000, 92_000], [60_000, 61_000, 62_000, 63_000, 64_000])
     several = Raw((*delays, [110_000] * 5), (5, 5, 5), (0, 0, 0), flows=3)
@@ -355,17 +355,17 @@ def test_series_by_window_leaves_gaps_null(mesh):
         peers = {b.vm_key: simple(50_000 + n, 60_000 + n, lost=n)} if n != 5 else {b.vm_key: silent()}
         sent(a, report_of(mesh.key, peers, start + 10 * n))
     url = f"/v1/meshes/{mesh.id}/paths/{b.vm_id}/{a.vm_id}/series"  # asked the other way round
-    found = mesh.owner.get(url, params={"from": iso(start), "to": iso(start + 100), "statistic": "min"}).json()
-    assert (found["resolution_s"], len(found["points_at"])) == (10, 10)
-    assert found["points_at"][0] == iso_z(start)
+    body = mesh.owner.get(url, params={"from": iso(start), "to": iso(start + 100), "statistic": "min"}).json()
+    assert (body["resolution_s"], len(body["points_at"])) == (10, 10)
+    assert body["points_at"][0] == iso_z(start)
     gap = None
-    assert found["outbound"]["delay_ns"] == [60_000, 60_001, 60_002, gap, gap, gap, gap, gap, gap, 60_009]
-    assert found["inbound"]["delay_ns"] == [50_000, 50_001, 50_002, gap, gap, gap, gap, gap, gap, 50_009]
-    assert found["round_trip"]["delay_ns"] == [110_000, 110_002, 110_004, gap, gap, gap, gap, gap, gap, 110_018]
-    assert found["inbound"]["loss"][:3] == [0, 1 / 9, 2 / 10]
-    assert found["inbound"]["loss"][5] == 1.0  # asked and nothing came: lost, not missing
-    assert found["outbound"]["loss"][5] is None
-    assert found["outbound"]["clock_error_ns"][:4] == [500, 500, 500, None]
+    assert body["outbound"]["delay_ns"] == [60_000, 60_001, 60_002, gap, gap, gap, gap, gap, gap, 60_009]
+    assert body["inbound"]["delay_ns"] == [50_000, 50_001, 50_002, gap, gap, gap, gap, gap, gap, 50_009]
+    assert body["round_trip"]["delay_ns"] == [110_000, 110_002, 110_004, gap, gap, gap, gap, gap, gap, 110_018]
+    assert body["inbound"]["loss"][:3] == [0, 1 / 9, 2 / 10]
+    assert body["inbound"]["loss"][5] == 1.0  # asked and nothing came: lost, not missing
+    assert body["outbound"]["loss"][5] is None
+    assert body["outbound"]["clock_error_ns"][:4] == [500, 500, 500, None]
 
 
 @pytest.mark.whole_store
@@ -381,10 +381,10 @@ def test_series_by_minute_is_merged_before_and_after_the_rollup(mesh):
     url = f"/v1/meshes/{mesh.id}/paths/{a.vm_id}/{b.vm_id}/series"
     params = {"from": iso(minute), "to": iso(minute + 240), "resolution": "1m", "statistic": "p90"}
 
-    wanted = [None if m == 2 else quantile(values[m], 0.9) for m in range(4)]
+    expected = [None if m == 2 else quantile(values[m], 0.9) for m in range(4)]
     for _ in range(2):
-        found = mesh.owner.get(url, params=params).json()
-        assert (found["resolution_s"], found["outbound"]["delay_ns"]) == (60, wanted)
+        body = mesh.owner.get(url, params=params).json()
+        assert (body["resolution_s"], body["outbound"]["delay_ns"]) == (60, expected)
         tasks.roll_up()
 
 
@@ -394,9 +394,9 @@ def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
     now = datetime.now(UTC)
     assert mesh.owner.get(url).json()["resolution_s"] == 10
     day = {"from": (now - timedelta(days=1)).isoformat(), "to": now.isoformat()}
-    found = mesh.owner.get(url, params=day).json()
-    assert found["resolution_s"] == 60
-    assert set(found["round_trip"]["delay_ns"]) == {None}
+    body = mesh.owner.get(url, params=day).json()
+    assert body["resolution_s"] == 60
+    assert set(body["round_trip"]["delay_ns"]) == {None}
     year = {"from": (now - timedelta(days=365)).isoformat(), "to": now.isoformat()}
     assert mesh.owner.get(url, params=year).json()["resolution_s"] == 86_400
     answer = mesh.owner.get(url, params=year | {"resolution": "1m"})
@@ -407,7 +407,7 @@ def test_series_picks_its_resolution_and_refuses_endless_ones(mesh):
 
 
 def test_windows_shorter_than_a_step_are_merged(mesh):
-    """The mesh had windows of 5 s before it got its 10 s."""
+    """The mesh had windows of 5 s before those of 10 s."""
     a, b = mesh.agents[0], mesh.agents[1]
     start = window_start(3)
     for n in range(2):

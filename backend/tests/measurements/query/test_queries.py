@@ -63,7 +63,7 @@ class Truth:
         return {"from": iso(self.start), "to": iso(self.end)}
 
     def delays(self, sources: str, targets: str, start: int = 0, end: int = 1 << 40) -> list[int]:
-        """One-way delays between zones."""
+        """Return the one-way delays between zones."""
         return [
             delay
             for (source, target), windows in self.values.items()
@@ -84,7 +84,7 @@ def iso(at_s: float) -> str:
 
 
 def near(values: list[int], q: float) -> Any:
-    """The exact quantile, within the error of a sketch."""
+    """Return the exact quantile, within the error of a sketch."""
     return pytest.approx(sorted(values)[max(0, int(np.ceil(q * len(values))) - 1)], rel=1 / 128)
 
 
@@ -104,14 +104,14 @@ def test_series_of_paths_zones_and_mesh(truth, mesh):
     zone = zones_of(mesh)
     selections = [f"path:{b.vm_id}:{a.vm_id}", f"zones:{zone['a']}:{zone['c']}", "mesh"]
     statistics = ["min", "p50", "p99", "p999", "max", "mean", "sd"]
-    found = truth.ask("series", selections=selections, statistics=statistics)
-    assert (found["resolution_s"], len(found["points_at"]), found["unit"]) == (10, 12, "ns")
-    assert [item["title"] for item in found["items"]] == ["b-1 → a-1", "a → c", "all of demo"]
+    result = truth.ask("series", selections=selections, statistics=statistics)
+    assert (result["resolution_s"], len(result["points_at"]), result["unit"]) == (10, 12, "ns")
+    assert [item["title"] for item in result["items"]] == ["b-1 → a-1", "a → c", "all of demo"]
     for step in range(12):
         at = truth.start + 10 * step
         single = [delay for t, raw, d in truth.values[b.vm_key, a.vm_key] if t == at for delay in raw.delays_ns[d]]
         for item, values in zip(
-            found["items"],
+            result["items"],
             (single, truth.delays("a", "c", at, at + 10), truth.delays("abc", "abc", at, at + 10)),
             strict=True,
         ):
@@ -153,8 +153,8 @@ def test_series_of_other_metrics(truth, mesh):
 
 def test_distribution_is_that_of_all_values(truth, mesh):
     zone = zones_of(mesh)
-    found = truth.ask("distribution", selections=[f"zones:{zone['b']}:{zone['b']}", "mesh"])
-    for item, values in zip(found["items"], (truth.delays("b", "b"), truth.delays("abc", "abc")), strict=True):
+    result = truth.ask("distribution", selections=[f"zones:{zone['b']}:{zone['b']}", "mesh"])
+    for item, values in zip(result["items"], (truth.delays("b", "b"), truth.delays("abc", "abc")), strict=True):
         assert (item["count"], item["min_ns"], item["max_ns"]) == (len(values), min(values), max(values))
         assert item["sd_ns"] == pytest.approx(np.std(values), rel=1e-3)
         assert (item["quantiles_ns"]["p25"], item["quantiles_ns"]["p99"]) == (near(values, 0.25), near(values, 0.99))
@@ -172,10 +172,10 @@ def test_distribution_is_that_of_all_values(truth, mesh):
 
 def test_distribution_of_nothing(mesh):
     at = window_start(1, 60) - 600
-    found = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params={"from": iso(at), "to": iso(at + 60)}).json()[
+    items = mesh.owner.get(f"/v1/meshes/{mesh.id}/distribution", params={"from": iso(at), "to": iso(at + 60)}).json()[
         "items"
     ][0]
-    assert (found["count"], found["mean_ns"], found["quantiles_ns"]["p50"], found["bins"]["count"]) == (
+    assert (items["count"], items["mean_ns"], items["quantiles_ns"]["p50"], items["bins"]["count"]) == (
         0,
         None,
         None,
@@ -186,8 +186,8 @@ def test_distribution_of_nothing(mesh):
 @pytest.mark.whole_store
 def test_variability_is_the_spread_of_each_path_in_each_interval(truth):
     tasks.roll_up()
-    found = truth.ask("variability", intervals=["1m", "1h"])["items"][0]
-    minute, hour = found["intervals"]
+    result = truth.ask("variability", intervals=["1m", "1h"])["items"][0]
+    minute, hour = result["intervals"]
     deviations = []
     for windows in truth.values.values():
         for start in (truth.start, truth.start + 60):
@@ -202,9 +202,9 @@ def test_variability_is_the_spread_of_each_path_in_each_interval(truth):
 
 
 def test_losses_by_hour(truth, mesh):
-    found = truth.ask("losses", selections=["mesh", f"path:{mesh.agents[0].vm_id}:{mesh.agents[1].vm_id}"])
+    result = truth.ask("losses", selections=["mesh", f"path:{mesh.agents[0].vm_id}:{mesh.agents[1].vm_id}"])
     every = [(at, raw, d) for windows in truth.values.values() for at, raw, d in windows]
-    whole, single = found["items"]
+    whole, single = result["items"]
     assert (whole["sent_total"], whole["lost_total"]) == (
         sum(raw.sent[d] for _, raw, d in every),
         sum(raw.lost[d] for _, raw, d in every),
@@ -222,27 +222,29 @@ def test_losses_by_hour(truth, mesh):
     assert whole["lossless_share"] == pytest.approx(sum(ratio == 0 for ratio in ratios) / len(ratios))
     path = truth.values[mesh.agents[0].vm_key, mesh.agents[1].vm_key]
     assert sum(value or 0 for value in single["lost"]) == sum(raw.lost[d] for _, raw, d in path)
-    assert len(found["points_at"]) == len(single["lost"])
+    assert len(result["points_at"]) == len(single["lost"])
 
 
 def test_comparison_and_movers(mesh):
     start = window_start(1, 60) - 240
     before, after = Truth(mesh, start, 3, seed=1), Truth(mesh, start + 120, 3, seed=1, rise=30_000)
     ranges = {"base_from": iso(before.start), "base_to": iso(before.end)}
-    found = after.ask("comparison", statistic="max", **ranges)
-    names = [end["name"] for end in found["axis"]]
+    result = after.ask("comparison", statistic="max", **ranges)
+    names = [end["name"] for end in result["axis"]]
     key_of = {agent.name: agent.vm_key for agent in mesh.agents}
     changes = {}
     for i, source in enumerate(names):
         for j, target in enumerate(names):
             if i == j:
-                assert found["difference"][i][j] is None
+                assert result["difference"][i][j] is None
                 continue
             path = key_of[source], key_of[target]
-            now, base = (max(v for _, raw, d in one.values[path] for v in raw.delays_ns[d]) for one in (after, before))
-            assert (found["values"][i][j], found["base_values"][i][j]) == (now, base)
-            assert found["difference"][i][j] == now - base
-            assert found["percent"][i][j] == pytest.approx(100 * (now - base) / base)
+            now, base = (
+                max(v for _, raw, d in entry.values[path] for v in raw.delays_ns[d]) for entry in (after, before)
+            )
+            assert (result["values"][i][j], result["base_values"][i][j]) == (now, base)
+            assert result["difference"][i][j] == now - base
+            assert result["percent"][i][j] == pytest.approx(100 * (now - base) / base)
             changes[source, target] = now - base
     moved = after.ask("movers", statistic="max", limit=5, **ranges)
     assert moved["compared"] == 30
@@ -259,24 +261,24 @@ def test_comparison_and_movers(mesh):
     codes = np.frombuffer(answer.content, "<u2", 36, 24).reshape(6, 6)
     for i in range(6):
         for j in range(6):
-            change = found["difference"][i][j]
+            change = result["difference"][i][j]
             assert codes[i, j] == (0 if change is None else 32768 + np.sign(change) * llq16.bins_of(abs(change)))
 
 
 def test_a_range_shows_those_who_measured_then_though_nobody_does_now(truth, mesh):
     mesh.owner.post(f"/v1/agents/{mesh.agents[0].agent_id}/revoke")
-    found = truth.ask("matrix")
-    names = [end["name"] for end in found["axis"]]
-    assert found["states"][names.index("a-1")][names.index("b-1")] == "measured"
+    result = truth.ask("matrix")
+    names = [end["name"] for end in result["axis"]]
+    assert result["states"][names.index("a-1")][names.index("b-1")] == "measured"
 
 
 def test_matrix_of_a_range_has_the_rarer_statistics(truth, mesh):
     a, b = mesh.agents[0], mesh.agents[3]
     values = [v for _, raw, d in truth.values[a.vm_key, b.vm_key] for v in raw.delays_ns[d]]
     for statistic, expected in (("p999", near(values, 0.999)), ("sd", pytest.approx(np.std(values), rel=1e-3))):
-        found = truth.ask("matrix", statistic=statistic)
-        names = [end["name"] for end in found["axis"]]
-        assert found["values"][names.index(a.name)][names.index(b.name)] == expected
+        result = truth.ask("matrix", statistic=statistic)
+        names = [end["name"] for end in result["axis"]]
+        assert result["values"][names.index(a.name)][names.index(b.name)] == expected
 
 
 def rows_of(content: bytes, form: str) -> list[dict[str, Any]]:

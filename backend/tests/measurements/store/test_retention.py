@@ -48,10 +48,10 @@ def store(mesh, table: str, *times: datetime) -> None:
 
 def stored(table: str, mesh) -> list[datetime]:
     with system_session() as session:
-        found = session.scalars(
+        result = session.scalars(
             text(f"SELECT started_at FROM {table} WHERE mesh_key = :mesh ORDER BY 1"), {"mesh": mesh.key}
         )
-        return list(found)
+        return list(result)
 
 
 def keep(mesh, started_at: datetime, ended_at: datetime, reason: str = "Latency complaint") -> str:
@@ -104,26 +104,26 @@ def test_a_kept_range_is_read_at_the_tiers_that_were_there_when_it_was_made(mesh
 def test_a_tenant_keeps_as_long_as_it_may(mesh, days, make_mesh, other_owner):
     other = make_mesh(other_owner, 2)
     times = [days(ago) + NOON for ago in (25, 10, 2)]
-    for one in (mesh, other):
-        store(one, "probe_frames_1m", *times)
+    for item in (mesh, other):
+        store(item, "probe_frames_1m", *times)
     keep(mesh, times[0] - timedelta(minutes=5), times[0] + timedelta(minutes=5))
     with system_session() as session:
         session.add(TenantQuota(tenant_id=mesh.owner.tenant_id, minute_days=7))
     tasks.shorten()
     assert stored("probe_frames_1m", mesh) == [times[0], times[2]]
     assert stored("probe_frames_1m", other) == times
-    limits = {one["resource"]: one["limit"] for one in mesh.owner.get("/v1/usage").json()["items"]}
+    limits = {item["resource"]: item["limit"] for item in mesh.owner.get("/v1/usage").json()["items"]}
     assert (limits["minute_days"], limits["raw_days"]) == (7, 3)
 
 
 def test_kept_ranges_are_listed_and_limited(mesh, days):
     first, second = keep(mesh, days(9), days(8), "one"), keep(mesh, days(5), days(4), "two")
     page = mesh.owner.get("/v1/pins", params={"limit": 1, "mesh_id": str(mesh.id)}).json()
-    assert [one["id"] for one in page["items"]] == [second]
+    assert [item["id"] for item in page["items"]] == [second]
     assert page["items"][0]["reason"] == "two"
     assert page["items"][0]["made_by"] == mesh.owner.email
     rest = mesh.owner.get("/v1/pins", params={"cursor": page["next_cursor"]}).json()
-    assert [one["id"] for one in rest["items"]] == [first]
+    assert [item["id"] for item in rest["items"]] == [first]
     body = {"mesh_id": str(mesh.id), "reason": "long"}
     for start, end, code in (
         (days(9), days(1), "pin_too_long"),

@@ -30,15 +30,15 @@ def rows(sql: str, **parameters):
 
 def minutes():
     """Merged frames by minute (Unix time) and VM."""
-    found = rows(
+    result = rows(
         "SELECT extract(epoch FROM started_at)::bigint AS at, vm_key, frames, target_keys, stats, sketch"
         " FROM probe_frames_1m m JOIN rosters r ON r.key = m.roster_key ORDER BY started_at, vm_key, block"
     )
-    return {(row.at, row.vm_key): row for row in found}
+    return {(row.at, row.vm_key): row for row in result}
 
 
 def together(*raws: Raw) -> Raw:
-    """All that happened in several windows, as one."""
+    """Return several windows as one."""
     return Raw(
         tuple([v for raw in raws for v in raw.delays_ns[d]] for d in range(3)),
         tuple(sum(raw.sent[d] for raw in raws) for d in range(3)),
@@ -112,8 +112,8 @@ def test_two_tenants_are_merged_apart(mesh, other_owner, make_mesh):
     sent(mesh.agents[0], report_of(mesh.key, {mesh.agents[1].vm_key: simple(50_000)}, minute))
     sent(other.agents[0], report_of(other.key, {other.agents[1].vm_key: simple(99_000)}, minute))
     tasks.roll_up()
-    found = rows("SELECT tenant_key, mesh_key, vm_key FROM probe_frames_1m ORDER BY tenant_key")
-    assert [tuple(row) for row in found] == sorted(
+    result = rows("SELECT tenant_key, mesh_key, vm_key FROM probe_frames_1m ORDER BY tenant_key")
+    assert [tuple(row) for row in result] == sorted(
         [
             (mesh.owner.tenant_key, mesh.key, mesh.agents[0].vm_key),
             (other_owner.tenant_key, other.key, other.agents[0].vm_key),
@@ -132,9 +132,9 @@ def test_retention_drops_partitions_and_makes_them_ahead(mesh, servers, timescal
             store_empty(table, mesh, today - timedelta(days=days))
     tasks.partitions()
     for table, days in kept.items():
-        found = [row[0] for row in rows(f"SELECT started_at FROM {table} ORDER BY started_at DESC")]
+        result = [row[0] for row in rows(f"SELECT started_at FROM {table} ORDER BY started_at DESC")]
         expected = [today - timedelta(days=n) for n in (0, 2, 4, 29, 31, 40) if n <= days]
-        assert [at.date() for at in found] == expected, table
+        assert [at.date() for at in result] == expected, table
         if timescaledb is None:
             names = [f"{table}_{today + timedelta(days=n):%Y%m%d}" for n in range(-days, 4)]
             assert partitions(table) == names
@@ -151,7 +151,7 @@ def partitions(table: str) -> list[str]:
 
 
 def store_empty(table: str, mesh, day) -> None:
-    """A row of the shape of `table`, without content, at the noon of a day."""
+    """Store a row of `table` without content, at noon of a day."""
     frames = "vm_key, block, window_s, roster_key, n, stats, sketch", "1, 0, 10, 1, 1, '', ''"
     columns, values = {
         "probe_frames": frames,

@@ -164,17 +164,17 @@ def test_ranges_answer_the_same_before_and_after_the_rollup(past, by):
     for first, last in ranges:
         params = {"from": iso(start + first), "to": iso(start + last), "by": by, "statistic": "p90"}
         inside = [raw for when, raw in raws.items() if start + first <= when < start + last]
-        wanted = number([v for raw in inside for v in raw.delays_ns[0]], Statistic.P90)
+        expected = number([v for raw in inside for v in raw.delays_ns[0]], Statistic.P90)
         for rolled in (False, True):
             if rolled:
                 tasks.roll_up()
-            found = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
-            names = [axis["name"] for axis in found["axis"]]
+            body = mesh.owner.get(f"/v1/meshes/{mesh.id}/matrix", params=params).json()
+            names = [axis["name"] for axis in body["axis"]]
             if by == "vm":
                 row, column = (names.index(n) for n in names)
-                assert found["values"][row][column] == wanted, (first, last, rolled)
+                assert body["values"][row][column] == expected, (first, last, rolled)
             else:
-                assert wanted in [value for row in found["values"] for value in row], (first, last, rolled, found)
+                assert expected in [value for row in body["values"] for value in row], (first, last, rolled, body)
 
 
 @pytest.mark.whole_store

@@ -20,21 +20,21 @@ def session(database):
 
 
 def options(session, table: str, *, toast: bool = False) -> set[str]:
-    found = session.scalar(
+    result = session.scalar(
         text(
             "SELECT CASE WHEN :toast THEN t.reloptions ELSE c.reloptions END FROM pg_class c"
             " LEFT JOIN pg_class t ON t.oid = c.reltoastrelid WHERE c.oid = to_regclass(:table)"
         ),
         {"table": table, "toast": toast},
     )
-    return set(found or ())
+    return set(result or ())
 
 
 @pytest.mark.parametrize("table", ["path_latest", "clocks_latest"])
 def test_newest_windows_are_vacuumed_often_and_without_pauses(session, table):
-    wanted = {"autovacuum_vacuum_scale_factor=0.05", "autovacuum_vacuum_cost_delay=0", "vacuum_truncate=false"}
-    assert wanted | {"fillfactor=50", "autovacuum_analyze_scale_factor=10"} == options(session, table)
-    assert wanted == options(session, table, toast=True)
+    expected = {"autovacuum_vacuum_scale_factor=0.05", "autovacuum_vacuum_cost_delay=0", "vacuum_truncate=false"}
+    assert expected | {"fillfactor=50", "autovacuum_analyze_scale_factor=10"} == options(session, table)
+    assert expected == options(session, table, toast=True)
 
 
 def test_marks_are_vacuumed_by_their_number(session):

@@ -1,7 +1,7 @@
-"""Lost updates do not happen: every mutable resource has a version, shown as its ETag and demanded back as If-Match.
+"""Optimistic locking: every mutable resource has a version, sent as ETag and required back as If-Match.
 
-A PATCH without If-Match is refused (428, RFC 6585), one with an old ETag too (412, RFC 9110 §13.1.1); `If-Match: *`
-says "whatever it is now". A DELETE takes If-Match when it is sent.
+A PATCH without If-Match is refused (428, RFC 6585), and so is one with an old ETag (412, RFC 9110 §13.1.1).
+`If-Match: *` accepts any version. For a DELETE, If-Match is optional.
 """
 
 from typing import Annotated, Any
@@ -13,7 +13,7 @@ from sinemora.kit.errors import ProductError
 
 
 class Versioned:
-    """A row whose `version` rises with every change; SQLAlchemy refuses a stale one (StaleDataError, 412)."""
+    """Row whose `version` rises with every change; SQLAlchemy refuses a stale one (StaleDataError, 412)."""
 
     version: Mapped[int] = mapped_column(nullable=False)
 
@@ -23,25 +23,29 @@ class Versioned:
 
 
 class IfMatch:
-    """What the request said about the version it means to change."""
+    """Precondition of a request: the versions that it may change."""
 
     def __init__(self, tags: str | None, *, required: bool) -> None:
         self.tags = tags
         self.required = required
 
     def check(self, row: Versioned) -> None:
-        """Pass when the client saw this version of `row`. ProductError `if_match_required`, `version_changed`."""
+        """Check that the client read this version of `row`. ProductError `if_match_required`, `version_changed`."""
         if self.tags is None:
             if self.required:
                 raise ProductError(
                     "if_match_required",
                     428,
-                    "Send If-Match with the ETag you read, or * to overwrite whatever is there.",
+                    "If-Match missing: send the ETag you read, or * to overwrite any version.",
                 )
             return
         offered = {tag.strip().removeprefix("W/") for tag in self.tags.split(",")}
         if "*" not in offered and etag(row) not in offered:
-            raise ProductError("version_changed", 412, "Somebody changed this meanwhile. Read it again, then decide.")
+            raise ProductError(
+                "version_changed",
+                412,
+                "Version changed: someone else changed this. Read it again, then repeat the change.",
+            )
 
 
 def etag(row: Versioned) -> str:
@@ -50,8 +54,8 @@ def etag(row: Versioned) -> str:
 
 
 def tag(request: Request, row: Versioned) -> None:
-    """Put the ETag of `row` on the answer to `request`."""
-    request.state.answer_headers["ETag"] = etag(row)
+    """Add the ETag of `row` to the response to `request`."""
+    request.state.response_headers["ETag"] = etag(row)
 
 
 async def _if_match(request: Request, if_match: Annotated[str | None, Header()] = None) -> IfMatch:

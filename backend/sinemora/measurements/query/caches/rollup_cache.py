@@ -1,8 +1,7 @@
-"""Merged stretches, remembered: a range that moves is mostly made of what was merged for the question before.
+"""Cache of merged parts of ranges: a range that moves shares most parts with the query before.
 
-A stretch is remembered with the version of its rows, which is how many there are and when they were merged, and with
-the corrections its delays were read with. Both are asked anew for every question, so windows that come late are never
-missed. A range is merged from the same stretches whether they are remembered or not: this is about speed alone.
+A part is cached with the version of its rows (their number and the time of their merge) and with the corrections of its
+delays. Every query checks both, so late windows are never missed. Results are equal with and without the cache.
 """
 
 from collections.abc import Collection, Sequence
@@ -13,19 +12,19 @@ from sqlalchemy.orm import Session
 from sinemora.measurements.aggregate import merge
 from sinemora.measurements.aggregate.merge import Piece
 from sinemora.measurements.query.budget import Budget
-from sinemora.measurements.query.shared_cache import shared_cache
+from sinemora.measurements.query.caches.shared_cache import shared_cache
 from sinemora.measurements.store import corrections, frames
 from sinemora.measurements.store.frames import RowVersion
 from sinemora.measurements.store.tiers import Tier, TierRange, parts_of
 
-# Of more pairs than these, or of more reported windows, pieces are too large to be held side by side.
+# With more pairs, or more reported windows, the parts do not fit into memory together.
 _PAIRS_MAX = 1 << 16
 _REPORTED_MAX = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A merged stretch, and what it was merged from."""
+    """Merged part with the version of its source."""
 
     version: RowVersion
     corrected_by: tuple[tuple[int, int], ...]
@@ -35,38 +34,38 @@ class _Entry:
 def pieces(
     session: Session,
     mesh_key: int,
-    stretches: Sequence[TierRange],
+    tier_ranges: Sequence[TierRange],
     *,
     directions: Collection[int],
     zones: bool = False,
     budget: Budget,
 ) -> list[Piece] | None:
-    """Return the pairs of these stretches, each of one or more merged; with sketches of `directions`, if any.
+    """Return the merged pairs of these tier ranges, with sketches of `directions`, if any.
 
-    None when they are too many to be held together: they are then read client by client. Of frames between `zones`
-    there are none as reported, and their delays are corrected already. ProductError `range_too_large`.
+    None when they do not fit into memory together: the caller then reads client by client. Frames of `zones` exist only
+    in merged tiers, with corrected delays. ProductError `range_too_large`.
     """
-    parts = [part for stretch in stretches for part in parts_of(stretch)]
+    parts = [part for tier_range in tier_ranges for part in parts_of(tier_range)]
     versions = frames.versions(session, mesh_key, parts, zones=zones)
     budget.check(sum(version.rows for version in versions))
     if not zones and any(_too_many(part, version) for part, version in zip(parts, versions, strict=True)):
         return None
-    wanted = tuple(sorted(directions))
+    sorted_directions = tuple(sorted(directions))
     applied: list[tuple[tuple[int, int], ...]] = [()] * len(parts)
     if not zones:
         applied = corrections.spans_at(session, mesh_key, [_starts(part) for part in parts])
-    found = []
-    for number, (part, version, by) in enumerate(zip(parts, versions, applied, strict=True)):
+    merged = []
+    for number, (part, version, corrected_by) in enumerate(zip(parts, versions, applied, strict=True)):
         if version.rows:
-            key = (session.info["tenant_key"], mesh_key, zones, part, wanted)
-            kept: _Entry | None = shared_cache().get(key)
-            if kept is None or (kept.version, kept.corrected_by) != (version, by):
-                kept = _Entry(version, by, _merged(session, mesh_key, part, wanted, zones))
+            key = (session.info["tenant_key"], mesh_key, zones, part, sorted_directions)
+            cached: _Entry | None = shared_cache().get(key)
+            if cached is None or (cached.version, cached.corrected_by) != (version, corrected_by):
+                cached = _Entry(version, corrected_by, _merged(session, mesh_key, part, sorted_directions, zones))
                 if part.tier is not Tier.RAW:
-                    shared_cache().put(key, kept, kept.piece.nbytes)
-            found.append(kept.piece)
+                    shared_cache().put(key, cached, cached.piece.nbytes)
+            merged.append(cached.piece)
         budget.report((number + 1) / len(parts))
-    return found
+    return merged
 
 
 def _merged(session: Session, mesh_key: int, part: TierRange, directions: tuple[int, ...], zones: bool) -> Piece:
@@ -84,7 +83,7 @@ def _merged(session: Session, mesh_key: int, part: TierRange, directions: tuple[
 
 
 def _starts(part: TierRange) -> list[int]:
-    """When frames of this part start, Unix s. Windows as reported are never remembered: of them none."""
+    """Return the starts of the steps of a part, Unix s; none for reported windows, which are not cached."""
     if part.tier is Tier.RAW:
         return []
     return list(range(int(part.start.timestamp()), int(part.end.timestamp()), part.tier.step_s))

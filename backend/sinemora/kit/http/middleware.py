@@ -1,4 +1,4 @@
-"""The outermost layer of every HTTP answer: request id, metrics, security headers, and no failure without a body."""
+"""Outermost HTTP middleware: request id, metrics, security headers, body limit, problem details for failures."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ _logger = logging.getLogger(__name__)
 
 REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{8,64}")
 
-# An API answers data, never pages: nothing in it may run, frame or load anything.
+# Responses of the API are data, not pages: the policy forbids scripts, frames and loads.
 _API_POLICY = "default-src 'none'; frame-ancestors 'none'"
 _SECURITY = {
     "X-Content-Type-Options": "nosniff",
@@ -36,15 +36,15 @@ _SECURITY = {
 
 
 def security_headers(hsts: bool) -> dict[str, str]:
-    """What every answer says to browsers unless it says otherwise."""
-    said = {**_SECURITY, "Content-Security-Policy": _API_POLICY, "Cache-Control": "no-store"}
-    return {**said, "Strict-Transport-Security": "max-age=31536000"} if hsts else said
+    """Return the security headers that a response gets unless it sets them itself."""
+    headers = {**_SECURITY, "Content-Security-Policy": _API_POLICY, "Cache-Control": "no-store"}
+    return {**headers, "Strict-Transport-Security": "max-age=31536000"} if hsts else headers
 
 
 class HttpMiddleware:
-    """ASGI middleware. Handlers may leave headers for the answer in `request.state.answer_headers`.
+    """ASGI middleware. Handlers may put headers of the response into `request.state.response_headers`.
 
-    Bodies of the paths that `larger` matches may be as long as it says.
+    `larger` is a pattern of paths and their body limit in bytes, in place of `body_limit_bytes`.
     """
 
     def __init__(
@@ -58,71 +58,71 @@ class HttpMiddleware:
         self.larger = larger
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
+        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         request_id = _request_id(scope)
         state: dict[str, Any] = scope.setdefault("state", {})
         state["request_id"] = request_id
-        answer_headers: dict[str, str] = {}
-        state["answer_headers"] = answer_headers
+        response_headers: dict[str, str] = {}
+        state["response_headers"] = response_headers
         structlog.contextvars.clear_contextvars()
         structlog.contextvars.bind_contextvars(request_id=request_id)
         if tracing.is_on():
-            tracing.note(**{"sinemora.request_id": request_id})
+            tracing.set_attributes(**{"sinemora.request_id": request_id})
         started = time.perf_counter()
-        begun = False
-        taken_bytes = 0
+        response_begun = False
+        received_bytes = 0
         limit_bytes = self.body_limit_bytes
         if self.larger is not None and self.larger[0].fullmatch(scope["path"]):
             limit_bytes = self.larger[1]
 
-        async def take() -> Message:
-            nonlocal taken_bytes
+        async def receive_limited() -> Message:
+            nonlocal received_bytes
             message = await receive()
-            taken_bytes += len(message.get("body", b""))
-            if taken_bytes > limit_bytes:
-                # The one exception FastAPI lets through while it reads a body.
-                raise HTTPException(413, f"A body may be {limit_bytes} bytes long.")
+            received_bytes += len(message.get("body", b""))
+            if received_bytes > limit_bytes:
+                # The only exception that FastAPI does not replace while it reads a body.
+                raise HTTPException(413, f"Body too large: at most {limit_bytes} bytes are allowed.")
             return message
 
-        async def answer(message: Message) -> None:
-            nonlocal begun
+        async def send_with_headers(message: Message) -> None:
+            nonlocal response_begun
             if message["type"] == "http.response.start":
-                begun = True
-                self._add_headers(message, request_id, answer_headers)
+                response_begun = True
+                self._add_headers(message, request_id, response_headers)
                 self._count(scope, message["status"], time.perf_counter() - started)
             await send(message)
 
         try:
-            await self.app(scope, take, answer)
+            await self.app(scope, receive_limited, send_with_headers)
         except Exception:
             log.exception("request failed", method=scope["method"], path=scope["path"])
-            if begun:
-                raise  # half an answer is out: only breaking the connection says so
-            await problem(Request(scope, receive), internal_error())(scope, receive, answer)
+            if response_begun:
+                raise  # the response has begun: only a broken connection signals the failure
+            await problem(Request(scope, receive), internal_error())(scope, receive, send_with_headers)
 
-    def _add_headers(self, message: Message, request_id: str, answer_headers: dict[str, str]) -> None:
+    def _add_headers(self, message: Message, request_id: str, response_headers: dict[str, str]) -> None:
         raw = message["headers"] = list(message.get("headers", ()))
         present = {name for name, _ in raw}
         raw.append((b"x-request-id", request_id.encode("latin-1")))
         raw += [header for header in self._security if header[0] not in present]
-        if answer_headers:
+        if response_headers:
             headers = MutableHeaders(raw=raw)
-            for name, value in answer_headers.items():
+            for name, value in response_headers.items():
                 headers[name] = value
 
     @staticmethod
     def _count(scope: Scope, status: int, seconds: float) -> None:
-        # The route's template, never the path: a label per id would never stop growing.
+        # The route's template, not the path: a label per id would be unbounded.
         route = getattr(scope.get("route"), "path", "unknown")
         requests, request_seconds = _metrics_of(scope["method"], route, status)
         requests.inc()
         request_seconds.observe(seconds)
         if _logger.isEnabledFor(logging.DEBUG):
             log.debug(
-                "answered", method=scope["method"], path=scope["path"], status=status, duration_s=round(seconds, 4)
+                "response sent", method=scope["method"], path=scope["path"], status=status, duration_s=round(seconds, 4)
             )
 
 

@@ -1,4 +1,4 @@
-"""Files to be fetched by machines: the agent's packages and the script that installs them."""
+"""Downloads: the agent's packages and the script that installs them."""
 
 from pathlib import Path
 
@@ -10,18 +10,18 @@ INSTALL_SCRIPT = "install.sh"
 
 
 def serve_packages(app: FastAPI, folder: Path) -> None:
-    """Serve the files of `folder` under `/packages/`, none below it."""
+    """Serve the files of `folder`, but not of its subfolders, under `/packages/`."""
     root = folder.resolve()
 
     @app.api_route("/packages/{name}", methods=["GET", "HEAD"], include_in_schema=False)
     def package(request: Request, name: str) -> Response:
-        wanted = root / name
-        if name.startswith(".") or wanted.resolve().parent != root or not wanted.is_file():
+        file = root / name
+        if name.startswith(".") or file.resolve().parent != root or not file.is_file():
             raise HTTPException(404)
-        kind = "text/plain; charset=utf-8" if wanted.suffix in (".sh", "") else "application/octet-stream"
-        return FileResponse(wanted, media_type=kind, headers={"Cache-Control": "no-cache"})
+        kind = "text/plain; charset=utf-8" if file.suffix in (".sh", "") else "application/octet-stream"
+        return FileResponse(file, media_type=kind, headers={"Cache-Control": "no-cache"})
 
 
 def installs(folder: Path | None) -> bool:
-    """Return whether there is something to install from."""
+    """Return whether `folder` contains the installation script."""
     return folder is not None and (folder / INSTALL_SCRIPT).is_file()

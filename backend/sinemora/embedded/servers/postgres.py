@@ -1,13 +1,13 @@
-"""A private PostgreSQL server: own user, unix socket only, peer authentication, nobody trusted.
+"""Private PostgreSQL server: separate user, Unix socket only, peer authentication, no trusted connection.
 
     server = PostgresServer(data_dir)
     server.prepare()               # initdb once, configuration every time
-    server.start()                 # in the foreground of its own session; returns once it answers
+    server.start()                 # in a separate session; returns when it accepts connections
     server.provision()             # roles and the database
     psycopg.connect(server.dsn("sinemora_app"))
     server.stop()
 
-Under the supervisor only `prepare`, `command`, `ready` and `provision` are used: it keeps the process itself.
+The supervisor uses only `prepare`, `command`, `ready` and `provision`: it starts the process itself.
 """
 
 import os
@@ -23,11 +23,11 @@ from urllib.parse import quote
 import psycopg
 from psycopg import sql
 
-from sinemora.embedded.binaries import postgres_home
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.foreground import Foreground
-from sinemora.embedded.service_user import ServiceUser, service_user
-from sinemora.embedded.sockets import private_dir, socket_dir
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.binaries import postgres_home
+from sinemora.embedded.servers.foreground import Foreground
+from sinemora.embedded.servers.service_user import ServiceUser, service_user
+from sinemora.embedded.servers.sockets import private_dir, socket_dir
 
 SUPERUSER = "postgres"
 OWNER_ROLE = "sinemora_owner"
@@ -44,8 +44,8 @@ _SETTINGS = {
     "maintenance_work_mem": "64MB",
     "wal_compression": "pglz",
     "max_wal_size": "1GB",
-    "jit": "off",  # queries here are short: compiling them costs more than it saves
-    # The newest windows are rewritten every few seconds: once a minute would let them grow to many times their size.
+    "jit": "off",  # queries are short: compilation costs more than it saves
+    # The newest windows are rewritten every few seconds; with a nap of a minute their tables would grow many times.
     "autovacuum_naptime": "15s",
     "log_line_prefix": "'%m [%p] %q%u@%d '",
     "log_min_duration_statement": "1s",
@@ -57,9 +57,9 @@ _UNSAFE = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off
 
 
 class PostgresServer:
-    """One PostgreSQL cluster in `data_dir`, run as `user` (see `service_user`).
+    """PostgreSQL cluster in `data_dir`, run as `user` (see `service_user`).
 
-    `durable=False` trades safety for speed and is for throw-away test clusters. `data_dir` must be reachable by the
+    `durable=False` trades safety for speed, for test clusters. `data_dir` must be reachable by the
     service user; a folder of `tempfile.mkdtemp()` is.
     """
 
@@ -72,9 +72,9 @@ class PostgresServer:
         self._process: Foreground | None = None
 
     def prepare(self) -> None:
-        """Make the cluster when there is none, and write its configuration. Stops a server left over from a crash.
+        """Create the cluster if missing, and write its configuration. Stop a server left over from a crash.
 
-        Raises TroubleError when the folder cannot be used or holds another major version.
+        Raises EmbeddedError when the folder cannot be used or has data of another major version.
         """
         private_dir(self.data_dir, self.user)
         self.log.parent.mkdir(mode=0o755, exist_ok=True)
@@ -85,27 +85,25 @@ class PostgresServer:
         self._configure()
 
     def command(self) -> list[str]:
-        """Return the command line of the server, to be run in the foreground as `user` with `cluster` as working
-        directory.
-        """
+        """Return the command line of the server; run it as `user` in the folder `cluster`."""
         return [str(self.programs / "postgres"), "-D", str(self.cluster)]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment the server needs: none of the caller's `PG…` variables may reach it."""
+        """Return the environment of the server, without the caller's `PG…` variables."""
         return {"PATH": os.defpath, "LANG": "C", "LC_ALL": "C", "TZ": "UTC"}
 
     def dsn(self, role: str = APP_ROLE, database: str = DATABASE) -> str:
-        """Return a connection URL for libpq; no password, the socket tells who calls."""
+        """Return a connection URL for libpq; no password: the socket identifies the user."""
         return f"postgresql://{role}@/{quote(database)}?host={quote(str(self.socket_folder), safe='')}"
 
     @cached_property
     def socket_folder(self) -> Path:
-        """Where the server's socket is; made when first asked for."""
+        """Return the folder of the server's socket, created at first use."""
         return socket_dir(self.data_dir, "postgres", f".s.PGSQL.{_PORT}.lock", self.user)
 
     @cached_property
     def programs(self) -> Path:
-        """The folder with `postgres`, `psql`, `pg_dump` …, within reach of the service user."""
+        """Return the folder with `postgres`, `psql`, `pg_dump` …, readable by the service user."""
         return postgres_home(self.data_dir / "engine", self.user) / "bin"
 
     def ready(self) -> bool:
@@ -117,7 +115,7 @@ class PostgresServer:
         return True
 
     def responds(self) -> bool:
-        """Return whether the server answers at all; that it starts, recovers or is full is an answer too."""
+        """Return whether the server responds, also with an error (starting, recovering, too many connections)."""
         try:
             psycopg.connect(self.dsn(SUPERUSER, "postgres"), connect_timeout=4).close()
         except psycopg.errors.ConnectionTimeout:
@@ -153,33 +151,33 @@ class PostgresServer:
                 )
             )
 
-    def start(self, patience_s: float = 60) -> None:
-        """Start the server and return once it answers; for tests and one-off commands."""
+    def start(self, timeout_s: float = 60) -> None:
+        """Start the server and wait until it accepts connections; for tests and one-off commands."""
         self._process = Foreground(self.command(), self.cluster, self.environment(), self.log, self.user)
-        if not self._process.becomes(self.ready, patience_s):
+        if not self._process.wait_until(self.ready, timeout_s):
             self.stop()
-            raise self._trouble("did not start")
+            raise self._error("did not start")
 
-    def stop(self, patience_s: float = 20) -> None:
+    def stop(self, timeout_s: float = 20) -> None:
         """Stop a server started with `start`: fast shutdown, then immediate."""
         process, self._process = self._process, None
         if process:
-            process.stop((signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), patience_s)
+            process.stop((signal.SIGINT, signal.SIGQUIT, signal.SIGKILL), timeout_s)
 
-    def stop_leftover(self, patience_s: float = 20) -> None:
-        """Stop a server that still runs on this cluster because its supervisor was killed."""
+    def stop_leftover(self, timeout_s: float = 20) -> None:
+        """Stop a server that still runs on this cluster after its supervisor was killed."""
         pid = self._leftover_pid()
-        deadline = time.monotonic() + patience_s
+        deadline = time.monotonic() + timeout_s
         if pid:
             os.kill(pid, signal.SIGINT)
         while pid and self._leftover_pid() == pid:
             if time.monotonic() > deadline:
                 os.kill(pid, signal.SIGQUIT)
-                deadline += patience_s
+                deadline += timeout_s
             time.sleep(0.05)
 
     def _leftover_pid(self) -> int | None:
-        """Return the process id in `postmaster.pid`, if that process is really a PostgreSQL server of this cluster."""
+        """Return the process id in `postmaster.pid`, if that process is a PostgreSQL server of this cluster."""
         try:
             pid = int((self.cluster / "postmaster.pid").read_text().split("\n", 1)[0])
             if os.readlink(f"/proc/{pid}/cwd") != str(self.cluster):
@@ -189,7 +187,7 @@ class PostgresServer:
             return None
 
     def _initdb(self) -> None:
-        # Made aside and renamed: an interrupted initdb must not look like a cluster.
+        # Created under another name: an interrupted initdb must not look like a cluster.
         staging = self.cluster.with_name("postgres.part")
         shutil.rmtree(staging, ignore_errors=True)
         private_dir(staging, self.user)
@@ -217,17 +215,17 @@ class PostgresServer:
                 **self.user.popen_identity(),  # type: ignore[call-overload]
             )
         if done.returncode != 0:
-            raise self._trouble("could not be set up (initdb failed)")
+            raise self._error("could not be set up (initdb failed)")
         staging.rename(self.cluster)
 
     def _check_version(self) -> None:
-        have = (self.cluster / "PG_VERSION").read_text().strip()
-        printed = subprocess.run([self.programs / "postgres", "--version"], capture_output=True, text=True, check=True)
-        runs = printed.stdout.split()[-1]
-        if have != runs.split(".", 1)[0]:
-            raise TroubleError(
-                f"The data in {self.cluster} were written by PostgreSQL {have}, and this is {runs}.",
-                f"Dump them with the version that runs PostgreSQL {have} and load the dump here: docs/operations.md.",
+        stored = (self.cluster / "PG_VERSION").read_text().strip()
+        output = subprocess.run([self.programs / "postgres", "--version"], capture_output=True, text=True, check=True)
+        installed = output.stdout.split()[-1]
+        if stored != installed.split(".", 1)[0]:
+            raise EmbeddedError(
+                f"Wrong PostgreSQL version: {stored} wrote the data in {self.cluster}, this is {installed}.",
+                f"Dump them with the version that runs PostgreSQL {stored} and load the dump here: docs/operations.md.",
             )
 
     def _configure(self) -> None:
@@ -237,7 +235,7 @@ class PostgresServer:
         lines = [f"{key} = {value}" for key, value in settings.items()]
         lines.append(f"include_if_exists = '{self.data_dir / 'postgresql.custom.conf'}'")
         caller = pwd.getpwuid(os.geteuid()).pw_name
-        # Root can become anyone, and a normal user is the service user: the caller may be any of the three roles.
+        # The caller may be any of the three roles: root can become any user, and a normal user is the service user.
         users = [f"sinemora {name} {role}" for name in sorted({caller, self.user.name}) for role in _ROLES]
         self._write("postgresql.conf", ["# Written at every start. Your own settings: postgresql.custom.conf.", *lines])
         self._write("pg_hba.conf", ["local all all peer map=sinemora"])
@@ -250,9 +248,9 @@ class PostgresServer:
             os.chown(path, self.user.uid, self.user.gid)
         path.chmod(0o600)
 
-    def _trouble(self, what: str) -> TroubleError:
+    def _error(self, what: str) -> EmbeddedError:
         tail = "\n".join(self.log.read_text(errors="replace").splitlines()[-12:])
-        return TroubleError(f"PostgreSQL {what}. The end of its log:\n{tail}", f"The whole log: {self.log}")
+        return EmbeddedError(f"PostgreSQL {what}. The end of its log:\n{tail}", f"The whole log: {self.log}")
 
 
 _ROLES = (SUPERUSER, OWNER_ROLE, APP_ROLE)

@@ -7,8 +7,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from sinemora.kit import errors
-from sinemora.kit.downloads import installs, serve_packages
-from sinemora.kit.http_middleware import HttpMiddleware
+from sinemora.kit.http.downloads import installs, serve_packages
+from sinemora.kit.http.middleware import HttpMiddleware
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
-"""Requests per minute and caller, told in `RateLimit-*` headers; 429 with Retry-After beyond it.
+"""Rate limit of requests per minute and caller, reported in `RateLimit-*` headers; 429 with Retry-After beyond it.
 
-A fixed window counted in Redis. Without Redis nobody is held back: a counter that is away must not close the product.
+A fixed window is counted in Redis. Without Redis no caller is limited: requests must not depend on a counter.
 """
 
 import time
@@ -17,7 +17,7 @@ _WINDOW_S = 60
 
 
 def limit(request: Request, caller: str) -> None:
-    """Count one request of `caller` (an id, never a secret) and refuse it when too many came this minute."""
+    """Count a request of `caller` (an id, not a secret). ProductError `too_many_requests` (429) beyond the limit."""
     allowed = settings().rate_limit_per_minute
     now = time.time()
     reset_s = _WINDOW_S - int(now) % _WINDOW_S
@@ -29,18 +29,18 @@ def limit(request: Request, caller: str) -> None:
         "RateLimit-Remaining": str(max(0, allowed - used)),
         "RateLimit-Reset": str(reset_s),
     }
-    request.state.answer_headers.update(headers)
+    request.state.response_headers.update(headers)
     if used > allowed:
         raise ProductError(
             "too_many_requests",
             429,
-            f"More than {allowed} requests in a minute.",
+            f"Too many requests: more than {allowed} in a minute.",
             headers={"Retry-After": str(reset_s)},
         )
 
 
 def count(key: str, window_s: int) -> int | None:
-    """How often `key` was counted in its window, this time included; None when Redis is away."""
+    """Count `key` once and return its number in the window; None when Redis is unavailable."""
     try:
         with client().pipeline(transaction=True) as pipe:
             pipe.incr(key)
@@ -51,6 +51,6 @@ def count(key: str, window_s: int) -> int | None:
 
 
 def uncount(key: str) -> None:
-    """Take one back."""
+    """Undo one count of `key`."""
     with suppress(RedisError):
         client().decr(key)

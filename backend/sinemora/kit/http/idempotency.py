@@ -1,7 +1,7 @@
-"""`Idempotency-Key` on POST: the same key and request is answered again with the first answer, once and for ever 24 h.
+"""`Idempotency-Key` on POST: a repeated request gets the stored response of the first one, for 24 h.
 
-The key is claimed and the answer kept inside the request's own transaction: there is no moment in which the work is
-done and the key is not, and a second request with the key waits until the first has committed or rolled back.
+The key is claimed and the response stored in the transaction of the request, so both commit or neither does. A second
+request with the key waits until the first has committed or rolled back.
 """
 
 import hashlib
@@ -24,7 +24,7 @@ KEPT = timedelta(hours=24)
 
 
 class IdempotencyKey(TenantOwned, Base):
-    """A key a caller used, what for, and what it was answered. `body` is null when the answer held a secret."""
+    """Idempotency key of a caller, with the request and its response. `body` is null when the response had a secret."""
 
     __tablename__ = "idempotency_keys"
 
@@ -73,21 +73,21 @@ def _claim_row(session: Session, caller: str, key: str, fingerprint: bytes) -> I
         return row
     if row.fingerprint != fingerprint:
         raise ProductError(
-            "idempotency_key_reused", 422, "This Idempotency-Key was used for another request. Take a new one."
+            "idempotency_key_reused", 422, "Idempotency-Key reused: it belongs to another request. Use a new one."
         )
     if row.body is None:
         raise ProductError(
             "secret_shown_once",
             409,
-            "This request was carried out before; its answer held a secret, which is shown only once."
-            " If it is lost, delete what was made and ask again with a new key.",
+            "Secret shown once: this request succeeded before, and its response is not stored."
+            " If the secret is lost, delete the object and repeat the request with a new key.",
         )
     raise _Replay(
         Response(row.body, row.status or 200, media_type=row.media_type, headers={"Idempotent-Replayed": "true"})
     )
 
 
-def _keep(row: IdempotencyKey, session: Session, response: Response, *, secret: bool) -> None:
+def _store_response(row: IdempotencyKey, session: Session, response: Response, *, secret: bool) -> None:
     row.status = response.status_code
     row.media_type = response.media_type or response.headers.get("content-type")
     row.body = None if secret else bytes(response.body)
@@ -95,22 +95,22 @@ def _keep(row: IdempotencyKey, session: Session, response: Response, *, secret: 
 
 
 def delete_old_keys(session: Session, now: datetime) -> int:
-    """Delete the keys nobody can use any more; how many."""
-    gone = session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
-    return int(gone.rowcount)  # type: ignore[attr-defined]
+    """Delete expired keys. Return their number."""
+    deleted = session.execute(delete(IdempotencyKey).where(IdempotencyKey.created_at < now - KEPT))
+    return int(deleted.rowcount)  # type: ignore[attr-defined]
 
 
 class ProductRoute(APIRoute):
-    """A route whose POST honours `Idempotency-Key`. One that answers with a secret says so by `secret_once`."""
+    """Route whose POST honours `Idempotency-Key`. `secret_once` marks one whose response has a secret."""
 
     def __init__(self, path: str, endpoint: Callable[..., Any], **options: Any) -> None:
         if "POST" in (options.get("methods") or ()):
-            given: Sequence[Any] = options.get("dependencies") or ()
-            options["dependencies"] = [*given, Depends(_claim)]
+            dependencies: Sequence[Any] = options.get("dependencies") or ()
+            options["dependencies"] = [*dependencies, Depends(_claim)]
         super().__init__(path, endpoint, **options)
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """Return the handler, within the request's transaction: replay before it, keep the answer after it."""
+        """Return a handler that replays a stored response, or calls the route and stores its response."""
         handler = super().get_route_handler()
         secret = getattr(self.endpoint, "secret_once", False)
 
@@ -121,13 +121,13 @@ class ProductRoute(APIRoute):
                 return before.response
             claimed = getattr(request.state, "claimed", None)
             if claimed is not None:
-                await run_in_threadpool(_keep, claimed, request.state.session, response, secret=secret)
+                await run_in_threadpool(_store_response, claimed, request.state.session, response, secret=secret)
             return response
 
         return handle
 
 
 def secret_once(endpoint: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a route whose answer holds a secret: it is never stored, so it cannot be replayed."""
+    """Mark a route whose response has a secret: it is never stored, so it cannot be replayed."""
     endpoint.secret_once = True  # type: ignore[attr-defined]
     return endpoint

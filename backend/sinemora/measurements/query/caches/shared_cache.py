@@ -1,4 +1,4 @@
-"""Cache of decoded and merged frames that queries share; bounded, and never needed for a response to be right."""
+"""Bounded cache of decoded and merged frames, shared by queries. Results do not depend on it."""
 
 from collections.abc import Hashable
 from functools import lru_cache

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sinemora.kit.errors import ProductError
-from sinemora.kit.paging import decode_cursor, encode_cursor
+from sinemora.kit.http.paging import decode_cursor, encode_cursor
 from tests.callers import Member
 
 NAMES = [f"zone-{n:02}" for n in range(7)]

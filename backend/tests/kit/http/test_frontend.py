@@ -7,8 +7,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from sinemora.kit import errors
-from sinemora.kit.frontend import content_policy, serve_frontend
-from sinemora.kit.http_middleware import HttpMiddleware
+from sinemora.kit.http.frontend import content_policy, serve_frontend
+from sinemora.kit.http.middleware import HttpMiddleware
 
 PAGE = '<html><script>let a = 1</script><script type="module" src="/assets/index-abc.js"></script></html>'
 

@@ -1,4 +1,4 @@
-"""Unix sockets: private folders, short enough paths, and who may use them."""
+"""Folders of Unix sockets: private, and with paths that are short enough."""
 
 import hashlib
 import os
@@ -6,24 +6,24 @@ import stat
 import tempfile
 from pathlib import Path
 
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.service_user import ServiceUser
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.service_user import ServiceUser
 
 LONGEST_PATH_BYTES = 107  # sockaddr_un.sun_path on Linux, less its closing zero
 
 
 def private_dir(path: Path, user: ServiceUser) -> Path:
-    """Create `path` (0700, owned by `user`), or take it over when it is ours already."""
+    """Create `path` (0700, owned by `user`), or take it over if it belongs to this user already."""
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
-    found = path.lstat()
-    if not stat.S_ISDIR(found.st_mode):
-        raise TroubleError(f"{path} is not a folder.", "Move it away and start again.")
+    status = path.lstat()
+    if not stat.S_ISDIR(status.st_mode):
+        raise EmbeddedError(f"{path} is not a folder.", "Move it away and start again.")
     if os.geteuid() == 0:
-        if (found.st_uid, found.st_gid) != (user.uid, user.gid):
+        if (status.st_uid, status.st_gid) != (user.uid, user.gid):
             os.chown(path, user.uid, user.gid)
-    elif found.st_uid != user.uid:
-        raise TroubleError(
-            f"{path} belongs to another user (uid {found.st_uid}).",
+    elif status.st_uid != user.uid:
+        raise EmbeddedError(
+            f"{path} belongs to another user (uid {status.st_uid}).",
             "Start as that user, or choose another folder with SINEMORA_DATA_DIR.",
         )
     path.chmod(0o700)
@@ -31,25 +31,23 @@ def private_dir(path: Path, user: ServiceUser) -> Path:
 
 
 def socket_dir(data_dir: Path, name: str, longest_file: str, user: ServiceUser) -> Path:
-    """Return a 0700 folder for sockets named at most `longest_file`: in `data_dir`, or a short path if that is too
-    long.
-    """
-    wanted = data_dir / "run" / name
-    if len(os.fsencode(wanted / longest_file)) <= LONGEST_PATH_BYTES:
+    """Return a folder (0700) for sockets with names up to `longest_file`: in `data_dir`, or elsewhere if too long."""
+    folder = data_dir / "run" / name
+    if len(os.fsencode(folder / longest_file)) <= LONGEST_PATH_BYTES:
         (data_dir / "run").mkdir(mode=0o711, exist_ok=True)
-        return private_dir(wanted, user)
+        return private_dir(folder, user)
     short = _short(data_dir, name)
     if short.is_symlink() or (short.exists() and short.lstat().st_uid not in (user.uid, os.geteuid())):
-        # In a folder anyone can write to, somebody else may have been there first.
-        raise TroubleError(
-            f"{short} belongs to somebody else, and {wanted} is too long for a socket ({LONGEST_PATH_BYTES} bytes).",
+        # Any user may have created it in a folder that all can write to.
+        raise EmbeddedError(
+            f"{short} belongs to another user, and {folder} is too long for a socket ({LONGEST_PATH_BYTES} bytes).",
             "Choose a data folder with a shorter path: SINEMORA_DATA_DIR=…",
         )
     return private_dir(short, user)
 
 
 def short_socket_dirs(data_dir: Path) -> list[Path]:
-    """Return the folders outside `data_dir` that `socket_dir` made for it, if any."""
+    """Return the folders outside `data_dir` that `socket_dir` created for it."""
     return [path for path in _short(data_dir, "*").parent.glob(_short(data_dir, "*").name) if path.is_dir()]
 
 

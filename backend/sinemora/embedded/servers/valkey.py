@@ -7,11 +7,11 @@ from pathlib import Path
 
 import redis
 
-from sinemora.embedded.binaries import valkey_server
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.foreground import Foreground
-from sinemora.embedded.service_user import ServiceUser, service_user
-from sinemora.embedded.sockets import private_dir, socket_dir
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.binaries import valkey_server
+from sinemora.embedded.servers.foreground import Foreground
+from sinemora.embedded.servers.service_user import ServiceUser, service_user
+from sinemora.embedded.servers.sockets import private_dir, socket_dir
 
 _SOCKET = "valkey.sock"
 
@@ -28,7 +28,7 @@ def answers(url: str) -> bool:
 
 
 class ValkeyServer:
-    """One Valkey in `data_dir`, run as `user`; `prepare`, then `start` and `stop`, or `command` under a supervisor."""
+    """Valkey server in `data_dir` of `user`. Call `prepare`, then `start` and `stop`; a supervisor uses `command`."""
 
     def __init__(self, data_dir: Path, user: ServiceUser | None = None) -> None:
         self.data_dir = data_dir.resolve()
@@ -38,38 +38,38 @@ class ValkeyServer:
         self._process: Foreground | None = None
 
     def prepare(self) -> None:
-        """Make the folders."""
+        """Create the folders."""
         private_dir(self.data_dir, self.user)
         self.log.parent.mkdir(mode=0o755, exist_ok=True)
         private_dir(self.folder, self.user)
 
     def command(self) -> list[str]:
-        """Return the command line of the server, to be run in the foreground as `user`."""
+        """Return the command line of the server, run as `user`."""
         options = {
             "port": "0",
             "unixsocket": str(self.socket_path),
             "unixsocketperm": "700",
             "dir": str(self.folder),
-            "save": "",  # queued jobs are found again by the periodic sweeps: nothing here needs to survive
+            "save": "",  # periodic sweeps send lost jobs again, so nothing has to survive
             "appendonly": "no",
             "daemonize": "no",
             "maxmemory": "256mb",
-            "maxmemory-policy": "noeviction",  # a broker must refuse rather than forget
+            "maxmemory-policy": "noeviction",  # a broker must refuse, not drop messages
         }
         return [str(self.program), *(part for key, value in options.items() for part in (f"--{key}", value))]
 
     def environment(self) -> dict[str, str]:
-        """Return the environment the server needs."""
+        """Return the environment of the server."""
         return {"PATH": os.defpath, "LANG": "C", "TZ": "UTC"}
 
     @cached_property
     def socket_path(self) -> Path:
-        """Where the server's socket is; its folder is made when first asked for."""
+        """Return the path of the server's socket; its folder is created at first use."""
         return socket_dir(self.data_dir, "valkey", _SOCKET, self.user) / _SOCKET
 
     @cached_property
     def program(self) -> Path:
-        """The server, within reach of the service user."""
+        """Return the server binary, executable by the service user."""
         return valkey_server(self.data_dir / "engine", self.user)
 
     def url(self, database: int = 0) -> str:
@@ -77,18 +77,18 @@ class ValkeyServer:
         return f"unix://{self.socket_path}?db={database}"
 
     def ready(self) -> bool:
-        """Return whether the server answers now."""
+        """Return whether the server responds now."""
         return answers(self.url())
 
-    def start(self, patience_s: float = 10) -> None:
-        """Start the server and return once it answers; for tests and one-off commands."""
+    def start(self, timeout_s: float = 10) -> None:
+        """Start the server and wait until it responds; for tests and one-off commands."""
         self._process = Foreground(self.command(), self.folder, self.environment(), self.log, self.user)
-        if not self._process.becomes(self.ready, patience_s):
+        if not self._process.wait_until(self.ready, timeout_s):
             self.stop()
-            raise TroubleError("Valkey did not start.", f"Its log: {self.log}")
+            raise EmbeddedError("Valkey did not start.", f"Its log: {self.log}")
 
-    def stop(self, patience_s: float = 5) -> None:
+    def stop(self, timeout_s: float = 5) -> None:
         """Stop a server started with `start`."""
         process, self._process = self._process, None
         if process:
-            process.stop((signal.SIGTERM, signal.SIGKILL), patience_s)
+            process.stop((signal.SIGTERM, signal.SIGKILL), timeout_s)

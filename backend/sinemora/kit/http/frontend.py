@@ -1,4 +1,4 @@
-"""The built front end, served beside the API: hashed assets for ever, every other address the one page."""
+"""The built front end, served together with the API. Hashed assets are cached forever; pages get `index.html`."""
 
 import base64
 import hashlib
@@ -14,7 +14,7 @@ _RESERVED = ("v1/", "assets/", "packages/", "healthz", "readyz", "metrics")
 
 
 def content_policy(page: str) -> str:
-    """Return the Content-Security-Policy of `page` (HTML): own files, and its inline scripts by their hash."""
+    """Return the Content-Security-Policy of `page` (HTML): files of this origin, and inline scripts by their hash."""
     inline = [
         "'sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode() + "'"
         for script in _INLINE_SCRIPT.findall(page)
@@ -34,16 +34,16 @@ def content_policy(page: str) -> str:
 
 
 def serve_frontend(app: FastAPI, folder: Path) -> None:
-    """Serve the files of `folder`; addresses of the app's own pages get `index.html`, unknown API routes do not."""
+    """Serve the files of `folder`. Paths of pages get `index.html`; unknown API routes do not."""
     root = folder.resolve()
 
     @app.api_route("/{path:path}", methods=["GET", "HEAD"], include_in_schema=False)
     def page(request: Request, path: str) -> Response:
-        wanted = (root / path).resolve()
-        if path and wanted.is_relative_to(root) and wanted.is_file():
-            forever = path.startswith("assets/")
-            kept = "public, max-age=31536000, immutable" if forever else "no-cache"
-            return FileResponse(wanted, headers={"Cache-Control": kept})
+        file = (root / path).resolve()
+        if path and file.is_relative_to(root) and file.is_file():
+            hashed = path.startswith("assets/")
+            cache_control = "public, max-age=31536000, immutable" if hashed else "no-cache"
+            return FileResponse(file, headers={"Cache-Control": cache_control})
         index = root / "index.html"
         if path.startswith(_RESERVED) or not index.is_file():
             raise HTTPException(404)

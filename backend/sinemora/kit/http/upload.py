@@ -1,4 +1,4 @@
-"""Bodies too large for memory: they lie in a temporary file while a request is answered."""
+"""Uploads: bodies too large for memory, stored in a temporary file during a request."""
 
 import hashlib
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +14,7 @@ _PIECE_BYTES = 1 << 20
 
 @dataclass(frozen=True)
 class Upload:
-    """A body that has arrived whole."""
+    """Body that has been received completely."""
 
     file: "SpooledTemporaryFile[bytes]"
     size_bytes: int
@@ -28,7 +28,7 @@ class Upload:
 
 
 async def uploaded(request: Request) -> AsyncIterator[Upload]:
-    """Yield the body of a request, for as long as it is answered. Put before what claims an `Idempotency-Key`."""
+    """Yield the body of a request, for the duration of the request. Declare it before `Idempotency-Key`."""
     digest, size = hashlib.sha256(), 0
     with SpooledTemporaryFile(_IN_MEMORY_BYTES) as file:
         async for part in request.stream():

@@ -1,7 +1,7 @@
-"""The operating-system user the embedded servers run as.
+"""Operating-system user of the embedded servers.
 
-PostgreSQL refuses to run as root, and nothing that listens should: started by root, the servers run as a dedicated
-unprivileged user; started by anyone else, as that user.
+PostgreSQL refuses to run as root, and no server should. Started by root, the servers run as a dedicated unprivileged
+user; started by another user, they run as that user.
 """
 
 import os
@@ -11,14 +11,14 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from sinemora.embedded.errors import TroubleError
+from sinemora.embedded.errors import EmbeddedError
 
 DEFAULT_NAME = "sinemora"
 
 
 @dataclass(frozen=True)
 class ServiceUser:
-    """Who owns the servers' files and processes; `warning` is set when it is not the user asked for."""
+    """Owner of the servers' files and processes; `warning` is set when it is not the requested user."""
 
     name: str
     uid: int
@@ -27,11 +27,11 @@ class ServiceUser:
 
     @property
     def is_caller(self) -> bool:
-        """True when no change of user is needed."""
+        """Return whether no change of user is needed."""
         return self.uid == os.geteuid()
 
     def popen_identity(self) -> dict[str, object]:
-        """Keyword arguments for `subprocess` that make the child run as this user."""
+        """Return the keyword arguments of `subprocess` that run a child as this user."""
         return {} if self.is_caller else {"user": self.uid, "group": self.gid, "extra_groups": []}
 
     def can(self, flag: str, path: Path) -> bool:
@@ -46,23 +46,23 @@ class ServiceUser:
 
 
 def service_user(name: str | None = None) -> ServiceUser:
-    """Return the user the servers run as, creating the system user `name` when root asks and it is missing.
+    """Return the user of the servers. Root creates the system user `name` if it is missing.
 
-    Raises TroubleError when root has no unprivileged user to drop to.
+    Raises EmbeddedError when root finds no unprivileged user.
     """
     if os.geteuid() != 0:
         return _of(pwd.getpwuid(os.geteuid()))
     name = name or DEFAULT_NAME
     try:
-        found = _of(pwd.getpwnam(name))
+        user = _of(pwd.getpwnam(name))
     except KeyError:
-        found = _create(name)
-    if found.uid == 0:
-        raise TroubleError(
+        user = _create(name)
+    if user.uid == 0:
+        raise EmbeddedError(
             f"The service user {name!r} is root, and PostgreSQL refuses to run as root.",
             "Set SINEMORA_SERVICE_USER to an unprivileged user, or leave it out.",
         )
-    return found
+    return user
 
 
 def _of(entry: pwd.struct_passwd, warning: str | None = None) -> ServiceUser:
@@ -72,14 +72,14 @@ def _of(entry: pwd.struct_passwd, warning: str | None = None) -> ServiceUser:
 def _create(name: str) -> ServiceUser:
     useradd = shutil.which("useradd") or shutil.which("useradd", path="/usr/sbin:/sbin")
     if useradd:
-        # No --user-group flag juggling: --system gives an unprivileged id, no home, no login.
+        # --system gives an unprivileged id, no home and no login.
         done = subprocess.run(
             [useradd, "--system", "--user-group", "--no-create-home", "--shell", "/usr/sbin/nologin", name],
             capture_output=True,
             text=True,
             check=False,
         )
-        if done.returncode in (0, 9):  # 9: somebody else created it meanwhile
+        if done.returncode in (0, 9):  # 9: another process created it meanwhile
             return _of(pwd.getpwnam(name))
         reason = done.stderr.strip() or f"useradd ended with {done.returncode}"
     else:
@@ -87,7 +87,7 @@ def _create(name: str) -> ServiceUser:
     try:
         return _of(pwd.getpwnam("nobody"), f"The system user {name!r} could not be created ({reason}): using nobody.")
     except KeyError:
-        raise TroubleError(
+        raise EmbeddedError(
             f"There is no unprivileged user for the database: {reason}.",
             f"Create one (useradd --system {name}), or run as a normal user.",
         ) from None

@@ -1,4 +1,4 @@
-"""Cursor paging: stable under inserts, and as quick on the last page as on the first."""
+"""Cursor paging: stable under inserts; the last page is as fast as the first."""
 
 import base64
 import binascii
@@ -30,7 +30,7 @@ class Page(BaseModel, Generic[T]):
 
 @dataclass(frozen=True)
 class Slice(Generic[T]):
-    """What `paginate` found; a route that declares `Page[XRead]` returns it as it is."""
+    """Result of `paginate`. A route that declares `Page[XRead]` returns it unchanged."""
 
     items: Sequence[T]
     next_cursor: str | None
@@ -46,7 +46,7 @@ class PageQuery:
 
 async def _page_query(
     limit: Annotated[int, Query(ge=1, le=500, description="Items per page")] = 100,
-    cursor: Annotated[str | None, Query(description="`next_cursor` of the page before")] = None,
+    cursor: Annotated[str | None, Query(description="`next_cursor` of the previous page")] = None,
 ) -> PageQuery:
     return PageQuery(limit, cursor)
 
@@ -55,7 +55,7 @@ Paging = Annotated[PageQuery, Depends(_page_query)]
 
 
 def encode_cursor(values: Sequence[Any]) -> str:
-    """Return an opaque word for the position after a row with these sort values."""
+    """Return an opaque cursor for the position after a row with these sort values."""
     packed = json.dumps([value.isoformat() if isinstance(value, datetime) else str(value) for value in values])
     return base64.urlsafe_b64encode(packed.encode()).decode().rstrip("=")
 
@@ -71,7 +71,7 @@ def decode_cursor(cursor: str, kinds: Sequence[type]) -> list[Any]:
         readers: dict[type, Callable[[str], Any]] = {datetime: datetime.fromisoformat, UUID: UUID, int: int, str: str}
         return [readers[kind](value) for kind, value in zip(kinds, raw, strict=True)]
     except (ValueError, TypeError, binascii.Error) as error:
-        raise ProductError("cursor_invalid", 422, "This cursor is not one of ours for this list.") from error
+        raise ProductError("cursor_invalid", 422, "Invalid cursor: it does not belong to this list.") from error
 
 
 def paginate(

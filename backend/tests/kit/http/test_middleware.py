@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 from redis import ConnectionError as RedisAway
 
-from sinemora.kit import config, rate_limit
+from sinemora.kit import config
+from sinemora.kit.http import rate_limit
 from tests.callers import Caller, Member
 from tests.conftest import Servers
 
@@ -68,7 +69,7 @@ def test_a_body_too_large_is_refused(owner: Member, told: bool):
 def test_a_typo_in_json_is_named_by_its_place(owner: Member):
     answer = owner.post("/v1/meshes", content=b'{"name": x}', headers={"Content-Type": "application/json"})
     assert answer.json()["code"] == "request_invalid"
-    assert answer.json()["errors"] == [{"pointer": "#", "message": "no JSON: Expecting value at character 9"}]
+    assert answer.json()["errors"] == [{"pointer": "#", "message": "not JSON: Expecting value at character 9"}]
 
 
 def test_a_request_id_is_taken_over_when_it_is_one(client: Caller):
@@ -122,16 +123,16 @@ def test_without_redis_nobody_is_held_back(owner: Member, monkeypatch: pytest.Mo
 
 def test_metrics_name_routes_not_ids(owner: Member):
     owner.get("/v1/meshes/00000000-0000-0000-0000-000000000000")
-    found = owner.get("/metrics").text
-    assert 'sinemora_http_requests_total{method="GET",route="/v1/meshes/{mesh_id}",status="404"}' in found
-    assert "00000000-0000" not in found
+    result = owner.get("/metrics").text
+    assert 'sinemora_http_requests_total{method="GET",route="/v1/meshes/{mesh_id}",status="404"}' in result
+    assert "00000000-0000" not in result
 
 
 def test_health_names_each_dependency(client: Caller, timescaledb: str | None):
     assert client.get("/healthz").json() == {"status": "ok"}
     ready = client.get("/readyz")
     assert ready.status_code == 200
-    assert {name: one["state"] for name, one in ready.json()["dependencies"].items()} == {
+    assert {name: dependency["state"] for name, dependency in ready.json()["dependencies"].items()} == {
         "database": "up",
         "schema": "up",
         "redis": "up",

@@ -1,0 +1,1 @@
+"""Embedded PostgreSQL and Valkey: binaries, sockets, user, start and stop."""

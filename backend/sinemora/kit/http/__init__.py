@@ -1,0 +1,1 @@
+"""HTTP plumbing of the API: middleware, paging, versions, idempotency, rate limit, files."""

@@ -1,0 +1,1 @@
+"""Caches of queries: merged parts of ranges, and the newest windows."""
