@@ -50,7 +50,7 @@ def _one(lab: Lab, rate_hz: int) -> None:
 def _twenty(lab: Lab) -> None:
     """The same twenty stock clients, once at our responder and once at ptpd's."""
     fleet = Fleet(lab)
-    ours = fleet.agent(lab.host("ours"), guests="10.77.0.0/16")
+    ours = fleet.agent(lab.host("ours"), standard_clients="10.77.0.0/16")
     host = lab.host("master")
     master = daemons.ptpd_master(host, -7)
     clients = {

@@ -1,4 +1,4 @@
-"""Packets and bytes of an exchange: our own, and that of the standard by unicast negotiation."""
+"""Packets and bytes of an exchange: the compact one, and that of the standard by unicast negotiation."""
 
 import json
 import sys
@@ -8,8 +8,8 @@ from agents import Fleet
 from lab import Host, Lab, figure, note
 
 SECONDS = 15
-# Our own exchange takes another form where requests are far apart.
-MODES = (("lean", 16), ("lean", 1), ("ieee", 16))
+# Name of the figure, protocol and rate. The compact exchange has more messages where requests are far apart.
+MODES = (("lean", "compact", 16), ("lean", "compact", 1), ("ieee", "ieee1588", 16))
 _EVENT = 319
 
 # Counts the UDP packets to ports 319 and 320 that pass e0 while it runs, their bytes from the IP header on, and how
@@ -33,22 +33,22 @@ print(json.dumps([packets, size, requests]))
 
 
 def run() -> None:
-    """A pair of ours in each mode, one after the other."""
-    for protocol, rate_hz in MODES:
+    """Measure a pair of agents in each mode, one after the other."""
+    for name, protocol, rate_hz in MODES:
         with Lab() as lab:
-            _one(lab, protocol, rate_hz)
+            _one(lab, name, protocol, rate_hz)
 
 
-def _one(lab: Lab, protocol: str, rate_hz: int) -> None:
+def _one(lab: Lab, name: str, protocol: str, rate_hz: int) -> None:
     fleet = Fleet(lab)
     client, responder = fleet.agent(lab.host("client"), _EVENT), fleet.agent(lab.host("responder"), _EVENT)
     responder.follow([client.peer("responder")], rate_hz)
     client.follow([responder.peer("client", protocol=protocol)], rate_hz)
     time.sleep(8)
-    packets, size, made = _passing(client.host, SECONDS)
-    note(f"{protocol} at {rate_hz}/s: {packets} packets, {size} bytes, {made} exchanges")
-    more = {"bytes": round(size / made, 1), "rate_hz": rate_hz}
-    figure(f"agent_packets_per_exchange_{protocol}_{rate_hz}", round(packets / made, 2), "packets", **more)
+    packets, size, exchanges = _passing(client.host, SECONDS)
+    note(f"{protocol} at {rate_hz}/s: {packets} packets, {size} bytes, {exchanges} exchanges")
+    more = {"bytes": round(size / exchanges, 1), "rate_hz": rate_hz}
+    figure(f"agent_packets_per_exchange_{name}_{rate_hz}", round(packets / exchanges, 2), "packets", **more)
 
 
 def _passing(host: Host, seconds: float) -> tuple[int, int, int]:

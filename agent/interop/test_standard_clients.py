@@ -29,7 +29,7 @@ class Scene:
 def scene() -> Iterator[Scene]:
     with Lab() as lab:
         fleet = Fleet(lab)
-        responder = fleet.agent(lab.host("responder"), guests="10.77.0.0/16")
+        responder = fleet.agent(lab.host("responder"), standard_clients="10.77.0.0/16")
         client = fleet.agent(lab.host("client"))
         responder.follow([client.peer("responder")], RATE_HZ)
         client.follow([responder.peer("client")], RATE_HZ)

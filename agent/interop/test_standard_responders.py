@@ -28,7 +28,7 @@ def windows() -> Iterator[list[MeshWindow]]:
         daemons.ptp4l_master(hosts["ptp4l"])
         daemons.ptp4u(hosts["ptp4u"])
         responder.follow([client.peer("responder")], RATE_HZ)
-        standard = [peer(key, hosts[name].address, "client", protocol="ieee") for name, key in RESPONDERS.items()]
+        standard = [peer(key, hosts[name].address, "client", protocol="ieee1588") for name, key in RESPONDERS.items()]
         client.follow([*standard, responder.peer("client")], RATE_HZ)
         yield client.await_windows(WINDOWS, time.time() + SETTLED_S)
 

@@ -136,6 +136,6 @@ def _peer(vm_key: int, peer: Member, flows: int) -> dict[str, object]:
         "event_port": peer.event_port,
         "general_port": peer.general_port,
         "role": "client" if peer.is_master or is_client(vm_key, peer.key) else "responder",
-        "protocol": "ieee" if peer.is_master else "lean",
+        "protocol": "ieee1588" if peer.is_master else "compact",
         "flows": flows,
     }

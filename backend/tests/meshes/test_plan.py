@@ -91,7 +91,11 @@ def test_a_stock_master_is_asked_by_every_agent_and_asks_nobody():
     for key in (1, 3):
         peers = {peer["vm_key"]: peer for peer in plan_for(uuid4(), key, [state], 0)["meshes"][0]["peers"]}
         assert {peers[at]["role"] for at in (2, 5)} == {"client"}
-        assert {at: peer["protocol"] for at, peer in peers.items()} == {4 - key: "lean", 2: "ieee", 5: "ieee"}
+        assert {at: peer["protocol"] for at, peer in peers.items()} == {
+            4 - key: "compact",
+            2: "ieee1588",
+            5: "ieee1588",
+        }
 
 
 def test_an_agent_answers_for_itself_whatever_was_declared():

@@ -36,7 +36,7 @@ pub struct Config {
     /// 0: the system chooses.
     pub flow_port: u16,
     /// Networks outside the plan whose standard PTP clients are served.
-    pub guests: Vec<Network>,
+    pub standard_clients: Vec<Network>,
     pub hardware_clock: Wanted,
     /// Error bound of that clock, from the operator.
     pub hardware_clock_error_ns: Option<u64>,
@@ -136,7 +136,8 @@ impl Config {
             event_port,
             general_port,
             flow_port: values::get(layers, "flow_port", values::port_or_any)?.unwrap_or(0),
-            guests: values::get(layers, "guests", values::networks)?.unwrap_or_default(),
+            standard_clients: values::get(layers, "standard_clients", values::networks)?
+                .unwrap_or_default(),
             hardware_clock: values::get(layers, "hardware_clock", values::hardware_clock)?
                 .unwrap_or(Wanted::Any),
             hardware_clock_error_ns: values::get(

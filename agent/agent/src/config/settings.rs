@@ -106,7 +106,7 @@ pub static SETTINGS: &[Setting] = &[
         is_switch: false,
     },
     Setting {
-        key: "guests",
+        key: "standard_clients",
         value_name: "NETWORKS",
         default: Some("none"),
         help: "Addresses or networks, comma separated, whose standard PTP clients (ptpd, ptp4l) are served in addition \

@@ -79,10 +79,10 @@ pub enum Role {
 pub enum Protocol {
     /// The compact exchange between two agents: a Sync carries the whole response to a Delay_Req.
     #[default]
-    #[serde(rename = "lean")]
+    #[serde(rename = "compact")]
     Compact,
     /// Unicast negotiation (IEEE 1588-2019, 16.1) with a standard responder, which has no agent.
-    #[serde(rename = "ieee")]
+    #[serde(rename = "ieee1588")]
     Ieee1588,
 }
 

@@ -126,7 +126,7 @@ pub fn run(config: &Config, stop: &Stop) -> Result<(), RunError> {
     spawn("upload", move || uploader.run())?;
     let batching = spawn("batch", move || batcher.run(&windows))?;
     let options = Options {
-        standard_clients: config.guests.clone().into(),
+        standard_clients: config.standard_clients.clone().into(),
         hardware: hardware::find(&config.hardware_clock, config.hardware_clock_error_ns),
     };
     let measured = measure(
